@@ -1,0 +1,1 @@
+"""firth: pre-training, adapting and serving language models as TFX pipelines."""

@@ -1,0 +1,69 @@
+"""What happens to documents between reading and tokenizing: the cleaning steps and the split."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base import Config
+
+Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
+
+
+class NormalizeStep(Config):
+    """Unicode normalisation, line endings to `\\n`, control characters removed, blank margins stripped."""
+
+    kind: Literal["normalize"]
+    form: Literal["NFC", "NFKC"] = "NFC"
+
+
+class LengthStep(Config):
+    """Drops documents with too few or too many words (runs of non-space characters)."""
+
+    kind: Literal["length"]
+    min_words: int = pydantic.Field(default=5, ge=0)
+    max_words: int = pydantic.Field(default=100_000, gt=0)
+
+
+class CharactersStep(Config):
+    """Drops documents that are mostly not words.
+
+    Attributes:
+        min_alphabetic_fraction: Of the characters that are not spaces, at least this share are letters.
+        max_mean_word_length: Of words, in characters.
+    """
+
+    kind: Literal["characters"]
+    min_alphabetic_fraction: Fraction = 0.5
+    max_mean_word_length: float = pydantic.Field(default=15.0, gt=0)
+
+
+class ExactDuplicatesStep(Config):
+    """Drops all but one of the documents whose text is the same, whatever their source.
+
+    The survivor is the one with the lexicographically smallest document id.
+    """
+
+    kind: Literal["exact_duplicates"]
+
+
+Step = Annotated[
+    NormalizeStep | LengthStep | CharactersStep | ExactDuplicatesStep, pydantic.Field(discriminator="kind")
+]
+
+
+class Split(Config):
+    """Train and eval by a hash of the text, after de-duplication, so that no text is in both."""
+
+    eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)
+
+
+class Cleaning(Config):
+    """The cleaning steps, in order, and the split."""
+
+    steps: tuple[Step, ...] = (
+        NormalizeStep(kind="normalize"),
+        LengthStep(kind="length"),
+        CharactersStep(kind="characters"),
+        ExactDuplicatesStep(kind="exact_duplicates"),
+    )
+    split: Split = Split()

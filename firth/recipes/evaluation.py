@@ -1,0 +1,40 @@
+"""How the model is judged, and what it must reach to be blessed."""
+
+from typing import Literal
+
+import pydantic
+
+from firth.recipes.base import Config
+
+MetricName = Literal[
+    "mlm_perplexity",
+    "mlm_accuracy",
+    "nsp_accuracy",
+    "unigram_perplexity",
+    "mlm_perplexity_over_unigram",
+]
+
+
+class Threshold(Config):
+    """Bounds that one metric, over the whole eval split, must keep."""
+
+    metric: MetricName
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _bounds_something(self):
+        if self.lower_bound is None and self.upper_bound is None:
+            raise ValueError(f"the threshold of {self.metric} has neither lower_bound nor upper_bound")
+        return self
+
+
+class Evaluation(Config):
+    """Metrics over the eval split, exact because they come from per-example sums.
+
+    `mlm_perplexity_over_unigram` is the model's perplexity over that of the training split's unigram
+    distribution on the same masked tokens.
+    """
+
+    batch_size: int = pydantic.Field(default=32, ge=1)
+    thresholds: tuple[Threshold, ...] = (Threshold(metric="mlm_perplexity_over_unigram", upper_bound=1.0),)

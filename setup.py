@@ -1,0 +1,68 @@
+"""Packaging of firth: one code base, two dependency stacks chosen by the Python version."""
+
+import pathlib
+
+import setuptools
+
+HERE = pathlib.Path(__file__).parent
+VERSION = (HERE / "firth" / "VERSION").read_text(encoding="utf-8").strip()
+
+FIRST = 'python_version < "3.11"'
+SECOND = 'python_version >= "3.11"'
+
+
+def by_stack(name: str, first: str, second: str) -> list[str]:
+    """Requires `name` in one range on Python 3.10 and in another on Python 3.11 and newer."""
+    return [f"{name}{first}; {FIRST}", f"{name}{second}; {SECOND}"]
+
+
+INSTALL_REQUIRES = [
+    *by_stack("tfx", ">=1.16,<1.17", ">=1.21,<1.22"),
+    *by_stack("tensorflow", ">=2.16,<2.17", ">=2.21,<2.22"),
+    *by_stack("tensorflow-text", ">=2.16,<2.17", ">=2.21,<2.22"),
+    *by_stack("keras", ">=3.12,<3.13", ">=3.15,<3.16"),
+    *by_stack("keras-hub", ">=0.25,<0.26", ">=0.32,<0.33"),
+    # tfx_bsl and tensorflow_transform import dill, which Beam no longer installs.
+    "dill",
+    "apache-beam>=2.60,<3",
+    "filelock>=3.12",
+    "jinja2>=3.1",
+    "matplotlib>=3.7",
+    "numpy",
+    "psutil>=5.9",
+    "pydantic>=2.7,<3",
+    "pyyaml>=6",
+    "rich>=13",
+    "typer>=0.12",
+]
+
+EXTRAS_REQUIRE = {
+    "kubeflow": ["kfp>=2.7,<3"],
+    # tf-models-official pins TensorFlow exactly, so it cannot be a plain requirement.
+    "modelgarden": by_stack("tf-models-official", "==2.16.0", ">=2.19"),
+    "test": [
+        "hypothesis>=6.100",
+        "mypy>=1.11",
+        "pytest>=8",
+        "pytest-xdist>=3",
+        "ruff>=0.6",
+        "tokenizers>=0.19",
+        "types-pyyaml",
+    ],
+    "bench": ["tokenizers>=0.19"],
+}
+
+setuptools.setup(
+    name="firth",
+    version=VERSION,
+    description="Pre-training, adapting and serving language models as TFX pipelines",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    packages=setuptools.find_packages(include=["firth", "firth.*"]),
+    package_data={"firth": ["VERSION", "py.typed", "recipes/presets/*.yaml", "analysis/templates/*"]},
+    python_requires=">=3.10,<3.14",
+    install_requires=INSTALL_REQUIRES,
+    extras_require=EXTRAS_REQUIRE,
+    entry_points={"console_scripts": ["firth=firth.cli.main:main"]},
+)
