@@ -1,0 +1,30 @@
+"""Artifact types that TFX has no standard type for.
+
+They declare no properties (KubeflowV2DagRunner refuses declared ones) and carry custom properties instead.
+"""
+
+from tfx.types.artifact import Artifact
+
+
+class Tokenizer(Artifact):
+    """A saved tokenizer: vocabulary, settings, golden id vectors and digest. Custom property: `digest`."""
+
+    TYPE_NAME = "firth.Tokenizer"
+
+
+class CorpusReport(Artifact):
+    """`corpus_report.json`: what each cleaning step kept and dropped, by source."""
+
+    TYPE_NAME = "firth.CorpusReport"
+
+
+class ServingReport(Artifact):
+    """`serving_report.json`: what the exported model answered in a fresh process, and the ops it needs."""
+
+    TYPE_NAME = "firth.ServingReport"
+
+
+class RunReport(Artifact):
+    """`report.html`: one self-contained page on the whole run."""
+
+    TYPE_NAME = "firth.RunReport"
