@@ -1,0 +1,154 @@
+"""The pre-training pipeline: from raw text to a served model.
+
+CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator
+                 -> Curator -> TokenizerGen -> SequenceGen -> Trainer
+                 -> Evaluator -> ServingValidator -> Pusher -> Reporter
+"""
+
+import os
+from collections.abc import Sequence
+
+from tfx import v1 as tfx
+from tfx.orchestration import metadata
+
+from firth.components import (
+    CorpusExampleGen,
+    Curator,
+    Reporter,
+    SequenceGen,
+    ServingValidator,
+    TokenizerGen,
+)
+from firth.corpus import fingerprint
+from firth.evaluation import build_eval_config
+from firth.pipelines.baseline import LatestComparableModelStrategy
+from firth.recipes import Evaluation, Recipe
+
+RUN_FN = "firth.training.run_fn.run_fn"
+IN_PROCESS_BEAM = ("--direct_running_mode=in_memory", "--direct_num_workers=1")
+
+
+def create_pipeline(
+    recipe: Recipe,
+    pipeline_root: str,
+    *,
+    serving_dir: str | None = None,
+    checkpoint_root: str | None = None,
+    run_dir: str = "",
+    metadata_path: str | None = None,
+    beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
+    enable_cache: bool = True,
+) -> tfx.dsl.Pipeline:
+    """Returns the TFX pipeline that a recipe describes.
+
+    Each component gets only its part of the recipe, so a changed key reruns only what depends on it.
+
+    Args:
+        recipe: What to build.
+        pipeline_root: Where TFX keeps artifacts; any file system that TFX reads.
+        serving_dir: Where blessed models are pushed; `serving` beside the artifacts where it is not given.
+        checkpoint_root: Where the training keeps checkpoints, so that a killed run goes on; `checkpoints`
+            beside the artifacts where it is not given.
+        run_dir: A local run's folder, from which the report takes wall time and memory; may be empty.
+        metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Given to every component that runs on Beam.
+        enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+
+    Raises:
+        firth.corpus.SourceError: if a source names no file.
+    """
+    corpus = _corpus(recipe)
+    model = _model(recipe, corpus["sequences"], checkpoint_root or os.path.join(pipeline_root, "checkpoints"))
+    push = _push(model, serving_dir or os.path.join(pipeline_root, "serving"))
+    reporter = Reporter(
+        corpus_report=corpus["curator"].outputs["report"],
+        tokenizer=corpus["tokenizer"].outputs["tokenizer"],
+        examples=corpus["sequences"].outputs["examples"],
+        model=model["trainer"].outputs["model"],
+        model_run=model["trainer"].outputs["model_run"],
+        evaluation=model["evaluator"].outputs["evaluation"],
+        blessing=model["evaluator"].outputs["blessing"],
+        serving_report=model["validator"].outputs["report"],
+        pushed_model=push.outputs["pushed_model"],
+        recipe=recipe,
+        run_dir=run_dir,
+    )
+    connection = metadata_path and metadata.sqlite_metadata_connection_config(metadata_path)
+    return tfx.dsl.Pipeline(
+        pipeline_name=recipe.name,
+        pipeline_root=pipeline_root,
+        components=[*corpus.values(), *model.values(), push, reporter],
+        enable_cache=enable_cache,
+        metadata_connection_config=connection or None,
+        beam_pipeline_args=list(beam_pipeline_args),
+    )
+
+
+def _corpus(recipe: Recipe) -> dict:
+    """From files to packed rows."""
+    example_gen = CorpusExampleGen(sources=recipe.sources, fingerprint=fingerprint(recipe.sources))
+    examples = example_gen.outputs["examples"]
+    statistics = tfx.components.StatisticsGen(examples=examples)
+    schema = tfx.components.SchemaGen(statistics=statistics.outputs["statistics"])
+    validator = tfx.components.ExampleValidator(
+        statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
+    )
+    curator = Curator(examples=examples, cleaning=recipe.cleaning)
+    tokenizer = TokenizerGen(examples=curator.outputs["examples"], tokenizer=recipe.tokenizer)
+    sequences = SequenceGen(
+        examples=curator.outputs["examples"],
+        tokenizer=tokenizer.outputs["tokenizer"],
+        sequences=recipe.sequences,
+        special_tokens=recipe.objective.special_tokens,
+    )
+    return {
+        "example_gen": example_gen,
+        "statistics": statistics,
+        "schema": schema,
+        "validator": validator,
+        "curator": curator,
+        "tokenizer": tokenizer,
+        "sequences": sequences,
+    }
+
+
+def _model(recipe: Recipe, sequences: SequenceGen, checkpoint_root: str) -> dict:
+    """From packed rows to a judged model."""
+    examples = sequences.outputs["examples"]
+    trainer = tfx.components.Trainer(
+        run_fn=RUN_FN,
+        examples=examples,
+        train_args=tfx.proto.TrainArgs(num_steps=recipe.training.steps),
+        eval_args=tfx.proto.EvalArgs(),
+        custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},
+    )
+    baseline = tfx.dsl.Resolver(
+        strategy_class=LatestComparableModelStrategy,
+        model=tfx.dsl.Channel(type=tfx.types.standard_artifacts.Model),
+        model_blessing=tfx.dsl.Channel(type=tfx.types.standard_artifacts.ModelBlessing),
+        current_model=trainer.outputs["model"],
+    ).with_id("LatestBlessedModel")
+    evaluator = tfx.components.Evaluator(
+        examples=examples,
+        model=trainer.outputs["model"],
+        baseline_model=baseline.outputs["model"],
+        eval_config=build_eval_config(recipe.evaluation, recipe.objective.next_sentence),
+    )
+    validator = ServingValidator(model=trainer.outputs["model"])
+    return {"trainer": trainer, "baseline": baseline, "evaluator": evaluator, "validator": validator}
+
+
+def _training_recipe(recipe: Recipe) -> Recipe:
+    """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
+    return recipe.model_copy(update={"description": "", "evaluation": Evaluation()})
+
+
+def _push(model: dict, serving_dir: str) -> tfx.components.Pusher:
+    return tfx.components.Pusher(
+        model=model["trainer"].outputs["model"],
+        model_blessing=model["evaluator"].outputs["blessing"],
+        infra_blessing=model["validator"].outputs["blessing"],
+        push_destination=tfx.proto.PushDestination(
+            filesystem=tfx.proto.PushDestination.Filesystem(base_directory=serving_dir)
+        ),
+    )

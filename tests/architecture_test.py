@@ -1,0 +1,117 @@
+"""BUILD is the drawing of the house and its rule: folders, who imports whom, and which third parties."""
+
+import ast
+import pathlib
+import sys
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).parents[1]
+PACKAGE = REPOSITORY / "firth"
+
+# Import names that differ from the distribution's.
+DISTRIBUTIONS = {"yaml": "pyyaml", "tensorflow_serving": "tensorflow_serving_api", "google": "protobuf"}
+# firth/__init__.py and __main__.py stand for the whole package.
+ROOT_FILES = {"__init__.py", "__main__.py"}
+
+
+def read_targets(text: str) -> dict[str, tuple[set[str], set[str]]]:
+    """Returns {target: (targets it may import, distributions it may import)}. Starlark parses as Python."""
+    targets = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "py_library":
+            arguments = {keyword.arg: keyword.value for keyword in node.keywords}
+            deps = ast.literal_eval(arguments["deps"]) if "deps" in arguments else []
+            name = ast.literal_eval(arguments["name"])
+            inner = {dep[1:] for dep in deps if dep.startswith(":")}
+            outer = {dep.removeprefix("@pypi//") for dep in deps if dep.startswith("@pypi//")}
+            targets[name] = (inner, outer)
+    return targets
+
+
+TARGETS = read_targets((REPOSITORY / "BUILD").read_text())
+
+
+def target_of(path: pathlib.Path) -> str:
+    """Returns the target that a source file belongs to."""
+    relative = path.relative_to(PACKAGE)
+    if len(relative.parts) == 1:
+        return "firth" if relative.name in ROOT_FILES else relative.stem
+    return relative.parts[0]
+
+
+def imports_of(tree: ast.AST):
+    """Yields (line, dotted name) of every import, wherever in the file it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: relative import"
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def violations(path: pathlib.Path, source: str, targets=None) -> list[str]:
+    """Returns a sentence for each import of a file that its target's deps do not allow."""
+    targets = targets or TARGETS
+    home = target_of(path)
+    inner, outer = targets[home]
+    found = []
+    for line, name in imports_of(ast.parse(source)):
+        top, *rest = name.split(".")
+        if top == "firth":
+            imported = rest[0] if rest and rest[0] in targets else "firth"
+            if imported not in inner | {home}:
+                found.append(f"{path.name}:{line}: firth.{home} may not import {name}")
+        elif top not in sys.stdlib_module_names:
+            distribution = DISTRIBUTIONS.get(top, top)
+            if distribution not in outer:
+                found.append(f"{path.name}:{line}: firth.{home} may not import {distribution}")
+    return found
+
+
+def sources() -> list[pathlib.Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def test_every_folder_has_a_target_and_every_target_a_folder():
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    files = {path.stem for path in PACKAGE.glob("*.py") if path.name not in ROOT_FILES}
+    assert set(TARGETS) == folders | files | {"firth"}
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_are_allowed_by_build(path):
+    assert violations(path, path.read_text()) == []
+
+
+def test_there_is_no_cycle():
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, " -> ".join([*above, name])
+        if name not in done:
+            for dep in TARGETS[name][0]:
+                visit(dep, (*above, name))
+            done.add(name)
+
+    for name in TARGETS:
+        visit(name, ())
+
+
+def test_no_file_is_longer_than_five_hundred_lines():
+    long = {str(path): n for path in sources() if (n := len(path.read_text().splitlines())) > 500}
+    assert long == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("import tfx", "may not import tfx"),
+        ("def f():\n    from firth.components import Curator", "may not import firth.components.Curator"),
+        ("from firth import serving", "may not import firth.serving"),
+    ],
+)
+def test_the_rule_itself_notices(source, complaint):
+    found = violations(PACKAGE / "layers" / "x.py", source)
+    assert len(found) == 1
+    assert complaint in found[0]
