@@ -1,0 +1,68 @@
+import json
+import logging
+
+import pytest
+
+from firth.pipelines.events import ComponentListener, PeakMemory, Timings, listening
+
+
+@pytest.fixture
+def events():
+    return []
+
+
+def announce(*messages):
+    for message in messages:
+        logging.getLogger("absl").info(message)
+
+
+def test_components_are_followed_from_tfx_log(events):
+    with listening(events.append):
+        announce("Component Curator is running.", "noise", "Component Curator is finished.")
+        announce(
+            "Component Trainer is running.", "A cached execution 7 is used.", "Component Trainer is finished."
+        )
+    states = [(event["name"], event["state"]) for event in events]
+    assert states == [
+        ("Curator", "running"),
+        ("Curator", "finished"),
+        ("Trainer", "running"),
+        ("Trainer", "cached"),
+    ]
+    assert all(event["seconds"] >= 0 and event["peak_bytes"] > 0 for event in events[1::2])
+
+
+def test_training_progress_passes_through(events):
+    with listening(events.append):
+        logging.getLogger("firth.progress").info("step", extra={"firth": {"kind": "training", "step": 3}})
+    assert events == [{"kind": "training", "step": 3}]
+
+
+def test_a_failed_component_is_closed_once(events):
+    with PeakMemory() as memory:
+        listener = ComponentListener(events.append, memory)
+        listener.emit(logging.makeLogRecord({"msg": "Component Trainer is running."}))
+        listener.close_component("failed")
+        listener.close_component("failed")
+    assert [event["state"] for event in events] == ["running", "failed"]
+
+
+def test_peak_memory_sees_a_large_allocation():
+    with PeakMemory(interval_seconds=0.01) as memory:
+        memory.reset()
+        before = memory.peak_bytes
+        block = bytearray(64 * 2**20)
+        block[::4096] = b"x" * len(block[::4096])
+        deadline = 200
+        while memory.peak_bytes < before + 50 * 2**20 and deadline:
+            memory._stop.wait(0.01)
+            deadline -= 1
+    assert memory.peak_bytes >= before + 50 * 2**20
+
+
+def test_a_cached_component_keeps_the_figures_of_the_run_that_made_it(tmp_path):
+    path = tmp_path / "timings.json"
+    ran = {"kind": "component", "name": "Trainer", "state": "finished", "seconds": 9.0, "peak_bytes": 5}
+    Timings(path).record(ran)
+    Timings(path).record({**ran, "state": "cached", "seconds": 0.1})
+    assert json.loads(path.read_text()) == {"Trainer": {"state": "finished", "seconds": 9.0, "peak_bytes": 5}}

@@ -1,0 +1,102 @@
+"""The whole way, on real text: from docstrings to a served model, with cache, changed keys and a kill."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from firth.pipelines import local
+from firth.recipes.loading import load_recipe, recipe_to_yaml
+from firth.serving import Client
+
+STEPS = 12
+OVERRIDES = (
+    "sources=[{kind: docstrings, packages: [json, email, unittest], standard_library: false}]",
+    "cleaning.split.eval_fraction=0.1",
+    "tokenizer.vocabulary_size=400",
+    "sequences={length: 32, max_documents: 2, shards: 2}",
+    "objective.max_predictions=5",
+    "model={layers: 1, width: 32, heads: 2, positions: 32}",
+    f"training={{steps: {STEPS}, batch_size: 4, checkpoint_every_steps: 3, log_every_steps: 1, "
+    "optimizer: {learning_rate: 1e-3, warmup_steps: 2}}",
+    "evaluation.thresholds=[{metric: mlm_perplexity, upper_bound: 1000.0}]",
+)
+
+
+def tiny(*overrides: str):
+    return load_recipe("demo", [*OVERRIDES, *overrides])
+
+
+def states(result):
+    return {component.name: component.state for component in result.components}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def first(root):
+    return local.run(tiny(), root)
+
+
+def losses(result) -> dict[int, float]:
+    outputs = json.loads((result.run_dir / local.SUMMARY_FILE).read_text())["outputs"]
+    folder = pathlib.Path(outputs["Trainer"]["model_run"])
+    lines = next(folder.rglob("history.jsonl")).read_text().splitlines()
+    return {entry["step"]: entry["loss"] for entry in map(json.loads, lines)}
+
+
+def test_raw_text_becomes_a_served_model(first):
+    assert first.blessed
+    client = Client(first.pushed)
+    (candidates,) = client.fill_mask(["Return the [MASK] of the message."])
+    assert len(candidates[0]) == 5
+    assert client.embed(["a string", "two strings"]).shape == (2, 32)
+    assert list(losses(first)) == list(range(1, STEPS + 1))
+
+
+def test_the_report_and_the_summary_stand_in_the_run(first):
+    report = (first.run_dir / local.REPORT_FILE).read_text()
+    assert "mlm_perplexity" in report
+    summary = json.loads((first.run_dir / local.SUMMARY_FILE).read_text())
+    assert summary["evaluation"]["Overall"]["mlm_perplexity"] > 1
+    assert json.loads((first.run_dir / "timings.json").read_text()).keys() >= {"Curator", "Trainer"}
+
+
+def test_an_unchanged_run_is_all_cache(first, root):
+    again = local.run(tiny(), root)
+    assert set(states(again).values()) == {"cached"}
+    assert again.pushed == first.pushed
+
+
+def test_a_changed_key_reruns_only_what_depends_on_it(first, root):
+    changed = local.run(tiny("evaluation.thresholds=[{metric: mlm_perplexity, upper_bound: 1.0}]"), root)
+    ran = {name for name, state in states(changed).items() if state == "finished"}
+    assert ran == {"Evaluator", "Pusher", "Reporter"}
+    assert not changed.blessed
+
+
+def test_a_killed_run_goes_on_to_the_same_model(first, root, tmp_path):
+    recipe_path = tmp_path / "demo.yaml"
+    recipe_path.write_text(recipe_to_yaml(tiny()))
+    other = tmp_path / "runs"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "firth.cli.main", "run", str(recipe_path), "--root", str(other)],
+        stdout=subprocess.DEVNULL,
+    )
+    while not any((other / "demo" / "checkpoints").rglob("*step*")) and process.poll() is None:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() in (-signal.SIGKILL, 0)
+    resumed = local.run(tiny(), other)
+    assert states(resumed)["Curator"] == "cached"
+    assert losses(resumed) == losses(first)
+    text = ["Return the [MASK] of the message."]
+    assert Client(resumed.pushed).fill_mask(text) == Client(first.pushed).fill_mask(text)

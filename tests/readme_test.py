@@ -1,0 +1,59 @@
+"""The README's Python and YAML snippets run as they are written."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from firth.recipes.loading import load_recipe
+
+REPOSITORY = pathlib.Path(__file__).parents[1]
+README = (REPOSITORY / "README.md").read_text()
+
+
+def snippets(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def run(snippet: str, folder: pathlib.Path) -> str:
+    process = subprocess.run(
+        [sys.executable, "-c", snippet],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert process.returncode == 0, process.stderr[-2000:]
+    return process.stdout
+
+
+def one(word: str) -> str:
+    (found,) = [snippet for snippet in snippets("python") if word in snippet]
+    return found
+
+
+def test_the_pipeline_snippet(tmp_path):
+    assert "'CorpusExampleGen', 'StatisticsGen'" in run(one("create_pipeline"), tmp_path)
+
+
+def test_the_layer_snippet(tmp_path):
+    assert run(one("MaskedTransformer"), tmp_path).strip() == "(1, 8, 64)"
+
+
+def test_the_recipe_snippet(tmp_path):
+    path = tmp_path / "my_recipe.yaml"
+    path.write_text(snippets("yaml")[0])
+    recipe = load_recipe(str(path))
+    assert (recipe.name, recipe.model.layers, recipe.training.steps) == ("my_recipe", 4, 20_000)
+
+
+def test_every_python_snippet_is_covered():
+    assert len(snippets("python")) == 3
+
+
+@pytest.mark.parametrize("path", re.findall(r"`((?:firth|benchmarks|tests|requirements)/[\w./]+)`", README))
+def test_every_path_named_exists(path):
+    assert path.startswith("firth-runs/") or (REPOSITORY / path).exists()
