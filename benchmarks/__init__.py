@@ -1,0 +1,1 @@
+"""Speed beside peers: same work, same run, medians and ratios."""
