@@ -8,8 +8,10 @@ from firth.recipes.cleaning import (
     NormalizeStep,
     Split,
 )
+from firth.recipes.errors import RecipeError
 from firth.recipes.evaluation import Evaluation, Threshold
 from firth.recipes.export import Export
+from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.model import Bert
 from firth.recipes.objective import MaskedLM
 from firth.recipes.recipe import Recipe
@@ -31,10 +33,14 @@ __all__ = [
     "MaskedLM",
     "NormalizeStep",
     "Recipe",
+    "RecipeError",
     "Sequences",
     "Split",
     "TextSource",
     "Threshold",
     "Training",
     "WordPieceTokenizer",
+    "load_recipe",
+    "preset_names",
+    "recipe_to_yaml",
 ]

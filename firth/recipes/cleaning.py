@@ -10,7 +10,7 @@ Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
 
 
 class NormalizeStep(Config):
-    """Unicode normalisation, line endings to `\\n`, control characters removed, blank margins stripped."""
+    r"""Unicode normalisation, line endings to `\n`, control characters removed, blank margins stripped."""
 
     kind: Literal["normalize"]
     form: Literal["NFC", "NFKC"] = "NFC"

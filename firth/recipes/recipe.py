@@ -38,8 +38,9 @@ class Recipe(Config):
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self):
-        for problem in _misfits(self):
-            raise ValueError(problem)
+        problems = list(dict.fromkeys(_misfits(self)))
+        if problems:
+            raise ValueError("\n".join(problems))
         return self
 
 
@@ -47,13 +48,11 @@ def _misfits(recipe: Recipe):
     length, positions = recipe.sequences.length, recipe.model.positions
     if length > positions:
         yield f"sequences.length: {length} is above model.positions: {positions}"
-    if recipe.objective.max_predictions > length:
-        yield f"objective.max_predictions: {recipe.objective.max_predictions} is above sequences.length: {length}"
+    predictions = recipe.objective.max_predictions
+    if predictions > length:
+        yield f"objective.max_predictions: {predictions} is above sequences.length: {length}"
     if recipe.objective.next_sentence and recipe.model.segments < 2:
         yield "objective.next_sentence needs model.segments: 2"
-    warmup, steps = recipe.training.optimizer.warmup_steps, recipe.training.steps
-    if warmup > steps:
-        yield f"training.optimizer.warmup_steps: {warmup} is above training.steps: {steps}"
     names = [source.name for source in recipe.sources]
     for name in names:
         if names.count(name) > 1:

@@ -1,0 +1,23 @@
+"""What is worth saying of a recipe that can run as it is."""
+
+from firth.recipes.recipe import Recipe
+
+
+def notices(recipe: Recipe) -> list[str]:
+    """Returns one line for each choice that works but is seldom meant.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> notices(load_recipe("bert_base", ["training.steps=5000"]))
+    ['training.optimizer.warmup_steps: 10,000 is not below training.steps: 5,000, so the learning rate ...']
+    """
+    training, found = recipe.training, []
+    warmup, steps = training.optimizer.warmup_steps, training.steps
+    if warmup >= steps:
+        peak = training.optimizer.learning_rate * steps / warmup
+        found.append(
+            f"training.optimizer.warmup_steps: {warmup:,} is not below training.steps: {steps:,}, "
+            f"so the learning rate peaks at {peak:.3g}"
+        )
+    return found

@@ -1,0 +1,36 @@
+"""What is said when a recipe cannot be used."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class RecipeError(ValueError):
+    r"""A recipe cannot be read, or asks for what cannot work.
+
+    Attributes:
+        problems: Every problem found, each on one line, with its file and line (or its option) and its key.
+
+    Example:
+
+    >>> str(RecipeError(["a.yaml:1:1: steps: unknown key", "a.yaml:2:1: name: required"]))
+    'a.yaml:1:1: steps: unknown key\na.yaml:2:1: name: required'
+    """
+
+    def __init__(self, problems: Sequence[str]):
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def suggest(given: str, valid: Iterable[str]) -> str:
+    """Returns which of the valid names is meant, in words; all of them where none is near.
+
+    Example:
+
+    >>> suggest("bert_minni", ["bert_mini", "demo"])
+    'did you mean bert_mini?'
+    >>> suggest("xlnet", ["bert_mini", "demo"])
+    'one of: bert_mini, demo'
+    """
+    names = list(valid)
+    near = difflib.get_close_matches(given, names, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"

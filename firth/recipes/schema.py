@@ -1,0 +1,35 @@
+"""The JSON Schema of recipe files, for editors that complete and check YAML."""
+
+import json
+from typing import Any
+
+from firth.recipes.loading import EXTENDS, preset_names
+from firth.recipes.recipe import Recipe
+
+
+def recipe_schema() -> dict[str, Any]:
+    """Returns the JSON Schema (draft 2020-12) of a recipe file.
+
+    Beside the recipe's own keys a file may have `extends`; what it then leaves out comes from the preset.
+
+    Example:
+
+    >>> recipe_schema()["properties"]["extends"]["enum"][0]
+    'demo'
+    """
+    schema = Recipe.model_json_schema()
+    extends = {
+        "description": "Start from this preset: mappings are merged key by key, lists replace.",
+        "enum": list(preset_names()),
+        "title": "Extends",
+    }
+    schema["properties"] = {EXTENDS: extends, **schema["properties"]}
+    # A file is named after itself where it gives no name, and a preset brings sources.
+    del schema["required"]
+    schema["anyOf"] = [{"required": ["sources"]}, {"required": [EXTENDS]}]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def schema_text() -> str:
+    """Returns the schema as the text of `recipe.schema.json`."""
+    return json.dumps(recipe_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,167 @@
+import pytest
+
+from firth.recipes import Bert, Recipe, RecipeError, load_recipe, preset_names, recipe_to_yaml
+from firth.recipes.advice import notices
+
+TEXT_SOURCE = "sources:\n  - {kind: text, paths: ['*.txt']}\n"
+
+
+@pytest.fixture
+def recipe_file(tmp_path):
+    def write(text, name="mine.yaml"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def problems_of(name_or_path, *overrides):
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(name_or_path, overrides)
+    return list(caught.value.problems)
+
+
+def test_a_literal_file(recipe_file):
+    recipe = load_recipe(recipe_file(TEXT_SOURCE + "model: {layers: 2, width: 8, heads: 2}\n"))
+    assert recipe.name == "mine"
+    assert recipe.model == Bert(layers=2, width=8, heads=2)
+    assert recipe.sources[0].paths == ("*.txt",)
+
+
+def test_extends_merges_mappings_and_replaces_lists(recipe_file):
+    text = "extends: bert_mini\ntraining: {optimizer: {learning_rate: 1e-2}}\n" + TEXT_SOURCE
+    recipe, preset = load_recipe(recipe_file(text)), load_recipe("bert_mini")
+    assert recipe.model == preset.model
+    assert recipe.training.optimizer.learning_rate == 0.01
+    assert recipe.training.optimizer.warmup_steps == preset.training.optimizer.warmup_steps
+    assert [source.kind for source in recipe.sources] == ["text"]
+
+
+def test_a_mapping_of_another_kind_replaces_instead_of_merging():
+    from firth.recipes.drafts import Draft, Origin, overlay
+
+    base = Draft({"source": {"kind": "text", "paths": []}}, {(): Origin("a")})
+    top = Draft({"source": {"kind": "jsonl"}}, {(): Origin("b")})
+    assert overlay(base, top).data == {"source": {"kind": "jsonl"}}
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_presets_survive_being_written_and_read(name, recipe_file):
+    recipe = load_recipe(name)
+    assert recipe.name == name
+    assert load_recipe(recipe_file(recipe_to_yaml(recipe))) == recipe
+    assert Recipe.from_json(recipe.to_json()) == recipe
+
+
+@pytest.mark.parametrize("option, path, value", [
+    ("training.steps=500", "training.steps", 500),
+    ("training.optimizer.learning_rate=1e-4", "training.optimizer.learning_rate", 1e-4),
+    ("training.optimizer.gradient_clip_norm=null", "training.optimizer.gradient_clip_norm", None),
+    ("tokenizer.lowercase=false", "tokenizer.lowercase", False),
+    ("training.precision=mixed_bfloat16", "training.precision", "mixed_bfloat16"),
+    ("training.optimizer={epsilon: 1e-8}", "training.optimizer.epsilon", 1e-8),
+])  # fmt: skip
+def test_overrides(option, path, value):
+    found = load_recipe("bert_mini", [option])
+    for key in path.split("."):
+        found = getattr(found, key)
+    assert found == value
+
+
+def test_later_overrides_win_and_lists_are_counted():
+    options = ["sources.0.name=a", "sources.0.name=b", "evaluation.thresholds=[]"]
+    recipe = load_recipe("bert_mini", options)
+    assert (recipe.sources[0].name, recipe.evaluation.thresholds) == ("b", ())
+
+
+@pytest.mark.parametrize("option, problem", [
+    ("training.steps", "write it as key=value, such as training.steps=500"),
+    ("trainign.steps=5", "trainign: unknown key; did you mean training?"),
+    ("training.steps=many", "training.steps: must be a valid integer, not 'many'"),
+    ("training.steps=1.5", "training.steps: must be a valid integer, not 1.5"),
+    ("training.steps='500'", "training.steps: must be a valid integer, not '500'"),
+    ("training.steps.x=1", "x: leads below a plain value, 20000"),
+    ("sources.7.name=a", "7: no place in a list of 1, counted from 0"),
+    ("sources.0.kind=tex", "sources.0: kind: unknown kind 'tex'; did you mean text?"),
+    ("model.heads=7", "model: heads: 7 does not divide width: 256"),
+    ("sequences.length=513", "sequences.length: 513 is above model.positions: 512"),
+])  # fmt: skip
+def test_refused_overrides_name_the_option(option, problem):
+    assert problems_of("bert_mini", option) == [f"--set {option}: {problem}"]
+
+
+def test_an_unreadable_value_names_the_option():
+    (problem,) = problems_of("bert_mini", "training.steps=[")
+    assert problem.startswith("--set training.steps=[: not YAML: ")
+
+
+def test_every_problem_is_listed_with_its_place(recipe_file):
+    path = recipe_file(
+        "extends: bert_mini\n"
+        "training:\n"
+        "  stepz: 5\n"
+        "  learning_rate: 1e-3\n"
+        "  precision: float16\n"
+        "model: {heads: '4'}\n"
+        "sources:\n"
+        "  - kind: jsonll\n"
+        "  - kind: text\n"
+    )
+    assert sorted(problems_of(path)) == [
+        f"{path}:3:3: training.stepz: unknown key; did you mean steps?",
+        f"{path}:4:3: training.learning_rate: unknown key; did you mean training.optimizer.learning_rate?",
+        f"{path}:5:3: training.precision: 'float16' is no choice here; did you mean float32?",
+        f"{path}:6:9: model.heads: must be a valid integer, not '4'",
+        f"{path}:8:5: sources.0: kind: unknown kind 'jsonll'; did you mean jsonl?",
+        f"{path}:9:5: sources.1.paths: required, but not given",
+    ]
+
+
+def test_every_misfit_between_parts_is_listed(recipe_file):
+    parts = "sequences: {length: 1024}\nobjective: {max_predictions: 2000}\nmodel: {segments: 1}\n"
+    path = recipe_file(f"extends: bert_mini\n{parts}")
+    problems = problems_of(path)
+    assert problems[0] == f"{path}:2:13: sequences.length: 1024 is above model.positions: 512"
+    assert problems[1] == f"{path}:3:13: objective.max_predictions: 2000 is above sequences.length: 1024"
+    assert problems[2] == f"{path}:4:9: objective.next_sentence needs model.segments: 2"
+
+
+@pytest.mark.parametrize("text, place, problem", [
+    ("a: [1\n", ":2:1", "not YAML"),
+    ("name: a\nname: b\n", ":2:1", "name: given twice, first at"),
+    ("model: {width: 8, width: 9}\n", ":1:19", "model.width: given twice"),
+    ("1: 2\n", ":1:1", "the key 1 is not text"),
+    ("extends: berd_mini\n", ":1:1", "did you mean bert_mini?"),
+    ("name: !!python/name:os.system x\n", ":1:7", "not YAML"),
+    ("a: &x [*x]\n", "", "an alias that contains itself"),
+    ('description: "\\ud800"\n', ":1:14", "description: '\\ud800' is neither text"),
+    ("a: !!timestamp 2024-01-01\n", ":1:4", "a: '2024-01-01' is neither text"),
+    ("a: 1\n---\nb: 2\n", ":2:1", "found another document"),
+    ("- a\n", "", "a recipe is a mapping"),
+    ("", "", "a recipe is a mapping"),
+])  # fmt: skip
+def test_unreadable_files(recipe_file, text, place, problem):
+    path = recipe_file(text)
+    (found,) = problems_of(path)
+    assert found.startswith(f"{path}{place}: ") and problem in found
+
+
+def test_files_that_are_not_there(recipe_file, tmp_path):
+    recipe_file("", "books.yaml")
+    assert problems_of(tmp_path / "bookz.yaml") == [
+        f"{tmp_path}/bookz.yaml: no such file; did you mean {tmp_path}/books.yaml?"
+    ]
+    assert "Is a directory" in problems_of(tmp_path)[0]
+    (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9")
+    assert problems_of(tmp_path / "latin.yaml") == [f"{tmp_path}/latin.yaml: not UTF-8 at byte 9"]
+
+
+def test_an_unknown_preset_gets_the_nearest():
+    (problem,) = problems_of("bert_minni")
+    assert problem.startswith("no preset is named 'bert_minni'; did you mean bert_mini?")
+
+
+def test_a_warm_up_longer_than_the_training_is_noticed():
+    assert notices(load_recipe("bert_base")) == []
+    assert "peaks at 5e-05" in notices(load_recipe("bert_base", ["training.steps=5000"]))[0]
