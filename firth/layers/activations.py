@@ -1,0 +1,59 @@
+"""The activations that a recipe may name."""
+
+import math
+
+from keras import ops
+
+
+def gelu(inputs):
+    """Returns `x * P(X <= x)` for a standard normal X (Hendrycks and Gimpel 2016, section 2).
+
+    This is the exact function, by `erf`. Its gradient is written out, because the one derived step by step
+    passes over memory more often.
+
+    Args:
+        inputs: A float tensor of any shape.
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.round(np.array(gelu(np.array([-1.0, 0.0, 1.0], "float32"))), 4).tolist()
+    [-0.1587, 0.0, 0.8413]
+    """
+
+    @ops.custom_gradient
+    def exact(x):
+        below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
+
+        def gradient(*args, upstream=None):
+            upstream = args[0] if upstream is None else upstream
+            density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
+            return upstream * (below + x * density)
+
+        return x * below, gradient
+
+    return exact(ops.convert_to_tensor(inputs))
+
+
+def gelu_approximate(inputs):
+    """Returns the approximation of `gelu` by `tanh` (Hendrycks and Gimpel 2016, section 2)."""
+    return ops.gelu(inputs, approximate=True)
+
+
+ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.relu}
+
+
+def get_activation(name: str):
+    """Returns the activation of that name.
+
+    Raises:
+        ValueError: if there is none.
+
+    Example:
+
+    >>> get_activation("gelu") is gelu
+    True
+    """
+    if name not in ACTIVATIONS:
+        raise ValueError(f"`activation` must be one of {sorted(ACTIVATIONS)}. Received: activation={name!r}")
+    return ACTIVATIONS[name]

@@ -1,0 +1,30 @@
+"""Checks of constructor arguments, whose messages name the argument and repeat the received value."""
+
+
+def check_positive(layer: str, **values: int) -> None:
+    """Raises `ValueError` unless every value is an int of 1 or more.
+
+    Example:
+
+    >>> check_positive("Pooler", width=0)
+    Traceback (most recent call last):
+    ValueError: Pooler: `width` must be an int of 1 or more. Received: width=0
+    """
+    for name, value in values.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{layer}: `{name}` must be an int of 1 or more. Received: {name}={value!r}")
+
+
+def check_heads(layer: str, width: int, heads: int) -> None:
+    """Raises `ValueError` unless `heads` divides `width`."""
+    if width % heads:
+        raise ValueError(f"{layer}: `heads` must divide `width`. Received: heads={heads}, width={width}")
+
+
+def check_width(layer: str, width: int, received_shape: tuple) -> None:
+    """Raises `ValueError` unless the last axis of the received shape is `width`."""
+    if received_shape[-1] != width:
+        raise ValueError(
+            f"{layer}: the last axis of the input must be `width`. "
+            f"Received: width={width}, input shape {tuple(received_shape)}"
+        )

@@ -1,0 +1,34 @@
+"""One source of randomness for a layer and all of its parts."""
+
+import keras
+
+
+def seed_generator(seed=None) -> keras.random.SeedGenerator:
+    """Returns the generator that a layer and its parts draw from, for initial weights and for dropout.
+
+    Its state is one int variable of shape `[2]`, (seed, draws so far), and stands in `layer.variables`. A
+    training loop that saves this variable, or assigns it from its seed and step, repeats a run exactly.
+
+    Args:
+        seed: An int; or a `keras.random.SeedGenerator`, which is shared with whoever else holds it; or None
+            for a seed that Keras chooses (`keras.utils.set_random_seed` governs it).
+
+    Example:
+
+    >>> shared = seed_generator(7)
+    >>> seed_generator(shared) is shared
+    True
+    """
+    if isinstance(seed, keras.random.SeedGenerator):
+        return seed
+    return keras.random.SeedGenerator(seed)
+
+
+def plain_seed(seed) -> int | None:
+    """Returns `seed` as a layer's config keeps it: an int, or None where it is shared or chosen by Keras."""
+    return seed if isinstance(seed, int) else None
+
+
+def truncated_normal(stddev: float, generator) -> keras.initializers.Initializer:
+    """Returns BERT's weight initializer: a normal of `stddev`, redrawn outside two standard deviations."""
+    return keras.initializers.TruncatedNormal(stddev=stddev, seed=generator)

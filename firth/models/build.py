@@ -1,0 +1,55 @@
+"""From recipe types to models."""
+
+from firth.models.pretraining import PretrainingModel
+from firth.models.tables import BACKBONES
+from firth.recipes.model import Bert
+from firth.recipes.recipe import Recipe
+
+
+def build_backbone(config: Bert, vocabulary_size: int, dtype=None, seed=None):
+    """Returns the backbone that a recipe's `model` describes, with its weights made.
+
+    Args:
+        config: The recipe's `model`.
+        vocabulary_size: Rows of the token embeddings, the recipe's `tokenizer.vocabulary_size`.
+        dtype: A Keras dtype or policy; None takes Keras's own default.
+        seed: An int, a `keras.random.SeedGenerator`, or None; see `firth.layers.seeds`.
+
+    Example:
+
+    >>> backbone = build_backbone(Bert(layers=1, width=8, heads=2, positions=16), vocabulary_size=20)
+    >>> backbone.count_params()
+    1192
+    """
+    shape = config.model_dump(exclude={"kind"})
+    backbone = BACKBONES[config.kind](vocabulary_size=vocabulary_size, dtype=dtype, seed=seed, **shape)
+    backbone.build()
+    return backbone
+
+
+def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
+    """Returns the model that a recipe pre-trains, with its weights made from `recipe.seed`.
+
+    Args:
+        recipe: The whole recipe; its `model`, `objective`, `tokenizer.vocabulary_size`, `seed` and
+            `training.precision` are read.
+        dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
+
+    Example:
+
+    >>> from firth.recipes.sources import TextSource
+    >>> source = TextSource(kind="text", paths=("*.txt",))
+    >>> small = Bert(layers=1, width=8, heads=2, positions=128)
+    >>> model = build_pretraining_model(Recipe(name="small", sources=(source,), model=small))
+    >>> model.next_sentence_head.count_params()
+    18
+    """
+    model = PretrainingModel(
+        model=recipe.model.model_dump(),
+        objective=recipe.objective.model_dump(),
+        vocabulary_size=recipe.tokenizer.vocabulary_size,
+        seed=recipe.seed,
+        dtype=dtype or recipe.training.precision,
+    )
+    model.build()
+    return model
