@@ -1,0 +1,28 @@
+"""Analysis: the report on a run.
+
+Names load on first use, so that the command line can print durations without loading Matplotlib.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firth.analysis.collect import ReportInputs, collect
+    from firth.analysis.record import ArtifactRecord, RunRecord
+    from firth.analysis.report import render_report
+
+_HOMES = {
+    "ArtifactRecord": "record",
+    "ReportInputs": "collect",
+    "RunRecord": "record",
+    "collect": "collect",
+    "render_report": "report",
+}
+
+__all__ = ["ArtifactRecord", "ReportInputs", "RunRecord", "collect", "render_report"]
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,129 @@
+"""Gathers what a run left in its artifacts."""
+
+import dataclasses
+import glob
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.analysis.held_out import masked_sentences
+from firth.analysis.lineage import versions
+from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord
+from firth.recipes import Recipe
+
+SENTENCES = 12
+# More rows than sentences are read, because not every row has a fit one.
+ROWS_READ = 8 * SENTENCES
+
+
+@dataclasses.dataclass(frozen=True)
+class ReportInputs:
+    """Folders of a run's artifacts; an empty path stands for an artifact that there is not.
+
+    Attributes:
+        recipe: As it ran.
+        corpus_report: Holds `corpus_report.json`.
+        tokenizer: Holds `vocab.txt`.
+        examples: Packed rows, with `sequence_counts.json`.
+        model: The exported SavedModel.
+        model_run: Holds `history.jsonl`.
+        evaluation: What TFMA wrote.
+        blessing: Holds `BLESSED` or `NOT_BLESSED`.
+        serving_report: Holds `serving_report.json`.
+        run_dir: A local run's folder, which holds `timings.json`.
+        pushed: Whether the model was pushed; None where nothing says so.
+        artifacts: Lineage.
+    """
+
+    recipe: Recipe
+    corpus_report: str = ""
+    tokenizer: str = ""
+    examples: str = ""
+    model: str = ""
+    model_run: str = ""
+    evaluation: str = ""
+    blessing: str = ""
+    serving_report: str = ""
+    run_dir: str = ""
+    pushed: bool | None = None
+    artifacts: Sequence[ArtifactRecord] = ()
+
+
+def collect(inputs: ReportInputs) -> RunRecord:
+    """Returns everything that the report shows; what is not there is left empty."""
+    from firth.recipes.counting import parameter_counts
+
+    vocabulary = _vocabulary(inputs.tokenizer)
+    return RunRecord(
+        recipe=inputs.recipe,
+        parameters=parameter_counts(inputs.recipe),
+        corpus=_read_json(inputs.corpus_report, "corpus_report.json"),
+        vocabulary=vocabulary,
+        sequence_counts=_read_json(inputs.examples, "sequence_counts.json") or {},
+        history=_history(inputs.model_run),
+        evaluation=_evaluation(inputs.evaluation),
+        blessed=_blessed(inputs.blessing),
+        serving=_read_json(inputs.serving_report, "serving_report.json"),
+        filled_masks=_filled_masks(inputs, vocabulary),
+        pushed=inputs.pushed,
+        timings=_read_json(inputs.run_dir, "timings.json") or {},
+        versions=versions(),
+        artifacts=inputs.artifacts,
+    )
+
+
+def _read_json(folder: str, name: str) -> Any:
+    text = _read_text(folder, name)
+    return None if text is None else json.loads(text)
+
+
+def _read_text(folder: str, name: str) -> str | None:
+    path = os.path.join(folder, name)
+    if not folder or not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def _vocabulary(folder: str) -> tuple[str, ...]:
+    # Pieces may hold any Unicode line end but this one.
+    text = _read_text(folder, "vocab.txt")
+    return () if text is None else tuple(text.removesuffix("\n").split("\n"))
+
+
+def _history(folder: str) -> list[Mapping[str, float]]:
+    text = _read_text(folder, "history.jsonl")
+    return [] if text is None else [json.loads(line) for line in text.splitlines()]
+
+
+def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:
+    if not folder or not os.path.isdir(folder):
+        return {}
+    from firth.evaluation import load_evaluation
+
+    return load_evaluation(folder)
+
+
+def _blessed(folder: str) -> bool | None:
+    if not folder:
+        return None
+    found = {name: os.path.exists(os.path.join(folder, name)) for name in ("BLESSED", "NOT_BLESSED")}
+    return found["BLESSED"] if any(found.values()) else None
+
+
+def _filled_masks(inputs: ReportInputs, vocabulary: Sequence[str]) -> list[FilledMask]:
+    """Asks the exported model for words of held-out sentences."""
+    if not (inputs.model and vocabulary and glob.glob(os.path.join(inputs.examples, "Split-eval", "*"))):
+        return []
+    from firth.analysis.eval_rows import eval_rows
+    from firth.serving import Client
+
+    seed = inputs.recipe.seed
+    rows = eval_rows(inputs.examples, ROWS_READ, seed)
+    sentences = list(masked_sentences(rows, vocabulary, seed))[:SENTENCES]
+    answers = Client(inputs.model).fill_mask([sentence.text for sentence in sentences]) if sentences else []
+    return [
+        FilledMask(sentence.before, sentence.answer, sentence.after, sentence.source, masks[0])
+        for sentence, masks in zip(sentences, answers)
+    ]

@@ -1,0 +1,62 @@
+"""The way of the documents through the cleaning steps, summed for reading."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """One line of the funnel: documents and bytes that a step took in, lost for a reason, or kept."""
+
+    step: str
+    what: str
+    documents: int
+    bytes: int
+
+
+def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -> list[Line]:
+    """Returns the funnel of one source, or summed over all of them.
+
+    Args:
+        rows: The `funnel` of a corpus report.
+        source: Its name; None for all.
+
+    Example:
+
+    >>> row = {"step": "length", "source": "a", "documents_in": 3, "bytes_in": 30, "documents_kept": 2,
+    ...        "bytes_kept": 20, "dropped": {"too_short": {"documents": 1, "bytes": 10}}, "rejected": {}}
+    >>> [(line.what, line.documents) for line in funnel_lines([row])]
+    [('in', 3), ('dropped: too_short', 1), ('kept', 2)]
+    """
+    chosen = [row for row in rows if source in (None, row["source"])]
+    steps = list(dict.fromkeys(row["step"] for row in chosen))
+    return [
+        line for step in steps for line in _step_lines(step, [row for row in chosen if row["step"] == step])
+    ]
+
+
+def sources_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Returns the names of the sources, in their first order."""
+    return list(dict.fromkeys(row["source"] for row in rows))
+
+
+def _step_lines(step: str, rows: Sequence[Mapping[str, Any]]) -> list[Line]:
+    documents: Counter[str] = Counter()
+    size: Counter[str] = Counter()
+    for row in rows:
+        for outcome in ("rejected", "dropped"):
+            for reason, lost in row[outcome].items():
+                documents[f"{outcome}: {reason}"] += lost["documents"]
+                size[f"{outcome}: {reason}"] += lost["bytes"]
+    came, kept = (
+        Line(
+            step,
+            what,
+            sum(row[f"documents_{what}"] for row in rows),
+            sum(row[f"bytes_{what}"] for row in rows),
+        )
+        for what in ("in", "kept")
+    )
+    return [came, *(Line(step, what, documents[what], size[what]) for what in sorted(documents)), kept]

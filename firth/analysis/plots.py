@@ -1,0 +1,157 @@
+"""Plots as inline SVG whose colours the page's style sheet decides."""
+
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Drawn in these colours, then replaced by what the style sheet defines, so that light and dark pages fit.
+_THEMED = {
+    "#010101": "var(--ink)",
+    "#020202": "var(--muted)",
+    "#030303": "var(--rule)",
+    "#040404": "var(--first)",
+    "#050505": "var(--second)",
+    "#060606": "var(--third)",
+}
+INK, MUTED, RULE, FIRST, SECOND, THIRD = _THEMED
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["system-ui", "DejaVu Sans"],
+    "font.size": 11,
+    "text.color": INK,
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": RULE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": RULE,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "legend.frameon": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+History = Sequence[Mapping[str, float]]
+
+
+def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
+    """Returns an SVG element, the same bytes for the same drawing.
+
+    Args:
+        name: Unlike that of any other plot of the page; it stands before every id in the element.
+        title: What a reader who cannot see the plot is told.
+        draw: Draws on the axes.
+    """
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
+        figure = Figure(figsize=(5.4, 3.0), layout="constrained")
+        draw(figure.add_subplot())
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return _inline(buffer.getvalue(), name, title)
+
+
+def loss_plot(history: History, unigram_loss: float | None = None) -> str:
+    """Returns the masked LM loss by step, in nats, beside the loss of the unigram baseline."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(*_series(history, "mlm_loss"), color=FIRST, linewidth=1.4, label="masked LM")
+        if unigram_loss is not None:
+            axes.axhline(unigram_loss, color=SECOND, linestyle="--", linewidth=1.2, label="unigram, held out")
+        axes.set(xlabel="step", ylabel="loss in nats")
+        axes.legend()
+
+    return plot("loss", "Masked LM loss by step", draw)
+
+
+def next_sentence_plot(history: History) -> str:
+    """Returns the next sentence loss by step, in nats; guessing gives 0.693."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(*_series(history, "nsp_loss"), color=THIRD, linewidth=1.2)
+        axes.axhline(0.6931, color=MUTED, linestyle="--", linewidth=1, label="guessing")
+        axes.set(xlabel="step", ylabel="loss in nats")
+        axes.legend()
+
+    return plot("next-sentence", "Next sentence loss by step", draw)
+
+
+def learning_rate_plot(history: History) -> str:
+    """Returns the learning rate by step."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(*_series(history, "learning_rate"), color=FIRST, linewidth=1.4)
+        axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
+
+    return plot("learning-rate", "Learning rate by step", draw)
+
+
+def speed_plot(history: History) -> str:
+    """Returns non-padding tokens per second by step."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(*_series(history, "tokens_per_second"), color=FIRST, linewidth=1.2)
+        axes.set(xlabel="step", ylabel="tokens/s", ylim=(0, None))
+
+    return plot("speed", "Non-padding tokens per second by step", draw)
+
+
+def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
+    """Returns documents by number of words, as read and as cleaned; a bin ends where the next begins."""
+
+    def draw(axes: Axes) -> None:
+        widest: Sequence[int] = ()
+        for offset, (name, label, color) in enumerate(
+            (("read_words", "as read", MUTED), ("cleaned_words", "cleaned", FIRST))
+        ):
+            histogram = lengths.get(name, {"lower": [], "documents": []})
+            places = [index + 0.4 * offset - 0.2 for index in range(len(histogram["documents"]))]
+            axes.bar(places, histogram["documents"], width=0.4, color=color, label=label)
+            widest = max(widest, histogram["lower"], key=len)
+        axes.set_xticks(range(len(widest)), [f"{lower:,}" for lower in widest], rotation=45)
+        axes.set(xlabel="words of a document, at least", ylabel="documents")
+        axes.grid(axis="x", visible=False)
+        axes.legend()
+
+    return plot("lengths", "Documents by number of words", draw)
+
+
+def vocabulary_plot(vocabulary: Sequence[str]) -> str:
+    """Returns pieces by their number of characters, starts of words and continuations apart."""
+    continued = [len(piece) - 2 for piece in vocabulary if piece.startswith("##")]
+    starting = [len(piece) for piece in vocabulary if not piece.startswith("##")]
+
+    def draw(axes: Axes) -> None:
+        bins = [edge + 0.5 for edge in range(max([1, *continued, *starting]) + 1)]
+        labels, colors = ["word starts", "continuations"], [FIRST, SECOND]
+        axes.hist([starting, continued], bins=bins, stacked=True, color=colors, label=labels, rwidth=0.85)
+        axes.set(xlabel="characters of a piece", ylabel="pieces")
+        axes.grid(axis="x", visible=False)
+        axes.legend()
+
+    return plot("vocabulary", "Pieces by number of characters", draw)
+
+
+def _series(history: History, name: str) -> tuple[list[float], list[float]]:
+    points = [(line["step"], line[name]) for line in history if line.get(name) is not None]
+    return [step for step, _ in points], [value for _, value in points]
+
+
+def _inline(svg: str, name: str, title: str) -> str:
+    """Returns the element alone, scaled by the page, with ids of its own and the page's colours."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
+    svg = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+    for drawn, themed in _THEMED.items():
+        svg = svg.replace(drawn, themed)
+    return svg

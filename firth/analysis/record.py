@@ -1,0 +1,87 @@
+"""What a report shows, gathered in one place and free of files and libraries."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.recipes import Recipe
+
+
+@dataclasses.dataclass(frozen=True)
+class ArtifactRecord:
+    """An artifact that the run made.
+
+    Attributes:
+        id: In ML Metadata.
+        name: What the run calls it.
+        type: Its TFX type.
+        uri: Relative to the run's folder where it lies below it.
+        digest: Of its content, or why there is none.
+    """
+
+    id: int
+    name: str
+    type: str
+    uri: str
+    digest: str
+
+
+@dataclasses.dataclass(frozen=True)
+class FilledMask:
+    """A held-out sentence with one word masked, and what the model proposes.
+
+    Attributes:
+        before, after: The sentence around the masked word.
+        answer: The masked word.
+        source: The sentence's source.
+        candidates: Pieces and their probabilities, the likeliest first.
+    """
+
+    before: str
+    answer: str
+    after: str
+    source: str
+    candidates: Sequence[tuple[str, float]]
+
+    @property
+    def rank(self) -> int | None:
+        """Place of the answer among the candidates, from 1; None where it is not among them."""
+        pieces = [piece for piece, _ in self.candidates]
+        return pieces.index(self.answer) + 1 if self.answer in pieces else None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunRecord:
+    """Everything known of a run. What was not recorded is None or empty, and the report says so.
+
+    Attributes:
+        recipe: As it ran.
+        parameters: Of the pre-training model, by part.
+        corpus: What became of the documents, as `firth.corpus.report.build_report` describes it.
+        vocabulary: The tokenizer's pieces.
+        sequence_counts: By split: rows, documents, tokens, padding_tokens, ...
+        history: A dict for each logged step.
+        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
+        blessed: The Evaluator's word; None where it gave none.
+        serving: As `firth.serving.validate_serving` gives it.
+        filled_masks: Held-out sentences.
+        pushed: Whether the model was pushed; None where nothing says so.
+        timings: By component: state, seconds, peak_bytes.
+        versions: Of Python and of the packages that matter.
+        artifacts: Lineage.
+    """
+
+    recipe: Recipe
+    parameters: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    corpus: Mapping[str, Any] | None = None
+    vocabulary: Sequence[str] = ()
+    sequence_counts: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    history: Sequence[Mapping[str, float]] = ()
+    evaluation: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    blessed: bool | None = None
+    serving: Mapping[str, Any] | None = None
+    filled_masks: Sequence[FilledMask] = ()
+    pushed: bool | None = None
+    timings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    artifacts: Sequence[ArtifactRecord] = ()

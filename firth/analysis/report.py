@@ -1,0 +1,134 @@
+"""Renders what is known of a run as one self-contained HTML page."""
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+import markupsafe
+
+from firth.analysis import plots
+from firth.analysis.funnel import funnel_lines, sources_of
+from firth.analysis.quantities import bytes_text, seconds_text
+from firth.analysis.record import RunRecord
+from firth.analysis.verdicts import overall, verdicts
+from firth.recipes import recipe_to_yaml
+
+TEMPLATE = "report.html.j2"
+# Each has a template of its own, `section_<id>.html.j2`.
+SECTIONS = (
+    ("evaluation", "Evaluation"),
+    ("sentences", "Held-out sentences"),
+    ("training", "Training"),
+    ("corpus", "Corpus"),
+    ("serving", "Serving validation"),
+    ("cost", "Time and memory"),
+    ("recipe", "Recipe"),
+    ("lineage", "Lineage and versions"),
+)
+
+
+def render_report(record: RunRecord) -> str:
+    """Returns the page. It needs no script and nothing from outside, and escapes all text of documents.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> page = render_report(RunRecord(load_recipe("demo")))
+    >>> page.startswith("<!DOCTYPE html>"), "not recorded" in page
+    (True, True)
+    """
+    metrics = overall(record.evaluation)
+    return _template().render(
+        record=record,
+        sections=SECTIONS,
+        metrics=metrics,
+        verdicts=verdicts(record.recipe.evaluation, metrics),
+        headline=_headline(record, metrics),
+        training_plots=_safe(_training_plots(record, metrics)),
+        corpus_plots=_safe(_corpus_plots(record)),
+        total_parameters=sum(record.parameters.values()),
+        recipe_yaml=recipe_to_yaml(record.recipe),
+        funnel_lines=functools.partial(funnel_lines, (record.corpus or {}).get("funnel", [])),
+        sources=sources_of((record.corpus or {}).get("funnel", [])),
+        slowest=max((timing.get("seconds") or 0.0 for timing in record.timings.values()), default=0.0),
+    )
+
+
+@functools.cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("firth.analysis"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=_number, count=_count, bytes=bytes_text, seconds=seconds_text)
+    return environment.get_template(TEMPLATE)
+
+
+def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """Returns the page's first figures: name, value, and what to compare it with."""
+    seconds = sum(timing.get("seconds") or 0.0 for timing in record.timings.values())
+    parameters = sum(record.parameters.values())
+    trained = record.history[-1].get("tokens") if record.history else None
+    states = {True: "yes", False: "no", None: "not recorded"}
+    return [
+        (
+            "Held-out perplexity",
+            _number(metrics.get("mlm_perplexity")),
+            f"unigram baseline {_number(metrics.get('unigram_perplexity'))}",
+        ),
+        ("Blessed", states[record.blessed], f"pushed: {states[record.pushed]}"),
+        ("Parameters", _count(parameters or None), f"vocabulary: {_count(len(record.vocabulary) or None)}"),
+        ("Tokens trained on", _count(trained), "padding not counted"),
+        ("Wall time", seconds_text(seconds) if record.timings else "not recorded", "of all components"),
+    ]
+
+
+def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str, str]:
+    """Returns SVG elements by title."""
+    if not record.history:
+        return {}
+    unigram = metrics.get("unigram_perplexity")
+    loss = math.log(unigram) if unigram and math.isfinite(unigram) else None
+    drawn = {
+        "Masked LM loss": plots.loss_plot(record.history, loss),
+        "Learning rate": plots.learning_rate_plot(record.history),
+    }
+    if record.recipe.objective.next_sentence:
+        drawn["Next sentence loss"] = plots.next_sentence_plot(record.history)
+    return {**drawn, "Non-padding tokens per second": plots.speed_plot(record.history)}
+
+
+def _corpus_plots(record: RunRecord) -> dict[str, str]:
+    drawn = {}
+    if record.corpus:
+        drawn["Documents by number of words"] = plots.length_plot(record.corpus["lengths"])
+    if record.vocabulary:
+        title = f"{len(record.vocabulary):,} pieces by number of characters"
+        drawn[title] = plots.vocabulary_plot(record.vocabulary)
+    return drawn
+
+
+def _safe(drawn: Mapping[str, str]) -> list[tuple[str, markupsafe.Markup]]:
+    """Matplotlib escapes the text that it draws."""
+    return [(title, markupsafe.Markup(svg)) for title, svg in drawn.items()]
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "not recorded"
+    if not isinstance(value, int | float):
+        return str(value)
+    if not math.isfinite(value):
+        return "infinite" if value > 0 else "not a number"
+    if abs(value) >= 100 and value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
+def _count(value: Any) -> str:
+    return "not recorded" if value is None else f"{round(value):,}"

@@ -1,0 +1,1 @@
+"""The `firth` command. Importing it loads neither TensorFlow nor TFX; each command loads what it needs."""

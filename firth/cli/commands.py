@@ -1,0 +1,37 @@
+"""What all subcommands share: options, and how examples stand in their help."""
+
+import pathlib
+from typing import Annotated
+
+import typer
+
+Root = Annotated[
+    pathlib.Path, typer.Option("--root", envvar="FIRTH_ROOT", help="Folder of all runs.", file_okay=False)
+]
+DEFAULT_ROOT = pathlib.Path("firth-runs")
+
+RecipeName = Annotated[
+    str,
+    typer.Argument(metavar="RECIPE", help="A preset's name, or the path of a YAML file.", show_default=False),
+]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's name below the root, or its folder.", show_default=False)
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change one key of the recipe; may be given several times."
+    ),
+]
+
+
+def epilog(*examples: str, after: str = "") -> str:
+    r"""Returns a help text's last part: examples, one a line, and a closing remark.
+
+    Example:
+
+    >>> epilog("firth show 'a [MASK]'").splitlines()[-1]
+    "  firth show 'a \\[MASK]'"
+    """
+    escaped = (f"  {example}".replace("[", r"\[") for example in examples)
+    return "\n\n".join(["Examples:", *escaped, *([after] if after else [])])

@@ -1,0 +1,61 @@
+"""The command itself: its subcommands, and what is said when something unforeseen happens."""
+
+import sys
+import tempfile
+import traceback
+from typing import Annotated
+
+import typer
+
+from firth.cli import commands, predict, recipes, report, run, runs, show
+from firth.cli.output import ExitCode, print_error
+
+HELP = """Raw text to a validated, served language model.
+
+A recipe says everything that a run is made of: a preset's name (see `firth recipes`) or a YAML file.
+"""
+
+app = typer.Typer(
+    help=HELP,
+    epilog=commands.epilog(
+        "firth run demo",
+        "firth run bert_mini --text 'books/*.txt'",
+        "firth predict bert_mini fill-mask 'The [MASK] of the house.'",
+        after="Exit codes: 0 done; 1 it failed; 2 wrong usage, recipe or source; 3 done, but not blessed.",
+    ),
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for module in (run, recipes, show, runs, report, predict):
+    module.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import importlib.metadata
+
+        typer.echo(f"firth {importlib.metadata.version('firth')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options that go before any subcommand."""
+
+
+def main() -> None:
+    """Runs the command, and turns what nobody foresaw into a sentence and a file with the traceback."""
+    try:
+        app()
+    except Exception as error:
+        with tempfile.NamedTemporaryFile("w", prefix="firth-", suffix=".log", delete=False) as log:
+            traceback.print_exc(file=log)
+        print_error(f"unforeseen {type(error).__name__}: {error}\nThe traceback is in {log.name}.")
+        sys.exit(ExitCode.FAILED)

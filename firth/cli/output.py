@@ -1,0 +1,54 @@
+"""How the command speaks: exit codes, errors, and figures as people write them."""
+
+import enum
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class ExitCode(enum.IntEnum):
+    """What the shell is told."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_BLESSED = 3
+    INTERRUPTED = 130
+
+
+def print_error(message: str) -> None:
+    """Prints a message on standard error, the first line marked as an error."""
+    typer.secho("error: ", err=True, fg=typer.colors.RED, bold=True, nl=False)
+    typer.echo(message, err=True)
+
+
+def fail(message: str, code: ExitCode = ExitCode.FAILED) -> NoReturn:
+    """Prints an error and ends the command."""
+    print_error(message)
+    raise typer.Exit(code)
+
+
+def note(message: str) -> None:
+    """Prints a remark on standard error."""
+    typer.secho("note: ", err=True, fg=typer.colors.YELLOW, nl=False)
+    typer.echo(message, err=True)
+
+
+def terminal() -> "Console":
+    """Returns a console on a duplicate of standard output.
+
+    What is drawn on it still reaches the terminal while standard output itself is turned over to a log.
+    """
+    from rich.console import Console
+
+    try:
+        descriptor = os.dup(sys.stdout.fileno())
+    except OSError:  # Standard output is no file, as in tests.
+        return Console(highlight=False, soft_wrap=True)
+    stream = os.fdopen(descriptor, "w", encoding=sys.stdout.encoding, errors="replace", buffering=1)
+    return Console(file=stream, highlight=False, soft_wrap=True)

@@ -1,0 +1,105 @@
+"""`firth predict`: asks a run's served model."""
+
+import enum
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from firth.cli import commands
+from firth.cli.output import ExitCode, fail
+from firth.cli.runs_on_disk import find_run
+
+MASK = "[MASK]"
+
+
+class Task(str, enum.Enum):
+    """What can be asked."""
+
+    FILL_MASK = "fill-mask"
+    EMBED = "embed"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the subcommand."""
+    examples = commands.epilog(
+        "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
+        "firth predict demo embed 'A sentence.' 'Another one.' --json",
+    )
+    app.command("predict", epilog=examples)(_predict)
+
+
+def _predict(
+    run: commands.RunName,
+    task: Annotated[Task, typer.Argument(metavar="TASK", help="fill-mask or embed.", show_default=False)],
+    texts: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="One or more texts.", show_default=False)
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
+    root: commands.Root = commands.DEFAULT_ROOT,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
+) -> None:
+    r"""Asks the newest blessed model of a run: pieces for each `\[MASK]`, or a vector for each text."""
+    if task is Task.FILL_MASK:
+        unmasked = [text for text in texts if MASK not in text]
+        if unmasked:
+            fail(f"there is no {MASK} in {unmasked[0]!r}", ExitCode.USAGE)
+    answers = _ask(_model_directory(root, run), task, texts, verbose)
+    for text, answer in zip(texts, answers):
+        typer.echo(
+            json.dumps({"text": text, **answer}, ensure_ascii=False) if as_json else _readable(text, answer)
+        )
+
+
+def _model_directory(root: pathlib.Path, run: str) -> pathlib.Path:
+    if (pathlib.Path(run) / "saved_model.pb").exists():
+        return pathlib.Path(run)
+    return find_run(root, run).directory / "serving"
+
+
+def _ask(directory: pathlib.Path, task: Task, texts: Sequence[str], verbose: bool) -> list[dict[str, Any]]:
+    """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
+    from firth.pipelines.logs import output_in
+
+    if verbose:
+        return _answers(directory, task, texts)
+    descriptor, log = tempfile.mkstemp(prefix="firth-predict-", suffix=".log")
+    os.close(descriptor)
+    try:
+        with output_in(pathlib.Path(log)):
+            answers = _answers(directory, task, texts)
+    except FileNotFoundError as error:
+        os.remove(log)
+        fail(str(error))
+    except Exception as error:
+        fail(f"{type(error).__name__}: {error}\nThe log is {log}.")
+    os.remove(log)
+    return answers
+
+
+def _answers(directory: pathlib.Path, task: Task, texts: Sequence[str]) -> list[dict[str, Any]]:
+    from firth.serving import Client
+
+    client = Client(directory)
+    if task is Task.EMBED:
+        return [{"embedding": [float(value) for value in vector]} for vector in client.embed(texts)]
+    return [
+        {"masks": [[{"piece": piece, "score": score} for piece, score in mask] for mask in masks]}
+        for masks in client.fill_mask(texts)
+    ]
+
+
+def _readable(text: str, answer: dict[str, Any]) -> str:
+    if "embedding" in answer:
+        vector = answer["embedding"]
+        head = ", ".join(f"{value:.4f}" for value in vector[:6])
+        return f"{text}\n  [{head}, ...] ({len(vector)} values; --json prints all)"
+    lines = [text]
+    for number, candidates in enumerate(answer["masks"], start=1):
+        shown = "  ".join(f"{found['piece']} {found['score']:.3f}" for found in candidates)
+        lines.append(f"  {MASK} {number}: {shown}" if len(answer["masks"]) > 1 else f"  {MASK}: {shown}")
+    return "\n".join(lines)

@@ -1,0 +1,125 @@
+"""Draws a run's events: live on a terminal, as plain lines anywhere else."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from firth.analysis.quantities import bytes_text, seconds_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+Event = dict[str, Any]
+# Without a terminal, the training speaks at least this often.
+PLAIN_INTERVAL_SECONDS = 30.0
+_MARKS = {"finished": "[green]done[/]  ", "cached": "[dim]cached[/]", "failed": "[red]failed[/]"}
+
+
+@contextlib.contextmanager
+def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]:
+    """Yields the function that draws an event.
+
+    Args:
+        console: Where to draw.
+        live: Redraw in place, with a progress bar; else print a line when there is news.
+    """
+    if not live:
+        yield PlainLines(console).draw
+        return
+    with live_progress(console) as progress:
+        yield LiveLines(progress).draw
+
+
+def component_line(event: Event) -> str:
+    """Returns the line on a component that has ended, with rich's markup.
+
+    Example:
+
+    >>> component_line({"name": "Curator", "state": "finished", "seconds": 3.0, "peak_bytes": 2e9})
+    '[green]done[/]   Curator             3.0 s    2.0 GB'
+    """
+    line = f"{_MARKS[event['state']]} {event['name']:<17}"
+    if event["state"] == "cached":
+        return line.rstrip()
+    return f"{line} {seconds_text(event['seconds']):>12} {bytes_text(event['peak_bytes']):>9}"
+
+
+def training_text(event: Event) -> str:
+    """Returns loss, speed and time left.
+
+    Example:
+
+    >>> training_text({"loss": 6.1234, "tokens_per_second": 5210.4, "eta_seconds": 130.0})
+    'loss 6.123, 5,210 tokens/s, 2 min 10 s left'
+    """
+    left = seconds_text(event["eta_seconds"])
+    return f"loss {event['loss']:.3f}, {event['tokens_per_second']:,.0f} tokens/s, {left} left"
+
+
+class PlainLines:
+    """One line as a component ends, and now and then one on the training."""
+
+    def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic):
+        self._console, self._clock = console, clock
+        self._last_time = clock()
+        self._last_tenth = 0
+
+    def draw(self, event: Event) -> None:
+        """Draws one event."""
+        if event["kind"] == "training":
+            self._draw_training(event)
+        elif event["state"] != "running":
+            self._console.print(component_line(event))
+
+    def _draw_training(self, event: Event) -> None:
+        tenth = 10 * event["step"] // event["steps"]
+        if tenth == self._last_tenth and self._clock() - self._last_time < PLAIN_INTERVAL_SECONDS:
+            return
+        self._last_tenth, self._last_time = tenth, self._clock()
+        self._console.print(f"       step {event['step']:,} of {event['steps']:,}: {training_text(event)}")
+
+
+def live_progress(console: "Console") -> "Progress":
+    """Returns the display of the one component that is running."""
+    from rich import progress
+
+    return progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description:<17}"),
+        progress.BarColumn(bar_width=24),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("{task.fields[detail]}"),
+        console=console,
+        transient=True,
+        # Standard output and error belong to the run's log meanwhile.
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+
+
+class LiveLines:
+    """The running component in place at the bottom, the ended ones above."""
+
+    def __init__(self, progress: "Progress"):
+        self._progress = progress
+        self._task: Any = None
+
+    def draw(self, event: Event) -> None:
+        """Draws one event."""
+        if event["kind"] == "training":
+            self._update_training(event)
+            return
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+            self._task = None
+        if event["state"] == "running":
+            self._task = self._progress.add_task(event["name"], total=None, detail="")
+        else:
+            self._progress.console.print(component_line(event))
+
+    def _update_training(self, event: Event) -> None:
+        if self._task is not None:
+            detail = f"step {event['step']:,} of {event['steps']:,}, {training_text(event)}"
+            self._progress.update(self._task, total=event["steps"], completed=event["step"], detail=detail)

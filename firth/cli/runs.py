@@ -1,0 +1,44 @@
+"""`firth runs`: what ran, and how it ended."""
+
+import typer
+
+from firth.analysis.quantities import seconds_text
+from firth.analysis.verdicts import overall
+from firth.cli import commands
+from firth.cli.runs_on_disk import RunOnDisk, all_runs
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the subcommand."""
+    examples = commands.epilog("firth runs", "firth runs --root /data/firth-runs")
+    app.command("runs", epilog=examples)(_runs)
+
+
+def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
+    """Lists the runs below the root, the latest first, with their evaluation."""
+    from rich.console import Console
+    from rich.table import Table
+
+    found = all_runs(root)
+    if not found:
+        typer.echo(f"no runs in {root}; make one with: firth run demo")
+        return
+    table = Table(box=None, pad_edge=False)
+    for header in ("run", "state", "perplexity", "unigram", "time", "report"):
+        table.add_column(header, justify="right" if header in ("perplexity", "unigram", "time") else "left")
+    for run in found:
+        table.add_row(*_cells(run))
+    Console(soft_wrap=True).print(table)
+
+
+def _cells(run: RunOnDisk) -> tuple[str, ...]:
+    metrics = overall(run.summary.get("evaluation", {}))
+    perplexities = [metrics.get(name) for name in ("mlm_perplexity", "unigram_perplexity")]
+    seconds = sum(timing.get("seconds") or 0.0 for timing in run.timings.values())
+    return (
+        run.directory.name,
+        run.state,
+        *("-" if value is None else f"{value:,.1f}" for value in perplexities),
+        seconds_text(seconds) if run.timings else "-",
+        str(run.report or "-"),
+    )

@@ -1,0 +1,81 @@
+"""Runs as they lie on disk, read without loading TFX."""
+
+import dataclasses
+import json
+import pathlib
+from typing import Any
+
+from firth.cli.output import ExitCode, fail
+
+RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE, REPORT_FILE = (
+    "recipe.yaml",
+    "run.json",
+    "timings.json",
+    "report.html",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOnDisk:
+    """A run's folder.
+
+    Attributes:
+        directory: The folder.
+        summary: What the last finished run wrote; empty where none has finished.
+        timings: State, seconds and peak bytes of each component that has ended.
+    """
+
+    directory: pathlib.Path
+    summary: dict[str, Any]
+    timings: dict[str, dict[str, Any]]
+
+    @property
+    def state(self) -> str:
+        """How the run stands, in a word or two."""
+        failed = [name for name, timing in self.timings.items() if timing.get("state") == "failed"]
+        if failed:
+            return f"failed in {failed[0]}"
+        if not self.summary:
+            return "unfinished"
+        return "blessed" if self.summary.get("blessed") else "not blessed"
+
+    @property
+    def report(self) -> pathlib.Path | None:
+        """The report's path; None where there is none."""
+        path = self.directory / REPORT_FILE
+        return path if path.exists() else None
+
+
+def read_run(directory: pathlib.Path) -> RunOnDisk:
+    """Reads what is known of the run in a folder."""
+    return RunOnDisk(directory, _read_json(directory / SUMMARY_FILE), _read_json(directory / TIMINGS_FILE))
+
+
+def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
+    """Returns the runs below a root, the latest first."""
+    folders = [path.parent for path in root.glob(f"*/{RECIPE_FILE}")]
+    return [read_run(folder) for folder in sorted(folders, key=_last_change, reverse=True)]
+
+
+def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
+    """Returns the run of that name below the root, or in that folder; ends the command if there is none."""
+    for folder in (root / name, pathlib.Path(name)):
+        if (folder / RECIPE_FILE).exists():
+            return read_run(folder)
+    from firth.recipes.errors import suggest
+
+    names = [run.directory.name for run in all_runs(root)]
+    advice = suggest(name, names) if names else "there is none; make one with firth run"
+    fail(f"no run {name} in {root} ({advice})", ExitCode.USAGE)
+
+
+def _last_change(folder: pathlib.Path) -> float:
+    files = (folder / name for name in (RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE))
+    return max(path.stat().st_mtime for path in files if path.exists())
+
+
+def _read_json(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}

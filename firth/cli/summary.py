@@ -1,0 +1,71 @@
+"""What is printed when a run has ended."""
+
+import pathlib
+import shlex
+from typing import TYPE_CHECKING
+
+from firth.analysis.verdicts import Verdict, overall, verdicts
+from firth.cli import commands
+from firth.cli.runs_on_disk import REPORT_FILE
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from firth.pipelines.local import RunResult
+    from firth.recipes import Recipe
+
+
+def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
+    """Prints evaluation, blessing, where things are, and what to do next."""
+    metrics = overall(result.evaluation)
+    console.print()
+    console.print(perplexity_line(metrics))
+    found = verdicts(recipe.evaluation, metrics)
+    if result.blessed:
+        console.print(
+            "[green]blessed[/]: the model kept its thresholds and answered as a server would ask it"
+        )
+    else:
+        console.print(f"[red]not blessed[/]: {_reason(found)}")
+    console.print(f"pushed: {result.pushed or 'nothing'}")
+    console.print(f"report: {result.run_dir / REPORT_FILE}")
+    console.print("\nnext:")
+    for command in next_commands(result.run_dir.name, root, can_predict=result.pushed is not None):
+        console.print(f"  {command}", markup=False)
+
+
+def perplexity_line(metrics: dict[str, float]) -> str:
+    """Returns the model's perplexity beside the unigram baseline's.
+
+    Example:
+
+    >>> perplexity_line({"mlm_perplexity": 211.3, "unigram_perplexity": 845.2})
+    'held-out masked LM perplexity: [bold]211.3[/], against 845.2 of the unigram baseline'
+    """
+    model, unigram = metrics.get("mlm_perplexity"), metrics.get("unigram_perplexity")
+    if model is None or unigram is None:
+        return "held-out masked LM perplexity: not recorded"
+    beside = f"against {unigram:,.1f} of the unigram baseline"
+    return f"held-out masked LM perplexity: [bold]{model:,.1f}[/], {beside}"
+
+
+def next_commands(name: str, root: pathlib.Path, can_predict: bool) -> list[str]:
+    """Returns commands to go on with, to be pasted as they are.
+
+    Example:
+
+    >>> next_commands("demo", pathlib.Path("firth-runs"), can_predict=False)
+    ['firth report demo --open']
+    """
+    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    run = shlex.quote(name)
+    commands_after = [f"firth report {run}{place} --open"]
+    if can_predict:
+        commands_after.append(f"firth predict {run}{place} fill-mask 'The [MASK] of the house.'")
+        commands_after.append(f"firth predict {run}{place} embed 'A sentence.'")
+    return commands_after
+
+
+def _reason(found: list[Verdict]) -> str:
+    missed = [verdict.text for verdict in found if not verdict.kept]
+    return "; ".join(missed) or "it failed the serving validation (see the report)"
