@@ -1,0 +1,58 @@
+"""The work of ServingValidator: calls `validate_serving` and stamps the blessing."""
+
+import json
+import os
+
+import tensorflow as tf
+from absl import logging
+from tfx.dsl.components.base import base_executor
+from tfx.dsl.io import fileio
+from tfx.types import artifact_utils
+from tfx.utils import io_utils, path_utils
+
+from firth.serving import validate_serving
+
+REPORT_FILE = "serving_report.json"
+EVAL_SPLIT = "eval"
+
+# As TFX's InfraValidator stamps it and its Pusher reads it.
+BLESSED_PROPERTY = "blessed"
+BLESSING_FILES = {True: "INFRA_BLESSED", False: "INFRA_NOT_BLESSED"}
+
+
+class Executor(base_executor.BaseExecutor):
+    """Validates one model."""
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Writes `serving_report.json` and the blessing. A model that fails is not blessed, and no error.
+
+        Args:
+            input_dict: `model`, and `examples` if given.
+            output_dict: `report` and `blessing`.
+            exec_properties: `eval_rows`.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        model = artifact_utils.get_single_instance(input_dict["model"])
+        directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+        rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
+        report = validate_serving(directory, rows)
+        for reason in report["reasons"]:
+            logging.error("The model at %s cannot be served. %s", directory, reason)
+        _write(
+            artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE, json.dumps(report, indent=2)
+        )
+        blessing = artifact_utils.get_single_instance(output_dict["blessing"])
+        _write(blessing.uri, BLESSING_FILES[report["blessed"]], "")
+        blessing.set_int_custom_property(BLESSED_PROPERTY, int(report["blessed"]))
+
+
+def _first_rows(examples, count: int) -> list[bytes]:
+    if not examples:
+        return []
+    pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(examples, EVAL_SPLIT))
+    dataset = tf.data.TFRecordDataset(sorted(fileio.glob(pattern)), compression_type="GZIP")
+    return list(dataset.take(count).as_numpy_iterator())
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    io_utils.write_string_file(os.path.join(folder, name), text)

@@ -1,0 +1,54 @@
+"""What TFMA is told to compute and to require."""
+
+import json
+
+from tensorflow_model_analysis.proto import config_pb2
+
+from firth.evaluation.metrics import METRICS
+from firth.features import SOURCE
+from firth.recipes import Evaluation
+
+SIGNATURE = "evaluate"
+METRICS_MODULE = "firth.evaluation.tfma_metrics"
+
+
+def build_eval_config(evaluation: Evaluation, next_sentence: bool) -> config_pb2.EvalConfig:
+    """Returns the EvalConfig of a recipe: its metrics over the whole split and by source, and its thresholds.
+
+    Thresholds hold for the whole split. They bound values, not changes, so that a first model can be blessed
+    where there is no other to compare it with.
+
+    Args:
+        evaluation: The recipe's evaluation.
+        next_sentence: Whether the model also learns next sentence prediction.
+
+    Example:
+
+    >>> config = build_eval_config(Evaluation(), next_sentence=False)
+    >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics if metric.config]
+    ['mlm_perplexity', 'mlm_accuracy', 'unigram_perplexity', 'mlm_perplexity_over_unigram']
+    """
+    names = [name for name in METRICS if next_sentence or not name.startswith("nsp_")]
+    metrics = [config_pb2.MetricConfig(class_name="ExampleCount")]
+    metrics += [_metric(name, evaluation) for name in names]
+    # Without its type, TFMA would first try to load the model with Keras.
+    model = config_pb2.ModelSpec(signature_name=SIGNATURE, model_type="tf_generic")
+    return config_pb2.EvalConfig(
+        model_specs=[model],
+        slicing_specs=[config_pb2.SlicingSpec(), config_pb2.SlicingSpec(feature_keys=[SOURCE])],
+        metrics_specs=[config_pb2.MetricsSpec(metrics=metrics)],
+    )
+
+
+def _metric(name: str, evaluation: Evaluation) -> config_pb2.MetricConfig:
+    metric = config_pb2.MetricConfig(
+        class_name="MetricOfSums", module=METRICS_MODULE, config=json.dumps({"name": name})
+    )
+    thresholds = [threshold for threshold in evaluation.thresholds if threshold.metric == name]
+    lower = [threshold.lower_bound for threshold in thresholds if threshold.lower_bound is not None]
+    upper = [threshold.upper_bound for threshold in thresholds if threshold.upper_bound is not None]
+    if lower:
+        metric.threshold.value_threshold.lower_bound.value = max(lower)
+    if upper:
+        metric.threshold.value_threshold.upper_bound.value = min(upper)
+    return metric

@@ -1,0 +1,86 @@
+"""Reads what TFX's Evaluator wrote, for the report and the command line."""
+
+import dataclasses
+import json
+import math
+
+import tensorflow_model_analysis as tfma
+
+OVERALL = "overall"
+
+
+@dataclasses.dataclass(frozen=True)
+class ThresholdResult:
+    """One metric beside the bounds that it had to keep.
+
+    Attributes:
+        metric: Its name.
+        value: Over the whole split.
+        lower_bound: None where there is none.
+        upper_bound: None where there is none.
+        ok: Whether it kept them.
+    """
+
+    metric: str
+    value: float
+    lower_bound: float | None
+    upper_bound: float | None
+    ok: bool
+
+
+def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[str, float]]:
+    """Returns the metrics of each slice: of `overall`, and of each source as `source=<name>`.
+
+    Args:
+        uri: The Evaluator's `evaluation` artifact.
+        model_name: `candidate` or `baseline` where two models were evaluated; the new one if not given.
+    """
+    config = _load(uri).config
+    names = [spec.name for spec in config.model_specs if not spec.is_baseline]
+    result = _load(uri, model_name if model_name is not None else names[0])
+    slices = {}
+    for key, metrics in result.slicing_metrics:
+        values = metrics[""][""]
+        slices[_slice_name(key)] = {
+            name: float(value["doubleValue"])
+            for name, value in sorted(values.items())
+            if "doubleValue" in value
+        }
+    return dict(sorted(slices.items(), key=lambda item: (item[0] != OVERALL, item[0])))
+
+
+def load_thresholds(uri: str) -> list[ThresholdResult]:
+    """Returns each metric that a bound was set on, with what came of it.
+
+    Args:
+        uri: The Evaluator's `evaluation` artifact.
+    """
+    values = load_evaluation(uri)[OVERALL]
+    failed = {
+        failure.metric_key.name
+        for validation in tfma.load_validation_result(uri).metric_validations_per_slice
+        for failure in validation.failures
+    }
+    results = []
+    for metric in _load(uri).config.metrics_specs[0].metrics:
+        if metric.threshold.HasField("value_threshold"):
+            name = json.loads(metric.config)["name"]
+            bounds = metric.threshold.value_threshold
+            results.append(
+                ThresholdResult(
+                    metric=name,
+                    value=values.get(name, math.nan),
+                    lower_bound=bounds.lower_bound.value if bounds.HasField("lower_bound") else None,
+                    upper_bound=bounds.upper_bound.value if bounds.HasField("upper_bound") else None,
+                    ok=name not in failed,
+                )
+            )
+    return results
+
+
+def _load(uri: str, model_name: str | None = None):
+    return tfma.load_eval_result(uri, model_name=model_name)
+
+
+def _slice_name(key: tuple) -> str:
+    return ",".join(f"{feature}={value}" for feature, value in key) or OVERALL

@@ -1,0 +1,91 @@
+"""The metrics for TFMA: sums over a slice on Beam, then a pure function of them.
+
+TFMA finds them by this module's path, which stands in the EvalConfig.
+"""
+
+from collections.abc import Iterable
+
+import apache_beam as beam
+import numpy as np
+import tensorflow_model_analysis as tfma
+
+# Registers the ops of the exported model's tokenizer, wherever a worker loads the metrics and then the model.
+import tensorflow_text  # noqa: F401
+
+from firth.evaluation.metrics import METRICS, SUM_NAMES
+
+metric_types = tfma.metrics.metric_types
+
+SUMS_KEY = "_firth_example_sums"
+
+
+class MetricOfSums(tfma.metrics.Metric):
+    """One of `metrics.METRICS`, over the outputs of the signature `evaluate`.
+
+    However many metrics are asked for, the sums are made once.
+
+    Args:
+        name: Of the metric.
+
+    Raises:
+        ValueError: if there is no such metric.
+    """
+
+    def __init__(self, name: str):
+        if name not in METRICS:
+            raise ValueError(f"no metric {name!r}; there are {', '.join(METRICS)}")
+        super().__init__(tfma.metrics.merge_per_key_computations(_computations), name=name)
+
+    @property
+    def compute_confidence_interval(self) -> bool:
+        """Returns False: the example is a row of many predictions, no unit to resample."""
+        return False
+
+
+tfma.metrics.metric_types.register_metric(MetricOfSums)
+
+
+def _computations(name: str, model_name: str = "", output_name: str = "") -> list:
+    key = metric_types.MetricKey(name=name, model_name=model_name, output_name=output_name)
+    sums_key = metric_types.MetricKey(name=SUMS_KEY, model_name=model_name, output_name=output_name)
+
+    def result(metrics):
+        return {key: METRICS[name](metrics[sums_key])}
+
+    return [
+        metric_types.MetricComputation(keys=[sums_key], preprocessors=None, combiner=SumExamples(sums_key)),
+        metric_types.DerivedMetricComputation(keys=[key], result=result),
+    ]
+
+
+class SumExamples(beam.CombineFn):
+    """Sums what each example adds, in float64, into a dict from the names of SUM_NAMES.
+
+    Args:
+        key: The metric key under which TFMA keeps the result; names the model whose outputs are summed.
+    """
+
+    def __init__(self, key):
+        self._key = key
+
+    def create_accumulator(self) -> np.ndarray:
+        """Returns zeros, float64 [sums]."""
+        return np.zeros(len(SUM_NAMES))
+
+    def add_input(self, accumulator: np.ndarray, element) -> np.ndarray:
+        """Adds one example's outputs."""
+        outputs = _outputs(element.get_predictions(), self._key.model_name)
+        return accumulator + [float(np.squeeze(outputs[name])) for name in SUM_NAMES]
+
+    def merge_accumulators(self, accumulators: Iterable[np.ndarray]) -> np.ndarray:
+        """Adds accumulators."""
+        return np.sum(list(accumulators), axis=0)
+
+    def extract_output(self, accumulator: np.ndarray) -> dict:
+        """Returns the sums by name, under the key."""
+        return {self._key: dict(zip(SUM_NAMES, accumulator.tolist()))}
+
+
+def _outputs(predictions: dict, model_name: str) -> dict:
+    """Returns one model's outputs; TFMA keeps them by model only where there are several."""
+    return predictions.get(model_name, predictions)

@@ -1,0 +1,83 @@
+"""The requests that a model must answer before it is served."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from firth.serving.samples import TEXT_SIGNATURES, TEXTS
+from firth.serving.warmup import Request, read_warmup
+
+MEGABYTE = 2**20
+
+# Outputs that must not depend on the batch. The pieces of fill_mask are left out: two of nearly the same
+# score may change places.
+BATCH_INVARIANT = {
+    "fill_mask": ("scores", "mask_positions", "mask_count", "truncated"),
+    "embed": ("embedding", "truncated"),
+    "embed_tokens": ("pieces", "embeddings", "token_count", "truncated"),
+    "evaluate": (
+        "mlm_loss_sum",
+        "mlm_correct_sum",
+        "mlm_weight_sum",
+        "nsp_loss_sum",
+        "nsp_correct_sum",
+        "nsp_weight_sum",
+        "unigram_loss_sum",
+    ),
+}
+
+TEXT_CASES: dict[str, list[bytes]] = {
+    "one": [TEXTS[0].encode()],
+    "many": [TEXTS[index % len(TEXTS)].encode() * (index % 4 + 1) for index in range(9)],
+    "empty batch": [],
+    "empty text": [b""],
+    "only masks": [b"[MASK] " * 600],
+    "huge text": [b"all the words in the world " * (3 * MEGABYTE // 27)],
+    "huge word": [b"a" * MEGABYTE],
+    "huge text of masks": [b"[MASK]" * (MEGABYTE // 6)],
+    "invalid UTF-8": [b"\xff\xfe abc \xc3", b"\xed\xa0\x80", bytes(range(256))],
+    "control characters": [b"a\x00b\x07\x1b[0m\r\n\t c", "\u200b\ufeff\u202e".encode()],
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A request and what is expected of the answer.
+
+    Attributes:
+        name: What is tried.
+        request: The call.
+        refused: Whether the model must refuse it, with an error of its own, instead of answering.
+        compare: Outputs that must be the same for each row asked alone.
+    """
+
+    name: str
+    request: Request
+    refused: bool = False
+    compare: tuple[str, ...] = ()
+
+
+def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
+    """Yields what is tried on a SavedModel: each signature on good and bad input, then the warm-up requests.
+
+    Args:
+        directory: The SavedModel, whose warm-up requests give the rows where none are given.
+        rows: Serialized rows of an eval split.
+    """
+    warmup = list(read_warmup(directory))
+    for signature in TEXT_SIGNATURES:
+        for name, texts in TEXT_CASES.items():
+            compare = BATCH_INVARIANT[signature] if len(texts) > 1 else ()
+            yield Case(name, Request(signature, {"text": texts}), compare=compare)
+    yield Case("one", Request("serving_default", {"text": TEXT_CASES["one"]}))
+    made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
+    yield from _row_cases(list(rows) or made_up)
+    for index, request in enumerate(warmup):
+        yield Case(f"warm-up request {index}", request)
+
+
+def _row_cases(rows: list[bytes]) -> Iterator[Case]:
+    if rows:
+        yield Case("one", Request("evaluate", {"examples": rows[:1]}))
+        yield Case("many", Request("evaluate", {"examples": rows}), compare=BATCH_INVARIANT["evaluate"])
+    yield Case("empty batch", Request("evaluate", {"examples": []}))
+    yield Case("no row", Request("evaluate", {"examples": [b"not an Example"]}), refused=True)

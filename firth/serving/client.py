@@ -1,0 +1,104 @@
+"""A local client: answers from an exported model, with TensorFlow and tensorflow-text alone."""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
+
+SAVED_MODEL = "saved_model.pb"
+
+
+class NoModelError(FileNotFoundError):
+    """There is no exported model where one was looked for."""
+
+
+class Candidate(NamedTuple):
+    """A piece proposed for a `[MASK]`, and its probability."""
+
+    piece: str
+    score: float
+
+
+class Client:
+    """Asks the newest model of a serving directory.
+
+    Args:
+        directory: A SavedModel, or a serving directory with one in each version's folder (`1700000000/`), of
+            which the highest number is taken.
+
+    Raises:
+        NoModelError: if there is none.
+
+    Example:
+
+    >>> client = Client("firth-runs/demo/serving")  # doctest: +SKIP
+    >>> client.fill_mask(["Returns the [MASK] of a list."])[0][0][0]  # doctest: +SKIP
+    Candidate(piece='length', score=0.31)
+    """
+
+    def __init__(self, directory: str | os.PathLike):
+        self.path = newest_model(os.fspath(directory))
+        self._loaded = tf.saved_model.load(self.path)
+
+    def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]:
+        """Returns, for each text, the candidates for each of its masks, the likeliest first.
+
+        Raises:
+            ValueError: if the model has no such signature.
+        """
+        outputs = self._ask("fill_mask", texts)
+        return [
+            [
+                [
+                    Candidate(piece.decode("utf-8", "replace"), float(score))
+                    for piece, score in zip(pieces, scores)
+                ]
+                for pieces, scores in zip(row_pieces[:count], row_scores[:count])
+            ]
+            for row_pieces, row_scores, count in zip(
+                outputs["pieces"], outputs["scores"], outputs["mask_count"]
+            )
+        ]
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns one vector of each text, float32 [texts, width].
+
+        Raises:
+            ValueError: if the model has no such signature.
+        """
+        return self._ask("embed", texts)["embedding"]
+
+    def _ask(self, name: str, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        if name not in self._loaded.signatures:
+            raise ValueError(
+                f"{self.path} has no signature {name}; it has {', '.join(self._loaded.signatures)}"
+            )
+        outputs = self._loaded.signatures[name](text=tf.constant(list(texts), tf.string))
+        return {key: value.numpy() for key, value in outputs.items()}
+
+
+def newest_model(directory: str) -> str:
+    """Returns the SavedModel at `directory`, or the highest version below it.
+
+    Raises:
+        NoModelError: if there is none.
+    """
+    if tf.io.gfile.exists(os.path.join(directory, SAVED_MODEL)):
+        return directory
+    if not tf.io.gfile.isdir(directory):
+        raise NoModelError(f"there is no folder {directory}: no model was pushed there")
+    # Pusher copies saved_model.pb last, so a version without it is still on its way.
+    versions = [
+        name.rstrip("/")
+        for name in tf.io.gfile.listdir(directory)
+        if name.rstrip("/").isdigit() and tf.io.gfile.exists(os.path.join(directory, name, SAVED_MODEL))
+    ]
+    if not versions:
+        raise NoModelError(
+            f"{directory} holds no version of a model: none was pushed, or it was not blessed "
+            "(see the run's report)"
+        )
+    return os.path.join(directory, max(versions, key=int))

@@ -1,0 +1,64 @@
+"""The signature `fill_mask`: the likeliest pieces for each `[MASK]` of a text."""
+
+import tensorflow as tf
+
+from firth import features as names
+from firth.serving.served import Served
+
+
+def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Proposes pieces for each `[MASK]`.
+
+    Args:
+        served: The model and its tokenizer.
+        text: string [batch].
+
+    Returns:
+        pieces: string [batch, masks, k], the likeliest first; empty strings behind a text's last mask.
+        scores: float32 [batch, masks, k], probabilities among the pieces that may be proposed (special
+            pieces and unused rows of the vocabulary take no part); zeros behind.
+        mask_positions: int32 [batch, masks], where the masks stand among the text's own pieces, counted from
+            0; zeros behind.
+        mask_count: int32 [batch].
+        truncated: bool [batch], whether the text was cut, and masks with it.
+    """
+    encoded = served.encode(text)
+    positions, count = _mask_positions(encoded.pieces, served.tokenizer.mask_id)
+    logits = _masked_logits(served, encoded.features, positions)
+    proposable = served.proposable()
+    k = min(served.recipe.export.top_k, int(proposable.sum()))
+    scores, ids = tf.math.top_k(tf.nn.softmax(tf.where(proposable, logits, logits.dtype.min)), k)
+    # The maximum over an empty batch is the smallest integer.
+    masks = tf.maximum(tf.reduce_max(count), 0)
+    real = tf.sequence_mask(count, masks)[:, :, tf.newaxis]
+    return {
+        "pieces": tf.where(real, served.pieces(ids[:, :masks]), ""),
+        "scores": tf.where(real, scores[:, :masks], 0.0),
+        "mask_positions": positions[:, :masks],
+        "mask_count": count,
+        "truncated": encoded.truncated,
+    }
+
+
+def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns where `[MASK]` stands, int32 [batch, columns] with zeros behind, and how often, int32 [batch].
+
+    There is at least one column, because the model's gather cannot take an empty one.
+    """
+    positions = tf.ragged.range(pieces.row_lengths())
+    masked = tf.ragged.boolean_mask(tf.cast(positions, tf.int32), pieces == mask_id)
+    count = tf.cast(masked.row_lengths(), tf.int32)
+    columns = tf.maximum(tf.reduce_max(count), 1)
+    return masked.to_tensor(0, shape=tf.stack([-1, columns])), count
+
+
+def _masked_logits(served: Served, features: dict[str, tf.Tensor], positions: tf.Tensor) -> tf.Tensor:
+    """Returns the model's logits at the masks, float32 [batch, columns, rows of the vocabulary]."""
+    first = tf.zeros([tf.shape(positions)[0], 1], tf.int32)
+    inputs = {
+        **features,
+        # [CLS] stands before the text's own pieces.
+        names.MASKED_POSITIONS: positions + 1,
+        names.POOLED_POSITIONS: first,
+    }
+    return tf.cast(served.model(inputs, training=False)["masked_logits"], tf.float32)

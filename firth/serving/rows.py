@@ -1,0 +1,49 @@
+"""Serialized rows to dense tensors, inside the graph."""
+
+import tensorflow as tf
+
+from firth import features as names
+
+
+def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict, dict]:
+    """Parses rows and the partners that they carry.
+
+    Args:
+        examples: string [batch], serialized tf.train.Examples with the fields of `features.row_specs` as
+            lists of int64, as long as they need to be.
+        specs: The row's specs.
+
+    Returns:
+        rows and partners: dicts of [batch, ...] tensors as `specs` says, zeros behind each list. A row
+        without a partner gets zeros.
+
+    Raises (when run):
+        tf.errors.InvalidArgumentError: if a text is no row, or a list is longer than its spec.
+    """
+    partner_specs = {name: spec for name, spec in specs.items() if name != names.EXAMPLE_ID}
+    schema = {name: _parser(spec) for name, spec in specs.items()}
+    schema.update({names.PARTNER_PREFIX + name: _parser(spec) for name, spec in partner_specs.items()})
+    parsed = tf.io.parse_example(examples, schema)
+    rows = {name: _dense(name, parsed[name], spec) for name, spec in specs.items()}
+    partners = {
+        name: _dense(names.PARTNER_PREFIX + name, parsed[names.PARTNER_PREFIX + name], spec)
+        for name, spec in partner_specs.items()
+    }
+    partners[names.EXAMPLE_ID] = tf.zeros_like(rows[names.EXAMPLE_ID])
+    return rows, partners
+
+
+def _parser(spec: names.Spec):
+    if spec.shape:
+        return tf.io.RaggedFeature(tf.int64)
+    return tf.io.FixedLenFeature([], tf.int64)
+
+
+def _dense(name: str, values, spec: names.Spec) -> tf.Tensor:
+    if not spec.shape:
+        return tf.cast(values, spec.dtype)
+    (length,) = spec.shape
+    message = f"{name}: a row is longer than this model's rows, {length}"
+    fits = tf.debugging.assert_less_equal(values.row_lengths(), length, message)
+    with tf.control_dependencies([fits]):
+        return tf.cast(values.to_tensor(shape=[None, length]), spec.dtype)

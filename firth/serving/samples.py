@@ -1,0 +1,46 @@
+"""Requests made up for warming and checking a model, where there is no user's text to take."""
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features as names
+from firth.serving.served import Served
+from firth.serving.warmup import Request
+
+TEXTS = (
+    "You shall know a word by the [MASK] it keeps.",
+    "Returns the number of [MASK] in a list, or [MASK] if it is empty.",
+    "A short one.",
+)
+TEXT_SIGNATURES = ("fill_mask", "embed", "embed_tokens")
+
+
+def warmup_requests(served: Served, count: int) -> list[Request]:
+    """Returns `count` requests of each signature, of one text, two texts and so on."""
+    requests = []
+    for size in range(1, count + 1):
+        texts = [TEXTS[index % len(TEXTS)].encode() for index in range(size)]
+        requests += [Request(signature, {"text": texts}) for signature in TEXT_SIGNATURES]
+        rows = [sample_row(served, text, index) for index, text in enumerate(texts)]
+        requests.append(Request("evaluate", {"examples": rows}))
+    return requests
+
+
+def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
+    """Returns a serialized row of one document and without a partner, as `features.row_specs` says."""
+    recipe, tokenizer = served.recipe, served.tokenizer
+    room = recipe.sequences.length - recipe.objective.special_tokens
+    tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()[:room]
+    fields = {
+        names.EXAMPLE_ID: [example_id],
+        names.RAW_TOKENS: tokens,
+        names.WORD_STARTS: np.asarray(tokenizer.word_start_table)[tokens],
+        names.SENTENCE_STARTS: np.arange(len(tokens)) == 0,
+        names.CHUNK_LENGTHS: [len(tokens)],
+        names.DOCUMENT_KEYS: [example_id + 1],
+    }
+    features = {
+        name: tf.train.Feature(int64_list=tf.train.Int64List(value=np.asarray(values, np.int64)))
+        for name, values in fields.items()
+    }
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()

@@ -1,0 +1,104 @@
+"""The export: a trained model as a SavedModel that answers raw strings."""
+
+import functools
+import importlib.metadata
+import json
+import os
+import platform
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from firth.recipes import Recipe
+from firth.serving.embeddings import embed, embed_tokens
+from firth.serving.evaluate import evaluator
+from firth.serving.fill_mask import fill_mask
+from firth.serving.samples import warmup_requests
+from firth.serving.served import Served
+from firth.serving.unigram import unigram_log_probabilities
+from firth.serving.warmup import FOLDER, write_warmup
+
+DESCRIPTION = "firth.json"
+PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
+
+
+def export(model: keras.Model, tokenizer, recipe: Recipe, unigram_counts: np.ndarray, directory: str) -> None:
+    """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
+
+    Signatures: `fill_mask` (also `serving_default`), `embed` and `embed_tokens` on `text` (string [batch]),
+    and `evaluate` on `examples` (string [batch], serialized rows). `assets.extra` holds TF Serving's warm-up
+    requests and `firth.json`: the recipe, the tokenizer's digest and the versions of what made it.
+
+    The directory appears whole or not at all.
+
+    Args:
+        model: From `firth.models.build_pretraining_model`, trained.
+        tokenizer: A `firth.tokenizers.WordPieceTokenizer`; its vocabulary becomes a part of the graph.
+        recipe: The run's recipe.
+        unigram_counts: int64 [rows], how often each piece occurs in the training split.
+        directory: Must not exist, or be empty. Any file system that TensorFlow writes.
+
+    Raises:
+        FileExistsError: if the directory holds something.
+        ValueError: if counts, tokenizer and recipe do not fit together.
+    """
+    _check(tokenizer, recipe)
+    if tf.io.gfile.exists(directory) and tf.io.gfile.listdir(directory):
+        raise FileExistsError(f"{directory} is not empty; a model is exported into a directory of its own")
+    partial = directory.rstrip("/") + ".partial"
+    _remove(partial)
+    try:
+        _write(Served(model, tokenizer, recipe), unigram_counts, partial)
+        _remove(directory)
+        tf.io.gfile.rename(partial, directory)
+    finally:
+        _remove(partial)
+
+
+def _check(tokenizer, recipe: Recipe) -> None:
+    pieces, rows = tokenizer.vocabulary_size(), recipe.tokenizer.vocabulary_size
+    if pieces > rows:
+        raise ValueError(
+            f"the tokenizer has {pieces} pieces, the model {rows} rows (tokenizer.vocabulary_size)"
+        )
+    if recipe.export.pooling == "cls" and not recipe.objective.next_sentence:
+        raise ValueError(
+            "export.pooling: cls needs objective.next_sentence: true, which trains the pooled [CLS]"
+        )
+
+
+def _remove(directory: str) -> None:
+    if tf.io.gfile.exists(directory):
+        tf.io.gfile.rmtree(directory)
+
+
+def _write(served: Served, unigram_counts: np.ndarray, directory: str) -> None:
+    unigram = unigram_log_probabilities(unigram_counts, served.tokenizer.vocabulary_size())
+    module = tf.Module()
+    # Keras's own variables would save too, but TF Serving's loader does not find them.
+    module.model_variables = [variable.value for variable in served.model.variables]
+    tf.saved_model.save(module, directory, signatures=_signatures(served, unigram))
+    write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
+    with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION), "w") as file:
+        json.dump(_description(served), file, indent=2)
+
+
+def _signatures(served: Served, unigram: np.ndarray) -> dict:
+    text, examples = (tf.TensorSpec([None], tf.string, name=name) for name in ("text", "examples"))
+    functions = {
+        function.__name__: tf.function(functools.partial(function, served), input_signature=[text])
+        for function in (fill_mask, embed, embed_tokens)
+    }
+    functions["evaluate"] = tf.function(evaluator(served, unigram), input_signature=[examples])
+    return {**functions, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: functions["fill_mask"]}
+
+
+def _description(served: Served) -> dict:
+    versions = {package: importlib.metadata.version(package) for package in PACKAGES}
+    return {
+        "recipe": json.loads(served.recipe.to_json()),
+        "tokenizer_digest": served.tokenizer.digest,
+        "row_length": served.row_length,
+        "versions": {"python": platform.python_version(), **versions},
+    }

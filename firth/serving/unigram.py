@@ -1,0 +1,33 @@
+"""The unigram distribution of the training split, the baseline of every masked LM."""
+
+import numpy as np
+
+
+def unigram_log_probabilities(counts: np.ndarray, vocabulary_size: int) -> np.ndarray:
+    """Smooths counts by adding one to each piece (Laplace's rule).
+
+    Args:
+        counts: int64 [rows], how often each piece occurs in the training split. Rows behind the vocabulary
+            must be zero.
+        vocabulary_size: Pieces of the tokenizer.
+
+    Returns:
+        float32 [vocabulary_size], natural logarithms of probabilities that sum to one.
+
+    Raises:
+        ValueError: if there are fewer counts than pieces, or counts of pieces that do not exist.
+
+    Example:
+
+    >>> np.exp(unigram_log_probabilities(np.array([0, 2, 0]), 2)).round(2).tolist()
+    [0.25, 0.75]
+    """
+    counts = np.asarray(counts, np.int64)
+    if counts.ndim != 1 or len(counts) < vocabulary_size:
+        raise ValueError(
+            f"unigram counts of shape {counts.shape} for a vocabulary of {vocabulary_size} pieces"
+        )
+    if counts.min(initial=0) < 0 or counts[vocabulary_size:].any():
+        raise ValueError(f"unigram counts are negative, or not zero behind the {vocabulary_size} pieces")
+    smoothed = counts[:vocabulary_size].astype(np.float64) + 1.0
+    return np.log(smoothed / smoothed.sum()).astype(np.float32)

@@ -1,0 +1,159 @@
+"""Validation of an exported model in a fresh process, which loads it as TF Serving does."""
+
+import base64
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from firth.serving.cases import Case, cases
+from firth.serving.warmup import FOLDER
+
+SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
+LOG_BYTES = 2_000
+
+# How far a row's figures may be from the same row asked alone. Padding changes the order of sums, and
+# bfloat16 keeps 8 bits of each.
+TOLERANCES = {"float32": 1e-4, "mixed_bfloat16": 5e-2}
+
+
+def validate_serving(directory: str, rows: Sequence[bytes] = (), timeout_seconds: float = 900.0) -> dict:
+    """Tries an exported model in a process that has only TensorFlow and tensorflow-text.
+
+    The model is loaded through the V1 session loader, as TF Serving does. Each signature is asked with
+    normal, empty, huge and undecodable input; answers must be finite, shaped by the batch, and the same for a
+    row alone as in a batch. The warm-up requests are replayed.
+
+    Args:
+        directory: A SavedModel written by `export`.
+        rows: Serialized rows to try `evaluate` with; the warm-up requests' rows where there are none.
+        timeout_seconds: A model that takes longer for everything together is not blessed.
+
+    Returns:
+        A dict fit for JSON: `blessed`; `reasons` why it is not; `signatures`, each with its `inputs` and
+        `outputs` (dtype and shape) and `cases` (name, batch, ok, problem, seconds); `ops`, each with the
+        library that has it; `size_bytes`; `load_seconds`; `tensorflow`, its version; `log`, the end of what
+        the process printed.
+    """
+    tried = list(cases(directory, rows))
+    about, results, failure, log = _run(directory, tried, _tolerance(directory), timeout_seconds)
+    outcomes = [_outcome(case, result) for case, result in zip(tried, results)]
+    reasons = [*([failure] if failure else []), *_model_problems(about), *_case_problems(tried, outcomes)]
+    if len(results) < len(tried) and about:
+        case = tried[len(results)]
+        reasons.append(f"{case.request.signature}, {case.name}: the process ended while it ran")
+    return {
+        "blessed": not reasons,
+        "reasons": reasons,
+        "signatures": _by_signature(about, tried, outcomes),
+        "ops": [{"name": op, "library": library} for op, library in about.get("ops", {}).items()],
+        "size_bytes": _size_bytes(directory),
+        "load_seconds": about.get("load_seconds"),
+        "tensorflow": about.get("tensorflow"),
+        "log": log,
+    }
+
+
+def _tolerance(directory: str) -> float:
+    path = os.path.join(directory, FOLDER, "firth.json")
+    with tf.io.gfile.GFile(path) as file:
+        return TOLERANCES[json.load(file)["recipe"]["training"]["precision"]]
+
+
+def _run(directory: str, tried: list[Case], tolerance: float, timeout_seconds: float):
+    """Returns what the process said of the model and of each case, why it failed, and the end of its log."""
+    with tempfile.TemporaryDirectory() as folder:
+        requests, results = (os.path.join(folder, name) for name in ("requests.jsonl", "results.jsonl"))
+        pathlib.Path(requests).write_text("".join(_line(case, tolerance) for case in tried), encoding="utf-8")
+        command = [sys.executable, "-I", str(SCRIPT), directory, requests, results]
+        failure, log = _call(command, timeout_seconds)
+        lines = (
+            pathlib.Path(results).read_text(encoding="utf-8").splitlines() if os.path.exists(results) else []
+        )
+    objects = [json.loads(line) for line in lines]
+    return (objects[0] if objects else {}), objects[1:], failure, log
+
+
+def _call(command: list[str], timeout_seconds: float) -> tuple[str | None, str]:
+    # In a folder of its own, so that nothing lies about to be imported.
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, timeout=timeout_seconds, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            return f"the process took longer than {timeout_seconds:g} s", _tail(error.stderr)
+    if done.returncode:
+        ended = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+        log = _tail(done.stderr)
+        last = "".join(log.strip().splitlines()[-1:])
+        return f"the process that loaded the model ended with {ended}: {last}", log
+    return None, _tail(done.stderr)
+
+
+def _tail(output: bytes | None) -> str:
+    return (output or b"")[-LOG_BYTES:].decode("utf-8", "replace")
+
+
+def _line(case: Case, tolerance: float) -> str:
+    request = {
+        "signature": case.request.signature,
+        "inputs": {
+            name: [base64.b64encode(value).decode() for value in values]
+            for name, values in case.request.inputs.items()
+        },
+        "compare": case.compare,
+        "tolerance": tolerance,
+    }
+    return json.dumps(request) + "\n"
+
+
+def _outcome(case: Case, result: dict) -> dict:
+    """Returns the report's entry of one case."""
+    problem = result["problem"]
+    if case.refused:
+        problem = None if result["refused"] else "was answered, and should have been refused"
+    batch = len(next(iter(case.request.inputs.values())))
+    return {
+        "name": case.name,
+        "batch": batch,
+        "ok": problem is None,
+        "problem": problem,
+        "seconds": result["seconds"],
+    }
+
+
+def _model_problems(about: dict) -> list[str]:
+    unknown = [op for op, library in about.get("ops", {}).items() if library is None]
+    foreign = about.get("foreign_modules", [])
+    return [f"op {op} is neither in TensorFlow nor in tensorflow-text" for op in unknown] + [
+        f"{name} was imported in the process that must not need it" for name in foreign
+    ]
+
+
+def _case_problems(tried: list[Case], outcomes: list[dict]) -> list[str]:
+    return [
+        f"{case.request.signature}, {case.name}: {outcome['problem']}"
+        for case, outcome in zip(tried, outcomes)
+        if not outcome["ok"]
+    ]
+
+
+def _by_signature(about: dict, tried: list[Case], outcomes: list[dict]) -> dict:
+    signatures = {name: {**entry, "cases": []} for name, entry in about.get("signatures", {}).items()}
+    for case, outcome in zip(tried, outcomes):
+        signatures.setdefault(case.request.signature, {"cases": []})["cases"].append(outcome)
+    return signatures
+
+
+def _size_bytes(directory: str) -> int:
+    return sum(
+        tf.io.gfile.stat(os.path.join(folder, name)).length
+        for folder, _, names in tf.io.gfile.walk(directory)
+        for name in names
+    )

@@ -1,0 +1,51 @@
+"""Warm-up requests, which TF Serving replays before a loaded model takes traffic."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import tensorflow as tf
+from tensorflow_serving.apis import model_pb2, predict_pb2, prediction_log_pb2
+
+FOLDER = "assets.extra"
+FILE = "tf_serving_warmup_requests"
+
+
+class Request(NamedTuple):
+    """One call of a signature.
+
+    Attributes:
+        signature: Its name.
+        inputs: For each input, the values of a string [batch] tensor.
+    """
+
+    signature: str
+    inputs: dict[str, list[bytes]]
+
+
+def write_warmup(directory: str, requests: Sequence[Request]) -> None:
+    """Writes requests as PredictionLogs into a SavedModel's directory, where TF Serving looks for them."""
+    folder = os.path.join(directory, FOLDER)
+    tf.io.gfile.makedirs(folder)
+    with tf.io.TFRecordWriter(os.path.join(folder, FILE)) as writer:
+        for request in requests:
+            writer.write(_prediction_log(request).SerializeToString())
+
+
+def read_warmup(directory: str) -> Iterator[Request]:
+    """Yields the warm-up requests of a SavedModel; none where it has no file of them."""
+    path = os.path.join(directory, FOLDER, FILE)
+    if not tf.io.gfile.exists(path):
+        return
+    for record in tf.data.TFRecordDataset(path).as_numpy_iterator():
+        request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
+        inputs = {name: tf.make_ndarray(tensor).tolist() for name, tensor in request.inputs.items()}
+        yield Request(request.model_spec.signature_name, inputs)
+
+
+def _prediction_log(request: Request) -> prediction_log_pb2.PredictionLog:
+    inputs = {name: tf.make_tensor_proto(values, tf.string) for name, values in request.inputs.items()}
+    predict = predict_pb2.PredictRequest(
+        model_spec=model_pb2.ModelSpec(signature_name=request.signature), inputs=inputs
+    )
+    return prediction_log_pb2.PredictionLog(predict_log=prediction_log_pb2.PredictLog(request=predict))

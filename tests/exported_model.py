@@ -1,0 +1,90 @@
+"""A tiny model, exported once for all tests that need one, and rows of two sources to evaluate it on."""
+
+import functools
+import os
+import tempfile
+from typing import NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from firth import recipes
+from firth.models import build_pretraining_model
+from firth.serving.saved_model import export
+from firth.serving.served import Served
+from firth.tokenizers import WordPieceTokenizer
+
+WORDS = (
+    *("the", "a", "of", "cat", "sat", "on", "mat", "word", "by", "company", "it", "keeps", "you", "shall"),
+    *("know", ".", ",", "##s", "##ing", "z", "é"),
+)
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+ROWS_OF_VOCABULARY = 40
+
+RECIPE = recipes.Recipe(
+    name="tiny",
+    seed=7,
+    sources=(recipes.TextSource(kind="text", paths=("unread.txt",)),),
+    tokenizer=recipes.WordPieceTokenizer(vocabulary_size=ROWS_OF_VOCABULARY),
+    sequences=recipes.Sequences(length=24, max_documents=3),
+    objective=recipes.MaskedLM(max_predictions=4),
+    model=recipes.Bert(layers=1, width=8, heads=2, positions=32, initializer_stddev=0.5),
+    training=recipes.Training(steps=1, optimizer=recipes.AdamW(warmup_steps=0)),
+    evaluation=recipes.Evaluation(batch_size=4),
+    export=recipes.Export(top_k=3),
+)
+
+UNIGRAM_COUNTS = np.where(np.arange(ROWS_OF_VOCABULARY) < len(VOCABULARY), np.arange(ROWS_OF_VOCABULARY), 0)
+
+
+class Exported(NamedTuple):
+    """A SavedModel and what it was made of."""
+
+    directory: str
+    served: Served
+    rows: list[bytes]
+    sources: list[bytes]
+
+
+@functools.cache
+def exported_model() -> Exported:
+    served = make_served(RECIPE)
+    folder = tempfile.TemporaryDirectory()
+    # The folder goes when this cache does, at the end of the process.
+    exported_model.folder = folder
+    directory = os.path.join(folder.name, "model", "Format-Serving")
+    export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, directory)
+    sources = [b"books" if index % 3 else b"web" for index in range(10)]
+    rows = [make_row(np.random.default_rng(index), index, source) for index, source in enumerate(sources)]
+    return Exported(directory, served, rows, sources)
+
+
+def make_served(recipe) -> Served:
+    keras.utils.set_random_seed(1)
+    return Served(build_pretraining_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)
+
+
+def make_row(random, example_id: int, source: bytes, partner: bool = True) -> bytes:
+    """A row of two documents as SequenceGen writes it, with a partner row unless told otherwise."""
+    fields = {"example_id": [example_id], **_fields(random, 100 + example_id)}
+    if partner:
+        fields |= {f"partner_{name}": values for name, values in _fields(random, 900 + example_id).items()}
+    features = {
+        name: tf.train.Feature(int64_list=tf.train.Int64List(value=values)) for name, values in fields.items()
+    }
+    features["source"] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[source]))
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def _fields(random, document_key: int) -> dict[str, list[int]]:
+    lengths = [int(length) for length in random.integers(3, 9, size=2)]
+    total = sum(lengths)
+    starts = [0, lengths[0]]
+    return {
+        "tokens": random.integers(5, len(VOCABULARY), size=total).tolist(),
+        "word_starts": [int(random.random() < 0.7 or index in starts) for index in range(total)],
+        "sentence_starts": [int(index in (0, 2, lengths[0])) for index in range(total)],
+        "chunk_lengths": lengths,
+        "document_keys": [document_key, document_key + 50],
+    }

@@ -1,0 +1,65 @@
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from firth.serving import Client, NoModelError
+from tests.exported_model import exported_model
+
+
+@pytest.fixture(scope="module")
+def client():
+    return Client(exported_model().directory)
+
+
+def test_candidates_are_listed_by_text_and_mask(client):
+    answers = client.fill_mask(["the [MASK] sat on the [MASK]", "no mask", "[MASK]"])
+    assert [len(masks) for masks in answers] == [2, 0, 1]
+    assert [len(candidates) for masks in answers for candidates in masks] == [3, 3, 3]
+    for masks in answers:
+        for candidates in masks:
+            scores = [candidate.score for candidate in candidates]
+            assert scores == sorted(scores, reverse=True)
+            assert all(candidate.piece for candidate in candidates)
+
+
+def test_embeddings_are_rows(client):
+    vectors = client.embed(["the cat", "sat", ""])
+    assert vectors.shape == (3, 8)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(client.embed(["sat"])[0], vectors[1], rtol=1e-4, atol=1e-5)
+
+
+def test_no_text_has_no_answer(client):
+    assert client.fill_mask([]) == []
+    assert client.embed([]).shape == (0, 8)
+
+
+def test_the_newest_complete_version_is_taken(tmp_path):
+    # 10 is newer than 9, though it sorts before it; 11 is still being copied.
+    for version in ("9", "10"):
+        shutil.copytree(exported_model().directory, tmp_path / version)
+    (tmp_path / "11").mkdir()
+    (tmp_path / "99.partial").mkdir()
+    assert Client(tmp_path).path == os.fspath(tmp_path / "10")
+
+
+def test_where_nothing_was_pushed_the_error_says_so(tmp_path):
+    with pytest.raises(NoModelError, match="no version of a model"):
+        Client(tmp_path)
+    with pytest.raises(NoModelError, match="no model was pushed there"):
+        Client(tmp_path / "nowhere")
+
+
+def test_the_client_needs_neither_tfx_nor_keras_hub():
+    program = (
+        "import sys, firth.serving\n"
+        "assert 'tensorflow' not in sys.modules\n"
+        "from firth.serving import Client\n"
+        "heavy = {'tfx', 'apache_beam', 'keras_hub', 'firth.models'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firth import features
+from firth.models import example_sums
+from firth.objectives import OBJECTIVES
+from firth.serving.evaluate import SUMS, in_chunks
+from firth.serving.rows import parse_rows
+from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, make_row
+
+SPECS = features.row_specs(21, 3)
+
+
+@pytest.fixture(scope="module")
+def evaluate():
+    signature = tf.saved_model.load(exported_model().directory).signatures["evaluate"]
+
+    def call(rows):
+        outputs = signature(examples=tf.constant(rows, tf.string))
+        return {name: value.numpy() for name, value in outputs.items()}
+
+    # The signature lives no longer than what it was loaded from.
+    call.loaded = signature
+    return call
+
+
+def test_a_row_is_padded_to_its_specs():
+    row = make_row(np.random.default_rng(3), 5, b"web")
+    example = tf.train.Example.FromString(row).features.feature
+    rows, partners = parse_rows(tf.constant([row]), SPECS)
+    assert {name: (value.dtype.name, tuple(value.shape[1:])) for name, value in rows.items()} == {
+        name: (spec.dtype, spec.shape) for name, spec in SPECS.items()
+    }
+    assert rows["example_id"].numpy().tolist() == [5]
+    tokens = list(example["tokens"].int64_list.value)
+    assert rows["tokens"][0].numpy().tolist() == tokens + [0] * (21 - len(tokens))
+    keys = list(example["partner_document_keys"].int64_list.value)
+    assert partners["document_keys"][0].numpy().tolist() == [*keys, 0]
+
+
+def test_a_row_without_partner_gets_zeros():
+    row = make_row(np.random.default_rng(3), 5, b"web", partner=False)
+    _, partners = parse_rows(tf.constant([row]), SPECS)
+    assert not any(value.numpy().any() for value in partners.values())
+
+
+def test_rows_of_other_models_are_refused():
+    row = make_row(np.random.default_rng(3), 5, b"web")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="tokens: a row is longer"):
+        parse_rows(tf.constant([row]), features.row_specs(3, 3))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="chunk_lengths: a row is longer"):
+        parse_rows(tf.constant([row]), features.row_specs(21, 1))
+
+
+def test_pieces_of_another_vocabulary_are_refused(evaluate):
+    example = tf.train.Example.FromString(exported_model().rows[0])
+    example.features.feature["tokens"].int64_list.value[0] = 40
+    with pytest.raises(tf.errors.InvalidArgumentError, match="vocabulary of 40"):
+        evaluate([example.SerializeToString()])
+
+
+def test_sums_are_those_of_the_model_on_the_objectives_features(evaluate):
+    exported = exported_model()
+    served = exported.served
+    objective = OBJECTIVES["masked_lm"](RECIPE.objective, RECIPE.sequences, served.tokenizer)
+    smoothed = UNIGRAM_COUNTS[: len(VOCABULARY)] + 1.0
+    unigram = -np.log(smoothed / smoothed.sum())
+    outputs = evaluate(exported.rows)
+    for index, row in enumerate(exported.rows):
+        rows, partners = parse_rows(tf.constant([row]), SPECS)
+        first = [{name: value[0] for name, value in part.items()} for part in (rows, partners)]
+        made = objective(*first, tf.constant([RECIPE.seed, index], tf.int64))
+        batch = {name: value[tf.newaxis] for name, value in made.items()}
+        sums = example_sums(batch, served.model(batch, training=False))
+        for name, value in sums.items():
+            np.testing.assert_allclose(outputs[name][index], value[0], rtol=1e-4, atol=1e-5, err_msg=name)
+        expected = (unigram[made["masked_labels"].numpy()] * made["masked_weights"].numpy()).sum()
+        np.testing.assert_allclose(outputs["unigram_loss_sum"][index], expected, rtol=1e-5)
+    assert outputs["mlm_weight_sum"].min() >= 1
+    assert outputs["nsp_weight_sum"].min() >= 1
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.permutations(range(10)), st.integers(1, 10))
+def test_a_rows_figures_do_not_depend_on_its_batch(evaluate, order, size):
+    rows = exported_model().rows
+    whole = evaluate(rows)
+    for start in range(0, len(rows), size):
+        part = order[start : start + size]
+        outputs = evaluate([rows[index] for index in part])
+        for name in SUMS:
+            np.testing.assert_allclose(outputs[name], whole[name][part], rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_masks_differ_between_rows_and_not_between_calls(evaluate):
+    row = tf.train.Example.FromString(exported_model().rows[0])
+    twins = []
+    for example_id in range(6):
+        row.features.feature["example_id"].int64_list.value[:] = [example_id]
+        twins.append(row.SerializeToString())
+    first, again = evaluate(twins), evaluate(twins)
+    np.testing.assert_array_equal(first["mlm_loss_sum"], again["mlm_loss_sum"])
+    assert len(set(first["mlm_loss_sum"].round(4).tolist())) > 1
+
+
+@given(st.integers(0, 20), st.integers(1, 7))
+@settings(deadline=None)
+def test_chunks_come_back_in_order_and_are_no_larger_than_asked(total, size):
+    sizes = []
+
+    def function(values):
+        sizes.append(len(values))
+        return dict.fromkeys(SUMS, values * 2.0)
+
+    values = tf.range(total, dtype=tf.float32)
+    joined = in_chunks(function, values, size)
+    assert max(sizes) <= size
+    for name in SUMS:
+        np.testing.assert_array_equal(joined[name], np.arange(total) * 2.0)

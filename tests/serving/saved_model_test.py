@@ -1,0 +1,97 @@
+import json
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.serving.samples import TEXTS
+from firth.serving.saved_model import export
+from firth.serving.warmup import read_warmup
+from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model
+
+
+class WithoutDigest:
+    """A tokenizer that lacks what is written last."""
+
+    def __init__(self, tokenizer):
+        self._tokenizer = tokenizer
+
+    def __getattr__(self, name):
+        if name == "digest":
+            raise AttributeError(name)
+        return getattr(self._tokenizer, name)
+
+
+def test_signatures_answer_what_the_functions_do():
+    exported = exported_model()
+    loaded = tf.saved_model.load(exported.directory)
+    outputs = loaded.signatures["fill_mask"](text=tf.constant(["the [MASK] sat on the [MASK]", "z"]))
+    assert outputs["mask_count"].numpy().tolist() == [2, 0]
+    assert outputs["mask_positions"].numpy().tolist() == [[1, 5], [0, 0]]
+    assert outputs["pieces"].shape == (2, 2, 3)
+    default = loaded.signatures["serving_default"](text=tf.constant(["[MASK]"]))
+    assert set(default) == set(outputs)
+
+
+def test_description_names_what_the_model_was_made_of():
+    exported = exported_model()
+    with open(os.path.join(exported.directory, "assets.extra", "firth.json"), encoding="utf-8") as file:
+        description = json.load(file)
+    assert type(RECIPE).from_json(json.dumps(description["recipe"])) == RECIPE
+    assert description["tokenizer_digest"] == exported.served.tokenizer.digest
+    assert description["versions"]["tensorflow"] == tf.__version__
+
+
+def test_warmup_requests_run():
+    exported = exported_model()
+    loaded = tf.saved_model.load(exported.directory)
+    requests = list(read_warmup(exported.directory))
+    assert [request.signature for request in requests] == [
+        "fill_mask",
+        "embed",
+        "embed_tokens",
+        "evaluate",
+    ] * 2
+    assert requests[4].inputs == {"text": [text.encode() for text in TEXTS[:2]]}
+    for request in requests:
+        inputs = {name: tf.constant(values, tf.string) for name, values in request.inputs.items()}
+        outputs = loaded.signatures[request.signature](**inputs)
+        assert {len(output) for output in outputs.values()} == {len(next(iter(inputs.values())))}
+    weights = outputs["mlm_weight_sum"].numpy()
+    assert (weights > 0).all()
+
+
+def test_a_directory_in_use_is_refused(tmp_path):
+    served = exported_model().served
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match=str(tmp_path)):
+        export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, str(tmp_path))
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_failed_export_leaves_nothing(tmp_path):
+    served = exported_model().served
+    with pytest.raises(AttributeError, match="digest"):
+        tokenizer = WithoutDigest(served.tokenizer)
+        export(served.model, tokenizer, RECIPE, UNIGRAM_COUNTS, str(tmp_path / "model"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_does_not_fit_together_is_refused(tmp_path):
+    served = exported_model().served
+    directory = str(tmp_path / "model")
+    small = RECIPE.model_copy(
+        update={"tokenizer": RECIPE.tokenizer.model_copy(update={"vocabulary_size": 20})}
+    )
+    with pytest.raises(ValueError, match=rf"{len(VOCABULARY)} pieces.*20 rows"):
+        export(served.model, served.tokenizer, small, UNIGRAM_COUNTS, directory)
+    with pytest.raises(ValueError, match="unigram counts"):
+        export(served.model, served.tokenizer, RECIPE, np.ones(3, np.int64), directory)
+    with pytest.raises(ValueError, match="unigram counts"):
+        export(served.model, served.tokenizer, RECIPE, np.ones(40, np.int64), directory)
+    alone = RECIPE.objective.model_copy(update={"next_sentence": False})
+    pooled = RECIPE.export.model_copy(update={"pooling": "cls"})
+    recipe = RECIPE.model_copy(update={"objective": alone, "export": pooled})
+    with pytest.raises(ValueError, match="next_sentence"):
+        export(served.model, served.tokenizer, recipe, UNIGRAM_COUNTS, directory)

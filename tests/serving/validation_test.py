@@ -1,0 +1,105 @@
+import json
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.serving import isolated_check, validate_serving
+from firth.serving.cases import TEXT_CASES
+from firth.serving.warmup import FOLDER
+from tests.exported_model import exported_model
+
+
+@pytest.fixture(scope="module")
+def report():
+    return validate_serving(exported_model().directory, exported_model().rows)
+
+
+def test_a_sound_model_is_blessed(report):
+    assert report["reasons"] == []
+    assert report["blessed"]
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_every_signature_is_described_and_tried(report):
+    assert set(report["signatures"]) == {"evaluate", "embed", "embed_tokens", "fill_mask", "serving_default"}
+    fill_mask = report["signatures"]["fill_mask"]
+    assert fill_mask["inputs"] == {"text": {"dtype": "string", "shape": [None]}}
+    assert fill_mask["outputs"]["scores"] == {"dtype": "float32", "shape": [None, None, 3]}
+    for name in ("fill_mask", "embed", "embed_tokens"):
+        tried = [case["name"] for case in report["signatures"][name]["cases"]]
+        assert tried[: len(TEXT_CASES)] == list(TEXT_CASES)
+        assert len(tried) == len(TEXT_CASES) + 2
+    evaluated = {case["name"]: case["batch"] for case in report["signatures"]["evaluate"]["cases"]}
+    assert evaluated["many"] == 10
+
+
+def test_ops_are_listed_with_their_library(report):
+    libraries = {op["name"]: op["library"] for op in report["ops"]}
+    assert libraries["ParseExampleV2"] == "tensorflow"
+    assert "tensorflow_text" in libraries.values()
+    assert None not in libraries.values()
+    assert report["size_bytes"] > 0
+
+
+def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
+    """Keras 3 variables save, load in TensorFlow 2, and are not found by TF Serving's loader."""
+    import keras
+
+    dense = keras.layers.Dense(2)
+    dense.build((None, 1))
+    module = tf.Module()
+    module.tracked = dense.variables
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    def embed(text):
+        return {"embedding": dense(tf.cast(tf.strings.length(text), tf.float32)[:, tf.newaxis])}
+
+    directory = str(tmp_path / "model")
+    tf.saved_model.save(module, directory, signatures={"embed": embed})
+    os.makedirs(os.path.join(directory, FOLDER))
+    description = {"recipe": {"training": {"precision": "float32"}}}
+    (tmp_path / "model" / FOLDER / "firth.json").write_text(json.dumps(description))
+    assert tf.saved_model.load(directory).signatures["embed"](text=tf.constant(["a"]))
+    report = validate_serving(directory)
+    assert not report["blessed"]
+    assert any("Could not find variable" in reason for reason in report["reasons"])
+    assert any("no signature fill_mask" in reason for reason in report["reasons"])
+
+
+def test_a_process_that_takes_too_long_is_not_blessed():
+    report = validate_serving(exported_model().directory, timeout_seconds=0.2)
+    assert report["reasons"][0] == "the process took longer than 0.2 s"
+
+
+OUTPUTS = {"vector": np.array([[1.0, 2.0, 0.0]], np.float32), "pieces": np.array([[b"a", b"b", b""]], object)}
+
+
+@pytest.mark.parametrize(
+    "single, problem",
+    [
+        ({"vector": [[1.0, 2.0]], "pieces": [[b"a", b"b"]]}, None),
+        ({"vector": [[1.0, 2.00001]], "pieces": [[b"a", b"b"]]}, None),
+        ({"vector": [[1.0, 2.1]], "pieces": [[b"a", b"b"]]}, "vector of row 0 differs"),
+        ({"vector": [[1.0, 2.0]], "pieces": [[b"a", b"c"]]}, "pieces of row 0 differs"),
+        ({"vector": [[1.0]], "pieces": [[b"a", b"b"]]}, "vector of row 0 is not padded"),
+        ({"vector": [[1.0, 2.0]], "pieces": [[b"a"]]}, "pieces of row 0 is not padded"),
+    ],
+)
+def test_a_row_must_be_the_same_alone(single, problem):
+    alone = {
+        "vector": np.array(single["vector"], np.float32),
+        "pieces": np.array(single["pieces"], object),
+    }
+    found = isolated_check.difference(OUTPUTS, alone, 0, ["vector", "pieces"], 1e-4)
+    assert found is None if problem is None else problem in found
+
+
+@pytest.mark.parametrize(
+    "values, problem",
+    [([1.0, 2.0], None), ([1.0], "shape"), ([1.0, np.nan], "not finite"), ([1.0, np.inf], "not finite")],
+)
+def test_outputs_must_be_finite_and_shaped_by_the_batch(values, problem):
+    found = isolated_check.problem_of({"out": np.array(values, np.float32)}, 2)
+    assert found is None if problem is None else problem in found
