@@ -1,0 +1,96 @@
+"""Which tokens of a row are predicted: single pieces, or whole words."""
+
+import tensorflow as tf
+
+
+def count_predictions(maskable, rate: float, max_predictions: int) -> tf.Tensor:
+    """Returns how many tokens to predict, int32 []: `max(1, round(rate x maskable tokens))`, capped.
+
+    0 where nothing is maskable. Halves are rounded to the even number, as Python does.
+
+    The count is exact and over what can be masked. Elsewhere: google-research/bert takes
+    `max(1, round(rate x length))` with `[CLS]` and `[SEP]` counted in the length, tensorflow-text
+    `ceil(rate x selectable)`, and KerasHub's Python path draws each token for itself, so that a row may
+    get none.
+
+    Args:
+        maskable: bool [length].
+
+    Example:
+
+    >>> count_predictions([True] * 9 + [False], rate=0.15, max_predictions=20).numpy()
+    1
+    >>> count_predictions([False, False], rate=0.15, max_predictions=20).numpy()
+    0
+    """
+    count = tf.reduce_sum(tf.cast(maskable, tf.int32))
+    # In float64 the product rounds as it does in Python.
+    rounded = tf.cast(tf.round(rate * tf.cast(count, tf.float64)), tf.int32)
+    return tf.minimum(tf.minimum(tf.maximum(rounded, 1), max_predictions), count)
+
+
+def select_pieces(maskable, budget, seed) -> tf.Tensor:
+    """Returns bool [length]: `budget` of the maskable tokens, each as likely as any other.
+
+    Example:
+
+    >>> int(tf.reduce_sum(tf.cast(select_pieces([True, True, False, True], 2, [0, 1]), tf.int32)))
+    2
+    """
+    return maskable & (_random_ranks(maskable, seed) < budget)
+
+
+def select_words(maskable, word_starts, budget, seed) -> tf.Tensor:
+    """Returns bool [length]: whole words, at most `budget` tokens of them.
+
+    Words are taken in random order. One that would exceed the budget is skipped, so fewer than `budget`
+    tokens may be selected, and none where every word is longer.
+
+    Args:
+        maskable: bool [length].
+        word_starts: bool [length]; a word also begins behind a token that is not maskable.
+        budget: int32 [].
+        seed: int32 or int64 [2].
+
+    Example: of the words of 1, 3 and 2 tokens, a budget of 3 takes the second, or both others.
+
+    >>> starts = [True, True, False, False, True, False]
+    >>> select_words([True] * 6, starts, 3, seed=[0, 0]).numpy().astype(int)
+    array([1, 0, 0, 0, 1, 1])
+    """
+    maskable, word_starts = tf.convert_to_tensor(maskable), tf.convert_to_tensor(word_starts)
+    behind_gap = tf.concat([[True], ~maskable[:-1]], 0)
+    begins = maskable & (word_starts | behind_gap)
+    words = tf.maximum(tf.cumsum(tf.cast(begins, tf.int32)) - 1, 0)
+    sizes = tf.math.unsorted_segment_sum(tf.cast(maskable, tf.int32), words, tf.size(words))
+    order = tf.argsort(_random_ranks(sizes > 0, seed))
+    taken = _take_in_order(tf.gather(sizes, order), budget)
+    taken_by_word = tf.scatter_nd(order[:, tf.newaxis], tf.cast(taken, tf.int32), tf.shape(order))
+    return maskable & (tf.gather(taken_by_word, words) > 0)
+
+
+def _random_ranks(allowed, seed):
+    """Returns int32 [n]: a random order in which all that is allowed comes first."""
+    draws = tf.random.stateless_uniform(tf.shape(allowed), seed, alg="philox")
+    order = tf.argsort(tf.where(allowed, draws, 2.0), stable=True)
+    return tf.math.invert_permutation(order)
+
+
+def _take_in_order(sizes, budget):
+    """Returns bool [n]: what a loop over sizes takes that skips each one for which no room is left.
+
+    Room only ever shrinks, so all that exceed it now can be skipped at once; then the longest prefix that
+    fits is taken at once. That needs as many turns as there are shrinkings that skip something.
+    """
+
+    def fits(pending, _, room):
+        return tf.reduce_any(pending & (sizes <= room))
+
+    def take(pending, taken, room):
+        pending = pending & (sizes <= room)
+        accepted = pending & (tf.cumsum(tf.where(pending, sizes, 0)) <= room)
+        room -= tf.reduce_sum(tf.where(accepted, sizes, 0))
+        return pending & ~accepted, taken | accepted, room
+
+    state = (sizes > 0, tf.zeros_like(sizes, tf.bool), tf.cast(budget, tf.int32))
+    return tf.while_loop(fits, take, state)[1]

@@ -1,0 +1,36 @@
+"""Training: from rows on disk to a trained model. The TFX Trainer enters at `firth.training.run_fn.run_fn`.
+
+Example:
+
+>>> import firth.training
+>>> "train" in dir(firth.training)
+True
+"""
+
+import importlib
+
+# Each name loads its module, and with it TensorFlow, when it is first used.
+_HOMES = {
+    "AdamW": "optimizers",
+    "Checkpoints": "checkpoints",
+    "DeviceError": "distribution",
+    "NonFiniteLossError": "loop",
+    "RowsError": "rows",
+    "WarmupLinearDecay": "optimizers",
+    "count_pieces": "unigram",
+    "prepare_devices": "distribution",
+    "read_history": "history",
+    "train": "pretraining",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,141 @@
+"""Checkpoints that are whole or not there, and that no other run takes for its own."""
+
+import dataclasses
+import hashlib
+import json
+import logging
+import os
+import re
+import shutil
+
+import tensorflow as tf
+
+from firth.recipes.recipe import Recipe
+
+_LOG = logging.getLogger(__name__)
+_FORMAT = 1
+_MANIFEST = "progress.json"
+_NAME = re.compile(r"step-(\d+)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a run has come.
+
+    Attributes:
+        step: Updates made.
+        tokens: Seen so far, padding not counted.
+        seconds: Of training so far, over all starts.
+    """
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+def run_key(recipe: Recipe, data_digest: str, tokenizer_digest: str) -> str:
+    """Returns the name under which the checkpoints of a run are kept.
+
+    It changes with everything that makes the weights what they are: seed, tokenizer, sequences, objective,
+    model and training of the recipe, and the content of the rows. How often to log or to save does not.
+    """
+    incidental = {"checkpoint_every_steps", "log_every_steps"}
+    parts = {
+        "format": _FORMAT,
+        "seed": recipe.seed,
+        "sequences": recipe.sequences.model_dump(exclude={"shards"}),
+        "objective": recipe.objective.model_dump(),
+        "model": recipe.model.model_dump(),
+        "vocabulary_size": recipe.tokenizer.vocabulary_size,
+        "training": recipe.training.model_dump(exclude=incidental),
+        "data": data_digest,
+        "tokenizer": tokenizer_digest,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
+
+
+class Checkpoints:
+    """The newest checkpoints of one run, in a directory of its own.
+
+    A checkpoint is written beside its place, flushed to the disk, and renamed when it is whole. Its
+    manifest lists the size of every file, so that one that a crash of the machine cut short is passed over.
+
+    Args:
+        directory: Of this run; made if need be.
+        variables: All `tf.Variable`s that make up the run's state, always in the same order.
+        keep: Checkpoints that stay; older ones are deleted.
+    """
+
+    def __init__(self, directory: str, variables: list, keep: int = 2):
+        self.directory = directory
+        self._keep = keep
+        self._checkpoint = tf.train.Checkpoint(variables=list(variables))
+        os.makedirs(directory, exist_ok=True)
+        for name in os.listdir(directory):
+            if name.endswith(".unfinished"):
+                shutil.rmtree(os.path.join(directory, name))
+
+    def save(self, progress: Progress) -> str:
+        """Writes the variables as they are, and returns the checkpoint's directory."""
+        final = os.path.join(self.directory, f"step-{progress.step:010d}")
+        unfinished = final + ".unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        os.makedirs(unfinished)
+        try:
+            self._checkpoint.write(os.path.join(unfinished, "variables"))
+            _write_manifest(unfinished, progress)
+            shutil.rmtree(final, ignore_errors=True)
+            os.replace(unfinished, final)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        for _, path in self._found()[: -self._keep]:
+            shutil.rmtree(path, ignore_errors=True)
+        return final
+
+    def restore(self) -> Progress:
+        """Sets the variables to the newest whole checkpoint; a `Progress` of zeros if there is none."""
+        for _, path in reversed(self._found()):
+            progress = _read_manifest(path)
+            if progress is None:
+                _LOG.warning("the checkpoint %s is not whole; trying the one before it", path)
+                continue
+            status = self._checkpoint.read(os.path.join(path, "variables"))
+            status.assert_consumed()
+            return progress
+        return Progress()
+
+    def _found(self) -> list[tuple[int, str]]:
+        matches = [_NAME.fullmatch(name) for name in os.listdir(self.directory)]
+        return sorted((int(m[1]), os.path.join(self.directory, m[0])) for m in matches if m)
+
+
+def _write_manifest(directory, progress):
+    sizes = {}
+    for name in os.listdir(directory):
+        path = os.path.join(directory, name)
+        sizes[name] = os.path.getsize(path)
+        _flush(path)
+    path = os.path.join(directory, _MANIFEST)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"progress": dataclasses.asdict(progress), "sizes": sizes}, file)
+    _flush(path)
+
+
+def _flush(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_manifest(directory) -> Progress | None:
+    """Returns the progress of a checkpoint, None if it is not whole."""
+    try:
+        with open(os.path.join(directory, _MANIFEST), encoding="utf-8") as file:
+            manifest = json.load(file)
+        sizes = {name: os.path.getsize(os.path.join(directory, name)) for name in manifest["sizes"]}
+        return Progress(**manifest["progress"]) if sizes == manifest["sizes"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

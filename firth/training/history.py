@@ -1,0 +1,74 @@
+"""The curve of a run: one line a logged step, in JSON and in TensorBoard."""
+
+import json
+import os
+
+import tensorflow as tf
+
+_SCALARS = ("loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens_per_second")
+HISTORY_FILE = "history.jsonl"
+
+
+class History:
+    """Lines of a run's curve, each step once however often the run was killed and started again.
+
+    The lines are kept beside the checkpoints, and written again to each run directory, because a restarted
+    pipeline gives the run a new one.
+
+    Args:
+        kept_directory: Of the run's checkpoints.
+        run_directory: Gets `history.jsonl` and TensorBoard's event files.
+        step: Of the restored checkpoint; lines behind it are dropped, as these steps will be made again.
+    """
+
+    def __init__(self, kept_directory: str, run_directory: str, step: int):
+        lines = [line for line in read_history(kept_directory) if line["step"] <= step]
+        paths = [os.path.join(directory, HISTORY_FILE) for directory in (kept_directory, run_directory)]
+        os.makedirs(run_directory, exist_ok=True)
+        _remove_events(run_directory)
+        for path in paths:
+            _rewrite(path, lines)
+        self._files = [open(path, "a", encoding="utf-8") for path in paths]  # noqa: SIM115
+        self._writer = tf.summary.create_file_writer(run_directory)
+        for line in lines:
+            self._write_scalars(line)
+
+    def append(self, line: dict) -> None:
+        """Adds the line of one step, which is on its way to the disk on return."""
+        for file in self._files:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+        self._write_scalars(line)
+
+    def close(self) -> None:
+        """Closes all files."""
+        for file in self._files:
+            file.close()
+        self._writer.close()
+
+    def _write_scalars(self, line):
+        with self._writer.as_default(step=line["step"]):
+            for name in _SCALARS:
+                tf.summary.scalar(name, line[name])
+
+
+def read_history(directory: str) -> list[dict]:
+    """Returns the whole lines of the `history.jsonl` in a directory; none if there is no such file."""
+    path = os.path.join(directory, HISTORY_FILE)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        # A kill may leave a last line without its end.
+        return [json.loads(line) for line in file if line.endswith("\n")]
+
+
+def _rewrite(path, lines):
+    with open(path + ".unfinished", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    os.replace(path + ".unfinished", path)
+
+
+def _remove_events(directory):
+    for name in os.listdir(directory):
+        if name.startswith("events.out.tfevents."):
+            os.remove(os.path.join(directory, name))

@@ -1,0 +1,96 @@
+"""Stateless randomness of training data: which row comes when, with which partner and which seed.
+
+Everything is a function of (recipe seed, epoch, example), so a restarted run goes on as if it had never
+stopped, and skips to any step at no cost.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features
+from firth.training.rows import Rows
+
+# Kept apart, so that equal numbers in different roles do not give equal draws.
+_PERMUTATION, _PARTNER, _OBJECTIVE = 1, 2, 3
+
+
+def mix(*values) -> np.ndarray:
+    """Returns a hash of integers, uint64, broadcast over arrays (the finaliser of SplitMix64).
+
+    Example:
+
+    >>> mix(42, 0, [7, 8]).shape, bool(mix(1, 2) == mix(2, 1))
+    ((2,), False)
+    """
+    with np.errstate(over="ignore"):
+        mixed = np.asarray(0, np.uint64)
+        for value in values:
+            mixed = mixed ^ np.asarray(value, np.int64).astype(np.uint64)
+            mixed = mixed + np.uint64(0x9E3779B97F4A7C15)
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            mixed = mixed ^ (mixed >> np.uint64(31))
+    return np.asarray(mixed)
+
+
+def shuffled_rows(places, rows: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the row and the epoch of places in the endless stream of training examples.
+
+    Each epoch is a permutation of all rows, which is computed place by place and never held in memory.
+
+    Args:
+        places: int64 [n].
+        rows: Of the split.
+        seed: Of the recipe.
+
+    Returns:
+        int64 [n] each.
+
+    Example:
+
+    >>> indices, epochs = shuffled_rows(tf.range(6, dtype=tf.int64), rows=3, seed=42)
+    >>> sorted(indices.numpy()[:3].tolist()), epochs.numpy().tolist()
+    ([0, 1, 2], [0, 0, 0, 1, 1, 1])
+    """
+    epochs = places // rows
+    ones = tf.ones_like(epochs)
+    seeds = tf.stack([ones * int(mix(seed, _PERMUTATION).astype(np.int64)), epochs, ones], axis=1)
+    # The raw op, as tf.random.experimental.index_shuffle of TensorFlow 2.16 takes a single seed only.
+    indices = tf.raw_ops.RandomIndexShuffle(
+        index=places % rows, seed=seeds, max_index=ones * (rows - 1), rounds=4
+    )
+    return indices, epochs
+
+
+def objective_seeds(seed: int, epochs, example_ids) -> np.ndarray:
+    """Returns the seed of each example in its epoch, int64 [n, 2]: a hash of seed and epoch, the id."""
+    hashes = mix(seed, _OBJECTIVE, epochs).astype(np.int64)
+    return np.stack([hashes, np.asarray(example_ids, np.int64)], axis=-1)
+
+
+def choose_partners(rows: Rows, example_ids, document_keys, epochs, seed: int) -> np.ndarray:
+    """Returns for each example a random row that shares no document with it, int64 [n], or -1 if none is.
+
+    Probing begins at a hash of (seed, epoch, example id) and goes forward, around the end, to the first
+    row whose documents are all others.
+
+    Args:
+        rows: The split.
+        example_ids, epochs: int64 [n].
+        document_keys: int64 [n, max_documents] of the examples.
+        seed: Of the recipe.
+    """
+    starts = mix(seed, _PARTNER, epochs, example_ids) % np.uint64(len(rows))
+    return np.array([_probe(rows, int(start), own) for start, own in zip(starts, document_keys)], np.int64)
+
+
+def _probe(rows, start, own):
+    own, probed, width = own[own != 0], 0, 16
+    while probed < len(rows):
+        width = min(width, len(rows) - probed)
+        candidates = (start + probed + np.arange(width)) % len(rows)
+        free = ~np.isin(rows.take_field(features.DOCUMENT_KEYS, candidates), own).any(axis=1)
+        if free.any():
+            return candidates[np.argmax(free)]
+        probed, width = probed + width, 2 * width
+    return -1

@@ -1,0 +1,135 @@
+"""From the TFRecord files of a split to `Rows`, checked row by row and kept for the next time."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features
+from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
+
+_FORMAT = 1
+_BATCH = 512
+_RAGGED = (
+    features.RAW_TOKENS,
+    features.WORD_STARTS,
+    features.SENTENCE_STARTS,
+    features.CHUNK_LENGTHS,
+    features.DOCUMENT_KEYS,
+)
+_PARSE_SPEC = {
+    features.EXAMPLE_ID: tf.io.FixedLenFeature([], tf.int64),
+    **{name: tf.io.RaggedFeature(tf.int64) for name in _RAGGED},
+}
+
+
+def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) -> Rows:
+    """Returns all rows of the files that match `patterns`.
+
+    The rows are converted once, block by block, into a sub-directory of `cache_directory` that is named
+    by the content of the files and appears whole or not at all.
+
+    Args:
+        patterns: Of TFRecord files (gzipped where they end in `.gz`) of `tf.train.Example`s.
+        cache_directory: Made if need be. Only one process at a time may build in it.
+        limits: That each row must keep to.
+
+    Raises:
+        RowsError: if no file matches, no row is in them, or a row is malformed or does not keep to the
+            limits; names the file and the record.
+    """
+    files = _match(patterns)
+    directory = os.path.join(cache_directory, _key(files, limits))
+    specs = features.row_specs(limits.raw_length, limits.max_documents)
+    if not os.path.exists(directory):
+        _build(files, directory, specs, limits)
+    return load_rows(directory, specs)
+
+
+def _match(patterns):
+    files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
+    files = [path for path in files if not tf.io.gfile.isdir(path)]
+    if not files:
+        raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
+    return files
+
+
+def _key(files, limits) -> str:
+    contents = sorted(_file_digest(path) for path in files)
+    return hashlib.sha256(repr((_FORMAT, limits, contents)).encode()).hexdigest()[:24]
+
+
+def _file_digest(path) -> str:
+    digest = hashlib.sha256()
+    with tf.io.gfile.GFile(path, "rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _build(files, directory, specs, limits):
+    unfinished = directory + ".unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    os.makedirs(unfinished)
+    try:
+        writer = RowsWriter(unfinished, specs)
+        for path in files:
+            for block in _read_file(path, limits):
+                writer.append({name: _pad(column, specs[name]) for name, column in block.items()})
+        writer.finish()
+        os.replace(unfinished, directory)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def _read_file(path: str, limits: RowLimits) -> Iterator[dict]:
+    """Yields checked blocks of rows, ragged tensors by field."""
+    records = tf.data.TFRecordDataset(path, "GZIP" if path.endswith(".gz") else "").batch(_BATCH)
+    count = 0
+    try:
+        for batch in records:
+            block = tf.io.parse_example(batch, _PARSE_SPEC)
+            _check(block, limits, path, count)
+            count += len(batch)
+            yield block
+    except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
+        raise RowsError(f"{path}: cannot be read behind record {count}: {error.message}") from error
+
+
+def _check(block, limits: RowLimits, path, count):
+    for bad, problem in _problems(block, limits):
+        if bad.any():
+            raise RowsError(f"{path}: record {count + int(np.argmax(bad))}: {problem}")
+
+
+def _problems(block, limits):
+    """Yields a bool [rows] of which rows have a problem, and its description."""
+    lengths = {name: block[name].row_lengths().numpy() for name in _RAGGED}
+    tokens, chunks = lengths[features.RAW_TOKENS], lengths[features.CHUNK_LENGTHS]
+    yield tokens == 0, "holds no tokens"
+    for name in (features.WORD_STARTS, features.SENTENCE_STARTS):
+        yield lengths[name] != tokens, f"{name} is not as long as {features.RAW_TOKENS}"
+    yield lengths[features.DOCUMENT_KEYS] != chunks, "document_keys is not as long as chunk_lengths"
+    yield chunks > limits.max_documents, f"has more than {limits.max_documents} chunks"
+    chunk_lengths = block[features.CHUNK_LENGTHS]
+    yield _any(chunk_lengths < 1), "has a chunk of no tokens"
+    yield tf.reduce_sum(chunk_lengths, 1).numpy() != tokens, "chunk_lengths do not add up to its tokens"
+    full = tokens + limits.special_tokens * chunks
+    yield full > limits.length, f"is longer than {limits.length} tokens with its special ones"
+    ids = block[features.RAW_TOKENS]
+    outside = _any((ids < 0) | (ids >= limits.vocabulary_size))
+    yield outside, f"has token ids outside the vocabulary of {limits.vocabulary_size} pieces"
+
+
+def _any(flags: tf.RaggedTensor) -> np.ndarray:
+    return tf.reduce_any(flags, axis=1).numpy()
+
+
+def _pad(column, spec):
+    if isinstance(column, tf.RaggedTensor):
+        return column.to_tensor(shape=[None, *spec.shape]).numpy()
+    return column.numpy()

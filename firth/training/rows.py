@@ -1,0 +1,148 @@
+"""The rows of a split, on disk in fixed-width arrays, for random access in bounded memory."""
+
+import dataclasses
+import hashlib
+import json
+import os
+
+import numpy as np
+
+from firth import features
+
+# On disk, by field. The starts are flags, so a byte is enough.
+_DTYPES = {
+    features.EXAMPLE_ID: np.int64,
+    features.RAW_TOKENS: np.int32,
+    features.WORD_STARTS: np.uint8,
+    features.SENTENCE_STARTS: np.uint8,
+    features.CHUNK_LENGTHS: np.int32,
+    features.DOCUMENT_KEYS: np.int64,
+}
+_BLOCK = 4096
+
+
+class RowsError(ValueError):
+    """Rows that cannot be trained on: none at all, malformed ones, or ones made for another recipe."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RowLimits:
+    """What the rows of a recipe keep to.
+
+    Attributes:
+        length: Tokens of a row with its special tokens.
+        special_tokens: That the objective adds to each chunk.
+        max_documents: Most chunks of a row.
+        vocabulary_size: Token ids are below it.
+    """
+
+    length: int
+    special_tokens: int
+    max_documents: int
+    vocabulary_size: int
+
+    @property
+    def raw_length(self) -> int:
+        """Most tokens of a row without special tokens."""
+        return self.length - self.special_tokens
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """Rows in the order of their example ids, whatever order the files had.
+
+    Attributes:
+        specs: As `features.row_specs`.
+        digest: Hex hash of everything in the rows; the order and number of files do not matter.
+    """
+
+    specs: dict[str, features.Spec]
+    digest: str
+    _arrays: dict[str, np.ndarray]
+    _order: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def take(self, indices) -> dict[str, np.ndarray]:
+        """Returns the rows at `indices` (int [n], by rank of the example id), stacked: [n, ...] each."""
+        places = self._order[np.asarray(indices)]
+        return {
+            name: np.asarray(array[places]).astype(self.specs[name].dtype, copy=False)
+            for name, array in self._arrays.items()
+        }
+
+    def take_field(self, name: str, indices) -> np.ndarray:
+        """Returns one field of the rows at `indices`, [n, ...]."""
+        return np.asarray(self._arrays[name][self._order[np.asarray(indices)]])
+
+    def blocks(self):
+        """Yields the rows block by block, in order, as `take` does."""
+        for start in range(0, len(self), _BLOCK):
+            yield self.take(np.arange(start, min(start + _BLOCK, len(self))))
+
+
+class RowsWriter:
+    """Appends blocks of rows to files in a directory, which `finish` makes fit for `load_rows`."""
+
+    def __init__(self, directory: str, specs: dict[str, features.Spec]):
+        self._directory, self._specs = directory, specs
+        self._files = {name: open(_path(directory, name), "wb") for name in specs}  # noqa: SIM115
+        self._ids: list[np.ndarray] = []
+
+    def append(self, block: dict[str, np.ndarray]) -> None:
+        """Appends rows: arrays [n, ...] by field, padded to the specs' shapes."""
+        for name, file in self._files.items():
+            file.write(np.ascontiguousarray(block[name], _DTYPES[name]).tobytes())
+        self._ids.append(np.asarray(block[features.EXAMPLE_ID], np.int64))
+
+    def finish(self) -> None:
+        """Sorts by example id and writes the digest.
+
+        Raises:
+            RowsError: if there are no rows, or two of the same example id.
+        """
+        for file in self._files.values():
+            file.close()
+        ids = np.concatenate([np.zeros(0, np.int64), *self._ids])
+        order = np.argsort(ids, kind="stable")
+        _check_ids(ids[order])
+        np.save(_path(self._directory, "order", ".npy"), order)
+        rows = _open(self._directory, self._specs, "")
+        with open(_path(self._directory, "rows", ".json"), "w", encoding="utf-8") as summary:
+            json.dump({"rows": len(rows), "digest": _digest(rows)}, summary)
+
+
+def load_rows(directory: str, specs: dict[str, features.Spec]) -> Rows:
+    """Returns the rows that a `RowsWriter` finished in `directory`, memory-mapped."""
+    with open(_path(directory, "rows", ".json"), encoding="utf-8") as file:
+        return _open(directory, specs, json.load(file)["digest"])
+
+
+def _open(directory, specs, digest) -> Rows:
+    order = np.load(_path(directory, "order", ".npy"), mmap_mode="r")
+    arrays: dict[str, np.ndarray] = {
+        name: np.memmap(_path(directory, name), _DTYPES[name], "r", shape=(len(order), *spec.shape))
+        for name, spec in specs.items()
+    }
+    return Rows(specs, digest, arrays, order)
+
+
+def _check_ids(ids):
+    if not len(ids):
+        raise RowsError("the training split holds no rows")
+    repeated = ids[1:][ids[1:] == ids[:-1]]
+    if len(repeated):
+        raise RowsError(f"example id {repeated[0]} occurs more than once in the training split")
+
+
+def _digest(rows: Rows) -> str:
+    digest = hashlib.sha256(repr(sorted(rows.specs.items())).encode())
+    for block in rows.blocks():
+        for name in sorted(block):
+            digest.update(np.ascontiguousarray(block[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _path(directory, name, suffix=".bin"):
+    return os.path.join(directory, name + suffix)

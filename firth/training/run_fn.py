@@ -1,0 +1,61 @@
+"""The entry point of the standard TFX Trainer."""
+
+import os
+
+from firth.recipes.recipe import Recipe
+from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
+from firth.training.unigram import count_pieces
+
+_KEYS = ("recipe", "checkpoint_root")
+
+
+def run_fn(fn_args) -> None:
+    """Trains a model and exports it for serving.
+
+    Name it to the Trainer as `firth.training.run_fn.run_fn`.
+
+    Args:
+        fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
+            artifact of SequenceGen, which also holds `tokenizer/`), `serving_model_dir`, `model_run_dir`
+            (the curve), and of `custom_config`: `recipe`, the recipe as JSON, and `checkpoint_root`, a
+            directory that outlives the run so that it can go on after a kill, or "" for none.
+
+    Raises:
+        ValueError: if `custom_config` lacks a key.
+        pydantic.ValidationError: if the recipe is none.
+    """
+    config = fn_args.custom_config or {}
+    missing = [key for key in _KEYS if key not in config]
+    if missing:
+        raise ValueError(f"the Trainer's custom_config lacks {', '.join(missing)}; it has {sorted(config)}")
+    recipe = Recipe.from_json(config["recipe"])
+    root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
+    tokenizer_directory = find_tokenizer(fn_args.train_files)
+    model = train(recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root)
+    counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
+    tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
+
+    from firth.serving.export import export
+
+    export(model, tokenizer, recipe, counts, fn_args.serving_model_dir)
+
+
+def find_tokenizer(train_files) -> str:
+    """Returns the tokenizer's directory in the artifact that patterns `<uri>/Split-train/*` point into.
+
+    Raises:
+        ValueError: if there is none.
+
+    Example:
+
+    >>> find_tokenizer(["/nowhere/Split-train/*"])
+    Traceback (most recent call last):
+    ...
+    ValueError: /nowhere/tokenizer is no directory: the rows need the tokenizer they were made with
+    """
+    if not train_files:
+        raise ValueError("the Trainer was given no train_files")
+    directory = os.path.join(os.path.dirname(os.path.dirname(train_files[0])), "tokenizer")
+    if not os.path.isdir(directory):
+        raise ValueError(f"{directory} is no directory: the rows need the tokenizer they were made with")
+    return directory

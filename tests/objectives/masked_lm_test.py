@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+
+from firth.objectives import MaskedLMObjective
+from firth.recipes.objective import MaskedLM
+from firth.recipes.tokenizer import Sequences
+from tests.objectives.rows import empty_row, make_batch, random_rows, row, tokenizer
+
+PAD, CLS, SEP, MASK = 0, 2, 3, 4
+
+
+def test_literal_example():
+    """Two documents in a row of 20; all is masked, and the second segments come from the partner row.
+
+    The first chunk (10 11 12 13 14) is split before the sentence at 13, and its two last tokens give way to
+    the two first of (52 53 54), where the partner's chunk is split. The second chunk (20 21 22 23) is split
+    in front of 21, which leaves room for all three.
+    """
+    config = MaskedLM(mask_rate=0.99, mask_token_rate=1.0, random_token_rate=0.0, random_next_rate=1.0)
+    objective = MaskedLMObjective(config, Sequences(length=20, max_documents=3), tokenizer())
+    tokens = [10, 11, 12, 13, 14, 20, 21, 22, 23]
+    example = row(tokens, [5, 4], [1, 2], 17, 3, sentence_starts=[1, 0, 0, 1, 0, 1, 1, 0, 0])
+    partner = row([50, 51, 52, 53, 54], [5], [3], 17, 3, sentence_starts=[1, 0, 1, 0, 0])
+    made = {name: value.numpy().tolist() for name, value in objective(example, partner, seed=[3, 4]).items()}
+    assert made == {
+        "token_ids": [
+            *(CLS, MASK, MASK, MASK, SEP, MASK, MASK, SEP),
+            *(CLS, MASK, SEP, MASK, MASK, MASK, SEP),
+            *(PAD, PAD, PAD, PAD, PAD),
+        ],
+        "segment_ids": [0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0],
+        "position_ids": [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0],
+        "document_ids": [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0],
+        "masked_positions": [1, 2, 3, 5, 6, 9, 11, 12, 13, *[0] * 11],
+        "masked_labels": [10, 11, 12, 52, 53, 20, 52, 53, 54, *[0] * 11],
+        "masked_weights": [*[1.0] * 9, *[0.0] * 11],
+        "pooled_positions": [0, 8, 0],
+        "next_sentence_labels": [1, 1, 0],
+        "next_sentence_weights": [1.0, 1.0, 0.0],
+    }
+
+
+def test_a_short_random_segment_leaves_padding_within_the_row():
+    config = MaskedLM(random_next_rate=1.0, max_predictions=1)
+    objective = MaskedLMObjective(config, Sequences(length=16, max_documents=2), tokenizer())
+    example = row([10, 11, 12, 13, 20, 21], [4, 2], [1, 2], 13, 2, sentence_starts=[1, 1, 0, 0, 1, 1])
+    partner = row([50, 51], [2], [3], 13, 2)
+    made = objective(example, partner, seed=[0, 0])
+    assert made["document_ids"].numpy().tolist() == [1, 1, 1, 1, 1, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0, 0]
+    assert made["pooled_positions"].numpy().tolist() == [0, 7]
+    assert made["token_ids"].numpy()[5:7].tolist() == [PAD, PAD]
+
+
+def test_whole_words_are_hidden_whole_and_corrupted_piece_by_piece():
+    """As in google-research/bert, each piece of a word draws for itself what becomes of it."""
+    rates = MaskedLM(mask_rate=0.2, mask_token_rate=0.5, random_token_rate=0.0)
+    config = rates.model_copy(update={"whole_word": True, "max_predictions": 4, "next_sentence": False})
+    objective = MaskedLMObjective(config, Sequences(length=12, max_documents=1), tokenizer())
+    count = 200
+    word = row(range(10, 20), [10], [1], 10, 1, word_starts=[1, 0] * 5)
+    rows = {name: np.stack([value] * count) for name, value in word.items()}
+    nobody = {name: np.zeros_like(value) for name, value in rows.items()}
+    made = make_batch(objective, rows, nobody, np.arange(2 * count).reshape(count, 2))
+    positions = made["masked_positions"][:, :2]
+    assert (made["masked_weights"].sum(axis=1) == 2).all()
+    assert (positions[:, 0] % 2 == 1).all()
+    np.testing.assert_array_equal(positions[:, 1], positions[:, 0] + 1)
+    hidden = np.take_along_axis(made["token_ids"], positions, axis=1) == MASK
+    assert 0.3 < (hidden[:, 0] != hidden[:, 1]).mean() < 0.7
+
+
+def test_words_of_two_segments_are_two_words():
+    """A chunk that is one word is split amid it; each side is hidden or shown on its own."""
+    config = MaskedLM(whole_word=True, mask_rate=0.5, max_predictions=9)
+    objective = MaskedLMObjective(config, Sequences(length=9, max_documents=1), tokenizer())
+    example = row(range(10, 16), [6], [1], 6, 1, word_starts=[1, 0, 0, 0, 0, 0])
+    made = objective(example, empty_row(6, 1), seed=[0, 0])
+    assert made["masked_positions"].numpy()[:3].tolist() in ([1, 2, 3], [5, 6, 7])
+    assert made["masked_weights"].numpy().sum() == 3
+
+
+def test_random_pieces_cover_all_that_can_be_drawn():
+    pieces = 8
+    for paper_exact, expected in ((False, set(range(5, 13))), (True, set(range(13)))):
+        config = MaskedLM(
+            mask_rate=0.9,
+            mask_token_rate=0.0,
+            random_token_rate=1.0,
+            paper_exact=paper_exact,
+            next_sentence=False,
+        )
+        objective = MaskedLMObjective(config, Sequences(length=40, max_documents=4), tokenizer(pieces))
+        rows = random_rows(40, 40, 2, 4)
+        rows["tokens"] = np.where(rows["tokens"] > 4, 5 + rows["tokens"] % pieces, rows["tokens"])
+        nobody = {name: np.zeros_like(value) for name, value in rows.items()}
+        made = make_batch(objective, rows, nobody, np.arange(80).reshape(40, 2))
+        used = made["masked_weights"] > 0
+        shown = np.take_along_axis(made["token_ids"], made["masked_positions"], axis=1)[used]
+        assert set(shown.tolist()) == expected
+
+
+def test_settings_that_cannot_work_are_refused():
+    with pytest.raises(ValueError, match="max_predictions: 20 is above the length: 16"):
+        MaskedLMObjective(MaskedLM(), Sequences(length=16), tokenizer())
+    with pytest.raises(ValueError, match="no piece to draw"):
+        MaskedLMObjective(MaskedLM(), Sequences(length=32), tokenizer(0))
