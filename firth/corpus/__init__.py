@@ -1,0 +1,62 @@
+"""From raw text to packed rows of tokens, on Apache Beam.
+
+Names load on first use, since Beam takes seconds to import.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firth.corpus.curation import curate
+    from firth.corpus.document import Document
+    from firth.corpus.errors import CorpusError, CountMismatchError, EmptyCorpusError, SourceError
+    from firth.corpus.read import ReadSources, check_sources
+    from firth.corpus.sequences import make_sequences
+    from firth.corpus.sources import SOURCES, fingerprint
+    from firth.corpus.step_table import STEPS
+    from firth.corpus.steps import Drop, Keep
+    from firth.corpus.word_counts import count_corpus_words, train_tokenizer
+
+_HOMES = {
+    "CorpusError": "errors",
+    "CountMismatchError": "errors",
+    "Document": "document",
+    "Drop": "steps",
+    "EmptyCorpusError": "errors",
+    "Keep": "steps",
+    "ReadSources": "read",
+    "SOURCES": "sources",
+    "STEPS": "step_table",
+    "SourceError": "errors",
+    "check_sources": "read",
+    "count_corpus_words": "word_counts",
+    "curate": "curation",
+    "fingerprint": "sources",
+    "make_sequences": "sequences",
+    "train_tokenizer": "word_counts",
+}
+
+__all__ = [
+    "SOURCES",
+    "STEPS",
+    "CorpusError",
+    "CountMismatchError",
+    "Document",
+    "Drop",
+    "EmptyCorpusError",
+    "Keep",
+    "ReadSources",
+    "SourceError",
+    "check_sources",
+    "count_corpus_words",
+    "curate",
+    "fingerprint",
+    "make_sequences",
+    "train_tokenizer",
+]
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

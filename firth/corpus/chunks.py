@@ -1,0 +1,46 @@
+"""Long documents cut into chunks that fit a row."""
+
+import numpy as np
+
+
+def chunk_lengths(
+    word_starts: np.ndarray, sentence_starts: np.ndarray, max_length: int
+) -> tuple[list[int], int]:
+    """Returns where to cut a document, and how many words had to be cut.
+
+    A chunk is as long as fits and ends before a sentence; where a sentence alone does not fit, before a
+    word; and inside a word only where that word alone does not fit.
+
+    Args:
+        word_starts: bool [length], where words begin.
+        sentence_starts: bool [length], where sentences begin.
+        max_length: Of a chunk, in tokens.
+
+    Returns:
+        The chunks' lengths, which add up to the document's, and the number of words cut.
+
+    Example:
+
+    >>> words = np.array([1, 1, 0, 1, 1, 1], bool)
+    >>> sentences = np.array([1, 0, 0, 1, 0, 0], bool)
+    >>> chunk_lengths(words, sentences, 4)
+    ([3, 3], 0)
+    """
+    length, start, words_cut = len(word_starts), 0, 0
+    lengths = []
+    while length - start > max_length:
+        end = _last_start(sentence_starts, start, max_length) or _last_start(word_starts, start, max_length)
+        if not end:
+            end = start + max_length
+            words_cut += 1
+        lengths.append(end - start)
+        start = end
+    if length > start:
+        lengths.append(length - start)
+    return lengths, words_cut
+
+
+def _last_start(starts: np.ndarray, start: int, max_length: int) -> int:
+    """Returns the last place in (start, start + max_length] where something begins, or 0."""
+    places = np.flatnonzero(starts[start + 1 : start + max_length + 1])
+    return start + 1 + int(places[-1]) if len(places) else 0

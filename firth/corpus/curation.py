@@ -1,0 +1,100 @@
+"""From read documents to cleaned train and eval splits with a report."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+
+from firth.corpus.clean import Clean, step_names
+from firth.corpus.document import Document
+from firth.corpus.json_files import read_json, write_json
+from firth.corpus.read import STEP, read_source_counts
+from firth.corpus.records import ReadBatches
+from firth.corpus.report import SPLIT_STEP, build_report, check_report, length_bin
+from firth.corpus.split import SPLITS, split_of
+from firth.corpus.tally import Flow, Tally, merge_tallies
+from firth.recipes.cleaning import Cleaning
+
+REPORT_FILE = "corpus_report.json"
+
+
+def curate(
+    make_pipeline: Callable[[], beam.Pipeline],
+    corpus_folder: str,
+    corpus_pattern: str,
+    cleaning: Cleaning,
+    split_folders: Mapping[str, str],
+    report_folder: str,
+) -> dict[str, Any]:
+    """Cleans a corpus, splits it and writes the report.
+
+    Args:
+        make_pipeline: Returns a new Beam pipeline.
+        corpus_folder: Where `ReadSources` left its counts.
+        corpus_pattern: Of TFRecord files of documents.
+        cleaning: The steps and the split.
+        split_folders: Where to write the documents of "train" and of "eval".
+        report_folder: Where to write `corpus_report.json`.
+
+    Returns:
+        The report, as `build_report` describes it.
+
+    Raises:
+        EmptyCorpusError: if nothing is left, or nothing for one of the splits.
+        CountMismatchError: if documents went missing between the steps.
+    """
+    path = f"{report_folder}/{REPORT_FILE}"
+    with make_pipeline() as pipeline:
+        raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
+        cleaned, tallies = raw | "Clean" >> Clean(cleaning.steps)
+        split_by_hash = beam.ParDo(_Split(cleaning.split.eval_fraction)).with_outputs(*SPLITS, "tally")
+        splits = cleaned | "Split" >> split_by_hash
+        for split in SPLITS:
+            _ = splits[split] | f"Write[{split}]" >> beam.io.WriteToTFRecord(
+                f"{split_folders[split]}/data_tfrecord", file_name_suffix=".gz"
+            )
+        lengths = raw | "Lengths" >> beam.Map(_measure, "read")
+        _ = (
+            [*tallies, splits.tally, lengths]
+            | "Flatten" >> beam.Flatten()
+            | "Sum" >> beam.CombineGlobally(merge_tallies)
+            | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
+        )
+    report = read_json(path)
+    check_report(report)
+    return report
+
+
+def _parse(records: list[bytes]) -> list[Document]:
+    return [Document.from_example(record) for record in records]
+
+
+class _Split(beam.DoFn):
+    def __init__(self, eval_fraction: float):
+        self._eval_fraction = eval_fraction
+
+    def process(self, documents: list[Document]) -> Iterator[TaggedOutput]:
+        tally = _measure(documents, "cleaned")
+        for document in documents:
+            split = split_of(document.text, self._eval_fraction)
+            tally.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size)
+            yield TaggedOutput(split, document.to_example())
+        yield TaggedOutput("tally", tally)
+
+
+def _measure(documents: list[Document], stage: str) -> Tally:
+    tally = Tally()
+    for document in documents:
+        tally.histograms[f"{stage}_words", length_bin(len(document.text.split()))] += 1
+        tally.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
+    return tally
+
+
+def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> None:
+    steps = step_names(cleaning.steps)
+    # A corpus that ReadSources did not read has no counts of reading.
+    if read.documents:
+        steps = [STEP, *steps]
+        tally = merge_tallies([tally, read])
+    write_json(path, build_report(tally, steps))

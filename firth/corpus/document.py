@@ -1,0 +1,73 @@
+"""The document: text with its provenance, and its form on disk."""
+
+import dataclasses
+
+from firth.corpus.hashing import digest
+
+FIELDS = ("id", "text", "source", "licence", "uri")
+
+
+@dataclasses.dataclass(frozen=True)
+class Document:
+    """A text, and where it comes from.
+
+    Attributes:
+        id: Hexadecimal, a hash of source and URI (`document_id`).
+        text: What the document says.
+        source: Name of the source in the recipe.
+        licence: As the source's owner states it.
+        uri: Where exactly the text stands: a path, with `#L12` for its first line where a file holds
+            several documents, or `docstring:package/qualified.name`.
+
+    Example:
+
+    >>> document = Document(document_id("books", "a.txt"), "Call me Ishmael.", "books", "CC0", "a.txt")
+    >>> Document.from_example(document.to_example()) == document
+    True
+    """
+
+    id: str
+    text: str
+    source: str
+    licence: str
+    uri: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of the text in UTF-8."""
+        return len(self.text) if self.text.isascii() else len(self.text.encode("utf-8"))
+
+    def to_example(self) -> bytes:
+        """Returns a serialized tf.train.Example with one bytes feature a field."""
+        import tensorflow as tf
+
+        example = tf.train.Example()
+        for name in FIELDS:
+            example.features.feature[name].bytes_list.value.append(getattr(self, name).encode("utf-8"))
+        return example.SerializeToString(deterministic=True)
+
+    @classmethod
+    def from_example(cls, record: bytes) -> "Document":
+        """Returns the document that `to_example` serialized.
+
+        Raises:
+            ValueError: if a field is missing.
+        """
+        import tensorflow as tf
+
+        features = tf.train.Example.FromString(record).features.feature
+        missing = [name for name in FIELDS if name not in features]
+        if missing:
+            raise ValueError(f"no document: the record has no {', '.join(missing)}, only {sorted(features)}")
+        return cls(*(features[name].bytes_list.value[0].decode("utf-8") for name in FIELDS))
+
+
+def document_id(source: str, uri: str) -> str:
+    """Returns the id of the document that stands at a URI of a source.
+
+    Example:
+
+    >>> document_id("books", "a.txt")
+    '19d3ca7de1bb2a6aa89d7ff1c4d27ebd'
+    """
+    return digest(source, uri).hex()

@@ -1,0 +1,17 @@
+"""What can be wrong with a corpus as a whole."""
+
+
+class CorpusError(ValueError):
+    """A corpus that cannot be built as the recipe asks."""
+
+
+class SourceError(CorpusError):
+    """A source that yields no document: no such file or package, or nothing readable in it."""
+
+
+class EmptyCorpusError(CorpusError):
+    """Cleaning left nothing, or nothing for one of the splits."""
+
+
+class CountMismatchError(CorpusError):
+    """Documents went missing: what came into a step is not what it kept, dropped and rejected."""

@@ -1,0 +1,59 @@
+"""A group of tokenized documents to rows."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from firth.corpus.chunks import chunk_lengths
+from firth.corpus.packing import pack
+from firth.corpus.rows import Chunk, Row, make_row
+from firth.corpus.tokenization import TokenizedDocument
+from firth.recipes.tokenizer import Sequences
+
+
+def pack_rows(
+    documents: Iterable[TokenizedDocument], sequences: Sequences, special_tokens: int
+) -> tuple[list[Row], Counter[str]]:
+    """Returns the rows that hold all tokens of some documents, by example id, and counts.
+
+    A row's documents have one source. Each of its chunks takes its tokens and `special_tokens` more, and
+    together they are at most `sequences.length`. The order of the documents does not matter.
+
+    The counts:
+        documents: That came in.
+        empty_documents: Of these, without a token: they are in no row.
+        cut_documents: Of these, cut into more than one chunk.
+        cut_words: Words cut, which alone are longer than a chunk can be.
+        chunks, tokens, rows: What is in the rows.
+        padding_tokens: Places of the rows that neither tokens nor special tokens take.
+    """
+    chunks: dict[str, list[Chunk]] = defaultdict(list)
+    counts: Counter[str] = Counter()
+    for document in sorted(documents, key=lambda document: (document.key, document.source)):
+        chunks[document.source] += _chunks(document, sequences.length - special_tokens, counts)
+    rows = []
+    for source, pieces in chunks.items():
+        sizes = [len(piece.tokens) + special_tokens for piece in pieces]
+        for members in pack(sizes, sequences.length, sequences.max_documents):
+            rows.append(make_row(source, [pieces[index] for index in members]))
+            counts["padding_tokens"] += sequences.length - sum(sizes[index] for index in members)
+    counts["rows"] += len(rows)
+    return sorted(rows, key=lambda row: row.example_id), counts
+
+
+def _chunks(document: TokenizedDocument, max_length: int, counts: Counter[str]) -> list[Chunk]:
+    lengths, words_cut = chunk_lengths(document.word_starts, document.sentence_starts, max_length)
+    counts.update(
+        documents=1,
+        empty_documents=not lengths,
+        cut_documents=len(lengths) > 1,
+        cut_words=words_cut,
+        chunks=len(lengths),
+        tokens=sum(lengths),
+    )
+    chunks, start = [], 0
+    for number, length in enumerate(lengths):
+        part = slice(start, start + length)
+        tokens, words, sentences = document.tokens, document.word_starts, document.sentence_starts
+        chunks.append(Chunk(document.key, number, tokens[part], words[part], sentences[part]))
+        start += length
+    return chunks

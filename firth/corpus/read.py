@@ -1,0 +1,132 @@
+"""Sources to documents, in Beam."""
+
+from collections.abc import Iterator, Sequence
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection, TaggedOutput
+
+from firth.corpus.document import Document
+from firth.corpus.errors import SourceError
+from firth.corpus.json_files import read_json, write_json
+from firth.corpus.source_files import SourceFile
+from firth.corpus.sources import SOURCES, list_files
+from firth.corpus.tally import IN, KEPT, REJECTED, Flow, Tally, merge_tallies
+from firth.recipes.sources import AnySource
+
+STEP = "read"
+FILES_A_BATCH = 16
+REJECTED_FILE = "rejected.jsonl"
+COUNTS_FILE = "source_counts.json"
+
+
+class ReadSources(beam.PTransform):
+    """Reads all documents of some sources: a pipeline to serialized tf.train.Examples.
+
+    What cannot be read is written to `rejected.jsonl` in the side folder, one object a line with file and
+    line number, and reading goes on. `source_counts.json` beside it counts records and bytes by source.
+    One worker reads a file, so large corpora want many files.
+
+    Raises:
+        SourceError: on construction, if a pattern matches no file or a package is not installed.
+    """
+
+    def __init__(self, sources: Sequence[AnySource], side_folder: str):
+        super().__init__()
+        self._sources = tuple(sources)
+        self._side_folder = side_folder
+        self._batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
+
+    def expand(self, pipeline: beam.Pipeline) -> PCollection[bytes]:  # noqa: D102
+        read = (
+            pipeline
+            | "Files" >> beam.Create(self._batches)
+            | "Spread" >> beam.Reshuffle()
+            | "Read"
+            >> beam.ParDo(_ReadFiles(self._sources)).with_outputs("rejections", "tally", main="documents")
+        )
+        _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
+            f"{self._side_folder}/{REJECTED_FILE}", shard_name_template=""
+        )
+        _ = (
+            read.tally
+            | "Sum" >> beam.CombineGlobally(merge_tallies)
+            | "WriteCounts"
+            >> beam.Map(
+                _write_counts,
+                f"{self._side_folder}/{COUNTS_FILE}",
+                [_describe(source) for source in self._sources],
+            )
+        )
+        return read.documents
+
+
+@beam.typehints.with_output_types(bytes)
+class _ReadFiles(beam.DoFn):
+    def __init__(self, sources: tuple[AnySource, ...]):
+        self._sources = sources
+
+    def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[bytes | TaggedOutput]:
+        index, files = element
+        source = self._sources[index]
+        tally = Tally()
+        for file in files:
+            for record in SOURCES[source.kind].read(source, file):
+                tally.add(Flow(STEP, source.name, IN), record.size)
+                if isinstance(record, Document):
+                    tally.add(Flow(STEP, source.name, KEPT), record.size)
+                    yield record.to_example()
+                else:
+                    tally.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
+                    yield TaggedOutput("rejections", record.to_json())
+        yield TaggedOutput("tally", tally)
+
+
+def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:
+    files = list_files(source)
+    for start in range(0, len(files), FILES_A_BATCH):
+        yield index, files[start : start + FILES_A_BATCH]
+
+
+def _write_counts(tally: Tally, path: str, sources: list[dict[str, str]]) -> None:
+    tally.check([STEP])
+    flows = [
+        {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow]}
+        for flow, count in sorted(tally.documents.items())
+    ]
+    write_json(path, {"sources": sources, "flows": flows})
+
+
+def _describe(source: AnySource) -> dict[str, str]:
+    places = source.packages if source.kind == "docstrings" else source.paths
+    return {"name": source.name, "kind": source.kind, "licence": source.licence, "places": ", ".join(places)}
+
+
+def read_source_counts(folder: str) -> Tally:
+    """Returns what `ReadSources` counted; an empty tally for documents that it did not read."""
+    tally = Tally()
+    for flow in (read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []})["flows"]:
+        key = Flow(flow["step"], flow["source"], flow["outcome"], flow["reason"])
+        tally.documents[key] = flow["documents"]
+        tally.bytes[key] = flow["bytes"]
+    return tally
+
+
+def check_sources(folder: str) -> None:
+    """Checks, after the pipeline ran, that each source yielded documents.
+
+    Raises:
+        SourceError: naming the source, its patterns or packages, and what was rejected why.
+    """
+    tally = read_source_counts(folder)
+    for source in read_json(f"{folder}/{COUNTS_FILE}")["sources"]:
+        if not tally.total(STEP, source["name"], KEPT):
+            reasons = ", ".join(
+                f"{flow.reason}: {count}"
+                for flow, count in sorted(tally.documents.items())
+                if (flow.source, flow.outcome) == (source["name"], REJECTED)
+            )
+            raise SourceError(
+                f"source {source['name']!r} ({source['places']}) has no document: "
+                f"{tally.total(STEP, source['name'], REJECTED)} records rejected "
+                f"({reasons or 'none found'}); they are listed in {folder}/{REJECTED_FILE}"
+            )

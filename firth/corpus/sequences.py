@@ -1,0 +1,171 @@
+"""From cleaned documents to packed rows on disk, in Beam."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection, TaggedOutput
+
+from firth.corpus.errors import CountMismatchError, EmptyCorpusError
+from firth.corpus.json_files import read_json, write_json
+from firth.corpus.pack_rows import pack_rows
+from firth.corpus.partners import AddPartners
+from firth.corpus.record_files import write_records
+from firth.corpus.records import ReadBatches, unpickle_list
+from firth.corpus.rows import Row
+from firth.corpus.split import EVAL
+from firth.corpus.tokenization import Tokenize, TokenizedDocument
+from firth.recipes.tokenizer import Sequences
+
+COUNTS_FILE = "sequence_counts.json"
+COUNTS = (
+    "rows",
+    "documents",
+    "empty_documents",
+    "cut_documents",
+    "cut_words",
+    "chunks",
+    "tokens",
+    "padding_tokens",
+    "rows_without_partner",
+)
+
+
+def make_sequences(
+    make_pipeline: Callable[[], beam.Pipeline],
+    split_patterns: Mapping[str, str],
+    tokenizer_folder: str,
+    sequences: Sequences,
+    special_tokens: int,
+    split_folders: Mapping[str, str],
+    counts_folder: str,
+) -> dict[str, dict[str, int]]:
+    """Tokenizes the documents of some splits and packs them into rows (see `features.row_specs`).
+
+    The files written are the same, byte for byte, on any number of workers. Rows of the eval split carry a
+    partner, a row of other documents.
+
+    Args:
+        make_pipeline: Returns a new Beam pipeline.
+        split_patterns: Of each split's TFRecord files of documents.
+        tokenizer_folder: Of a saved tokenizer.
+        sequences: How to fill rows.
+        special_tokens: That the objective adds to each chunk.
+        split_folders: Where to write each split's rows.
+        counts_folder: Where to write `sequence_counts.json`.
+
+    Returns:
+        The counts by split: those of `pack_rows`, and rows_without_partner.
+
+    Raises:
+        EmptyCorpusError: if a split has no rows.
+        CountMismatchError: if documents or tokens went missing.
+    """
+    path = f"{counts_folder}/{COUNTS_FILE}"
+    with make_pipeline() as pipeline:
+        counts = []
+        for split, pattern in split_patterns.items():
+            records = pipeline | f"Read[{split}]" >> ReadBatches(pattern)
+            make_rows = MakeRows(split, tokenizer_folder, sequences, special_tokens, split_folders[split])
+            counts.append(records | f"MakeRows[{split}]" >> make_rows)
+        _ = (
+            counts
+            | "Flatten" >> beam.Flatten()
+            | "Sum" >> beam.CombineGlobally(_sum_counts)
+            | "WriteCounts" >> beam.Map(_write_counts, path, tuple(split_patterns))
+        )
+    written = read_json(path)
+    check_counts(written)
+    return written
+
+
+class MakeRows(beam.PTransform):
+    """Lists of serialized documents of one split to its files of rows, and to counts by (split, name)."""
+
+    def __init__(
+        self, split: str, tokenizer_folder: str, sequences: Sequences, special_tokens: int, folder: str
+    ):
+        super().__init__()
+        self._split = split
+        self._tokenizer_folder = tokenizer_folder
+        self._sequences = sequences
+        self._special_tokens = special_tokens
+        self._folder = folder
+
+    def expand(self, records: PCollection[list[bytes]]) -> PCollection[Counter]:  # noqa: D102
+        shards = self._sequences.shards
+        packed = (
+            records
+            | "Tokenize" >> beam.ParDo(Tokenize(self._tokenizer_folder, shards))
+            | "GroupByKey" >> beam.GroupByKey()
+            | "Pack"
+            >> beam.ParDo(_Pack(self._split, self._sequences, self._special_tokens)).with_outputs(
+                "counts", main="rows"
+            )
+        )
+        if self._split == EVAL:
+            files = packed.rows | "Partners" >> AddPartners()
+        else:
+            files = packed.rows | "Alone" >> beam.Map(
+                lambda group: (group[0], shards, [(row, None) for row in group[1]])
+            )
+        written = files | "Write" >> beam.Map(_write, self._split, self._folder)
+        read = records | "CountRead" >> beam.Map(lambda batch: Counter({(self._split, "read"): len(batch)}))
+        return (packed.counts, written, read) | "AllCounts" >> beam.Flatten()
+
+
+@beam.typehints.with_output_types(tuple[int, list[Row]])
+class _Pack(beam.DoFn):
+    def __init__(self, split: str, sequences: Sequences, special_tokens: int):
+        self._split = split
+        self._sequences = sequences
+        self._special_tokens = special_tokens
+
+    def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[tuple[int, list[Row]] | TaggedOutput]:
+        group, lists = element
+        documents: list[TokenizedDocument] = [each for pickled in lists for each in unpickle_list(pickled)]
+        rows, counts = pack_rows(documents, self._sequences, self._special_tokens)
+        counts["tokenized"] = sum(len(document.tokens) for document in documents)
+        yield group, rows
+        yield TaggedOutput("counts", Counter({(self._split, name): count for name, count in counts.items()}))
+
+
+def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
+    index, count, pairs = element
+    if pairs:
+        write_records(folder, index, count, (row.to_example(partner) for row, partner in pairs))
+    alone = sum(partner is None for _, partner in pairs) if split == EVAL else 0
+    return Counter({(split, "written"): len(pairs), (split, "rows_without_partner"): alone})
+
+
+def _sum_counts(counts: Iterable[Counter]) -> Counter:
+    total: Counter = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
+def _write_counts(counts: Counter, path: str, splits: Iterable[str]) -> None:
+    for split in splits:
+        pairs = (("read", "documents"), ("tokenized", "tokens"), ("rows", "written"))
+        for came, went in pairs:
+            if counts[split, came] != counts[split, went]:
+                raise CountMismatchError(
+                    f"{split}: {counts[split, came]} {came}, {counts[split, went]} {went}"
+                )
+    write_json(path, {split: {name: counts[split, name] for name in COUNTS} for split in splits})
+
+
+def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Checks that each split has rows.
+
+    Raises:
+        EmptyCorpusError: naming the split.
+    """
+    for split, each in counts.items():
+        if not each["rows"]:
+            raise EmptyCorpusError(
+                f"the {split} split has no row: {each['empty_documents']} of its {each['documents']} "
+                "documents have no token"
+            )

@@ -1,0 +1,56 @@
+"""The kinds of source: how each lists and reads its files."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from firth.corpus.docstrings_source import list_python_files, read_docstrings
+from firth.corpus.document import Document
+from firth.corpus.hashing import digest
+from firth.corpus.jsonl_source import list_jsonl_files, read_jsonl
+from firth.corpus.rejection import Rejection
+from firth.corpus.source_files import SourceFile
+from firth.corpus.text_source import list_text_files, read_text
+from firth.recipes.sources import AnySource
+
+
+class Reader(NamedTuple):
+    """How a kind of source is read.
+
+    Attributes:
+        list_files: Returns the files of a source; raises SourceError where a source names what is not there.
+        read: Yields the documents and rejections of one of them.
+    """
+
+    list_files: Callable[[Any], list[SourceFile]]
+    read: Callable[[Any, SourceFile], Iterator[Document | Rejection]]
+
+
+SOURCES: dict[str, Reader] = {
+    "text": Reader(list_text_files, read_text),
+    "jsonl": Reader(list_jsonl_files, read_jsonl),
+    "docstrings": Reader(list_python_files, read_docstrings),
+}
+
+
+def list_files(source: AnySource) -> list[SourceFile]:
+    """Returns the files of a source, each once, by path.
+
+    Raises:
+        SourceError: if a pattern matches no file, or a package is not installed.
+    """
+    return SOURCES[source.kind].list_files(source)
+
+
+def fingerprint(sources: Sequence[AnySource]) -> str:
+    """Returns 32 hexadecimal digits that change when the sources or their files do.
+
+    A file counts as changed when its path, size or time of modification is another.
+
+    Raises:
+        SourceError: if a pattern matches no file, or a package is not installed.
+    """
+    parts: list[str] = []
+    for source in sources:
+        parts.append(source.to_json())
+        parts += [repr((file.path, file.size, file.modified)) for file in list_files(source)]
+    return digest(*parts).hex()
