@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from firth.analysis.collect import ReportInputs, collect
+    from firth.analysis.collect import ReportInputs, collect_run
     from firth.analysis.record import ArtifactRecord, RunRecord
     from firth.analysis.report import render_report
 
@@ -15,11 +15,11 @@ _HOMES = {
     "ArtifactRecord": "record",
     "ReportInputs": "collect",
     "RunRecord": "record",
-    "collect": "collect",
+    "collect_run": "collect",
     "render_report": "report",
 }
 
-__all__ = ["ArtifactRecord", "ReportInputs", "RunRecord", "collect", "render_report"]
+__all__ = ["ArtifactRecord", "ReportInputs", "RunRecord", "collect_run", "render_report"]
 
 
 def __getattr__(name: str):

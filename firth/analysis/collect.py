@@ -50,11 +50,12 @@ class ReportInputs:
     artifacts: Sequence[ArtifactRecord] = ()
 
 
-def collect(inputs: ReportInputs) -> RunRecord:
+def collect_run(inputs: ReportInputs) -> RunRecord:
     """Returns everything that the report shows; what is not there is left empty."""
     from firth.recipes.counting import parameter_counts
 
     vocabulary = _vocabulary(inputs.tokenizer)
+    serving = _read_json(inputs.serving_report, "serving_report.json")
     return RunRecord(
         recipe=inputs.recipe,
         parameters=parameter_counts(inputs.recipe),
@@ -63,8 +64,8 @@ def collect(inputs: ReportInputs) -> RunRecord:
         sequence_counts=_read_json(inputs.examples, "sequence_counts.json") or {},
         history=_history(inputs.model_run),
         evaluation=_evaluation(inputs.evaluation),
-        blessed=_blessed(inputs.blessing),
-        serving=_read_json(inputs.serving_report, "serving_report.json"),
+        blessed=_blessed(inputs.blessing, serving),
+        serving=serving,
         filled_masks=_filled_masks(inputs, vocabulary),
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},
@@ -105,11 +106,11 @@ def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:
     return load_evaluation(folder)
 
 
-def _blessed(folder: str) -> bool | None:
-    if not folder:
-        return None
-    found = {name: os.path.exists(os.path.join(folder, name)) for name in ("BLESSED", "NOT_BLESSED")}
-    return found["BLESSED"] if any(found.values()) else None
+def _blessed(folder: str, serving: Mapping[str, Any] | None) -> bool | None:
+    """Returns whether the model kept its thresholds and, where that was tried, can be served."""
+    if folder and os.path.exists(os.path.join(folder, "BLESSED")):
+        return serving is None or serving["blessed"]
+    return False if folder and os.path.exists(os.path.join(folder, "NOT_BLESSED")) else None
 
 
 def _filled_masks(inputs: ReportInputs, vocabulary: Sequence[str]) -> list[FilledMask]:

@@ -62,7 +62,7 @@ class RunRecord:
         sequence_counts: By split: rows, documents, tokens, padding_tokens, ...
         history: A dict for each logged step.
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
-        blessed: The Evaluator's word; None where it gave none.
+        blessed: Whether it kept its thresholds and can be served; None where nothing says so.
         serving: As `firth.serving.validate_serving` gives it.
         filled_masks: Held-out sentences.
         pushed: Whether the model was pushed; None where nothing says so.

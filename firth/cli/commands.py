@@ -31,7 +31,7 @@ def epilog(*examples: str, after: str = "") -> str:
     Example:
 
     >>> epilog("firth show 'a [MASK]'").splitlines()[-1]
-    "  firth show 'a \\[MASK]'"
+    "firth show 'a \\[MASK]'"
     """
-    escaped = (f"  {example}".replace("[", r"\[") for example in examples)
+    escaped = (example.replace("[", r"\[") for example in examples)
     return "\n\n".join(["Examples:", *escaped, *([after] if after else [])])

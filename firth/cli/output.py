@@ -30,7 +30,7 @@ def print_error(message: str) -> None:
 def fail(message: str, code: ExitCode = ExitCode.FAILED) -> NoReturn:
     """Prints an error and ends the command."""
     print_error(message)
-    raise typer.Exit(code)
+    raise typer.Exit(int(code))
 
 
 def note(message: str) -> None:

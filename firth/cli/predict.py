@@ -96,8 +96,8 @@ def _answers(directory: pathlib.Path, task: Task, texts: Sequence[str]) -> list[
 def _readable(text: str, answer: dict[str, Any]) -> str:
     if "embedding" in answer:
         vector = answer["embedding"]
-        head = ", ".join(f"{value:.4f}" for value in vector[:6])
-        return f"{text}\n  [{head}, ...] ({len(vector)} values; --json prints all)"
+        head = ", ".join(f"{value:.4f}" for value in vector[:6]) + (", ..." if len(vector) > 6 else "")
+        return f"{text}\n  [{head}] ({len(vector)} values; --json prints all)"
     lines = [text]
     for number, candidates in enumerate(answer["masks"], start=1):
         shown = "  ".join(f"{found['piece']} {found['score']:.3f}" for found in candidates)

@@ -3,7 +3,6 @@
 import typer
 
 from firth.analysis.quantities import seconds_text
-from firth.analysis.verdicts import overall
 from firth.cli import commands
 from firth.cli.runs_on_disk import RunOnDisk, all_runs
 
@@ -32,6 +31,8 @@ def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
 
 
 def _cells(run: RunOnDisk) -> tuple[str, ...]:
+    from firth.analysis.verdicts import overall
+
     metrics = overall(run.summary.get("evaluation", {}))
     perplexities = [metrics.get(name) for name in ("mlm_perplexity", "unigram_perplexity")]
     seconds = sum(timing.get("seconds") or 0.0 for timing in run.timings.values())

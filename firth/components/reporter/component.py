@@ -1,0 +1,85 @@
+"""The declaration of Reporter."""
+
+from tfx import types
+from tfx.dsl.components.base import base_component, executor_spec
+from tfx.types import standard_artifacts
+from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
+
+from firth.components.artifacts import CorpusReport, RunReport, ServingReport, Tokenizer
+from firth.components.reporter.executor import Executor
+from firth.recipes import Recipe
+
+
+class ReporterSpec(ComponentSpec):
+    """Inputs, outputs and parameters of Reporter."""
+
+    PARAMETERS = {  # noqa: RUF012
+        "recipe": ExecutionParameter(type=str),
+        "run_dir": ExecutionParameter(type=str),
+    }
+    INPUTS = {  # noqa: RUF012
+        "corpus_report": ChannelParameter(type=CorpusReport),
+        "tokenizer": ChannelParameter(type=Tokenizer),
+        "examples": ChannelParameter(type=standard_artifacts.Examples),
+        "model": ChannelParameter(type=standard_artifacts.Model),
+        "model_run": ChannelParameter(type=standard_artifacts.ModelRun),
+        "evaluation": ChannelParameter(type=standard_artifacts.ModelEvaluation),
+        "blessing": ChannelParameter(type=standard_artifacts.ModelBlessing),
+        "serving_report": ChannelParameter(type=ServingReport),
+        "pushed_model": ChannelParameter(type=standard_artifacts.PushedModel, optional=True),
+    }
+    OUTPUTS = {"report": ChannelParameter(type=RunReport)}  # noqa: RUF012
+
+
+class Reporter(base_component.BaseComponent):
+    """Gathers what a run left behind and writes one self-contained HTML page on it.
+
+    Args:
+        corpus_report: From Curator.
+        tokenizer: From TokenizerGen.
+        examples: From SequenceGen; sentences of its eval split are shown with the model's answers.
+        model: From the Trainer.
+        model_run: From the Trainer; holds the history of losses.
+        evaluation: From the Evaluator.
+        blessing: From the Evaluator.
+        serving_report: From ServingValidator.
+        recipe: As it runs.
+        pushed_model: From the Pusher, so that the page says whether the model was pushed.
+        run_dir: A local run's folder, for wall time and memory of the components; may be empty.
+
+    Outputs:
+        report: `report.html`.
+    """
+
+    SPEC_CLASS = ReporterSpec
+    EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
+
+    def __init__(
+        self,
+        corpus_report: types.BaseChannel,
+        tokenizer: types.BaseChannel,
+        examples: types.BaseChannel,
+        model: types.BaseChannel,
+        model_run: types.BaseChannel,
+        evaluation: types.BaseChannel,
+        blessing: types.BaseChannel,
+        serving_report: types.BaseChannel,
+        recipe: Recipe,
+        pushed_model: types.BaseChannel | None = None,
+        run_dir: str = "",
+    ):
+        spec = ReporterSpec(
+            corpus_report=corpus_report,
+            tokenizer=tokenizer,
+            examples=examples,
+            model=model,
+            model_run=model_run,
+            evaluation=evaluation,
+            blessing=blessing,
+            serving_report=serving_report,
+            pushed_model=pushed_model,
+            recipe=recipe.to_json(),
+            run_dir=run_dir,
+            report=types.Channel(type=RunReport),
+        )
+        super().__init__(spec=spec)

@@ -1,0 +1,64 @@
+"""The work of Reporter: hands the artifacts' folders to `firth.analysis` and writes its page."""
+
+import os
+
+from tfx.dsl.components.base import base_executor
+from tfx.types import artifact_utils
+from tfx.types.artifact import Artifact
+from tfx.utils import io_utils, path_utils
+
+from firth.analysis import ArtifactRecord, ReportInputs, collect_run, render_report
+from firth.analysis.lineage import directory_digest
+from firth.recipes import Recipe
+
+REPORT_FILE = "report.html"
+# Folders that `ReportInputs` takes under the names of the inputs.
+_FOLDERS = ("corpus_report", "tokenizer", "examples", "model_run", "evaluation", "blessing", "serving_report")
+
+
+class Executor(base_executor.BaseExecutor):
+    """Writes one report."""
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Writes `report.html`.
+
+        Args:
+            input_dict: The artifacts named in `ReporterSpec`.
+            output_dict: `report`.
+            exec_properties: `recipe`, as JSON, and `run_dir`.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        artifacts = {name: found[0] for name, found in input_dict.items() if found}
+        run_dir = exec_properties["run_dir"]
+        inputs = ReportInputs(
+            recipe=Recipe.from_json(exec_properties["recipe"]),
+            model=_model_folder(artifacts["model"]),
+            run_dir=run_dir,
+            pushed=_is_pushed(artifacts.get("pushed_model")),
+            artifacts=[_describe(name, artifact, run_dir) for name, artifact in artifacts.items()],
+            **{name: artifacts[name].uri for name in _FOLDERS},
+        )
+        path = os.path.join(artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE)
+        io_utils.write_string_file(path, render_report(collect_run(inputs)))
+
+
+def _model_folder(model: Artifact) -> str:
+    return path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
+
+
+def _is_pushed(pushed_model: Artifact | None) -> bool | None:
+    return None if pushed_model is None else bool(pushed_model.get_int_custom_property("pushed"))
+
+
+def _describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
+    is_below = bool(run_dir) and artifact.uri.startswith(run_dir + os.sep)
+    digest = directory_digest(artifact.uri)
+    properties = (artifact.get_string_custom_property(key) for key in ("digest", "tokenizer_digest"))
+    tokenizer = next(filter(None, properties), "")
+    return ArtifactRecord(
+        id=artifact.id,
+        name=name,
+        type=artifact.type_name,
+        uri=os.path.relpath(artifact.uri, run_dir) if is_below else artifact.uri,
+        digest=f"{digest}, of the tokenizer {tokenizer}" if tokenizer else digest,
+    )

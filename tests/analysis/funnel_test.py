@@ -1,0 +1,23 @@
+from firth.analysis.funnel import Line, funnel_lines, sources_of
+from tests.analysis.records import corpus_report
+
+
+def test_sources_add_up():
+    rows = corpus_report()["funnel"]
+    assert sources_of(rows) == ["books", "news"]
+    whole = funnel_lines(rows)
+    assert whole == [
+        Line("read", "in", 15, 150),
+        Line("read", "rejected: too_long", 1, 10),
+        Line("read", "kept", 14, 140),
+        Line("length", "in", 14, 140),
+        Line("length", "dropped: too_few_words", 3, 30),
+        Line("length", "kept", 11, 110),
+    ]
+    books, news = (funnel_lines(rows, source) for source in ("books", "news"))
+    assert books[-1].documents + news[-1].documents == whole[-1].documents
+    assert [line.what for line in news] == ["in", "kept", "in", "dropped: too_few_words", "kept"]
+
+
+def test_no_rows_no_lines():
+    assert funnel_lines([]) == []

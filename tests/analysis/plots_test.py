@@ -1,0 +1,33 @@
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from firth.analysis import plots
+from tests.analysis.records import corpus_report, run_record
+
+HISTORY = run_record().history
+DRAWN = {
+    "loss": lambda: plots.loss_plot(HISTORY, 6.7),
+    "loss without a baseline": lambda: plots.loss_plot(HISTORY),
+    "learning rate": lambda: plots.learning_rate_plot(HISTORY),
+    "one point": lambda: plots.learning_rate_plot(HISTORY[:1]),
+    "next sentence": lambda: plots.next_sentence_plot(HISTORY),
+    "speed": lambda: plots.speed_plot(HISTORY),
+    "lengths": lambda: plots.length_plot(corpus_report()["lengths"]),
+    "no lengths": lambda: plots.length_plot({}),
+    "vocabulary": lambda: plots.vocabulary_plot(["a", "##b", "abc"]),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_plots_are_svg_in_the_colours_of_the_page(name):
+    svg = DRAWN[name]()
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert "var(--ink)" in svg or "var(--muted)" in svg
+    assert not any(color in svg for color in plots._THEMED)
+    assert svg == DRAWN[name]()
+
+
+def test_a_plot_scales_with_the_page():
+    root = ElementTree.fromstring(DRAWN["loss"]())
+    assert "viewBox" in root.attrib and "width" not in root.attrib and "height" not in root.attrib

@@ -1,0 +1,106 @@
+import json
+
+import pytest
+
+from firth.recipes import load_recipe, preset_names
+from tests.cli.conftest import METRICS
+
+BLESSED = {"blessed": True, "evaluation": {"overall": METRICS}}
+COMMANDS = ("run", "recipes", "show", "runs", "report", "predict")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_examples(firth, command):
+    result = firth(command, "--help")
+    assert result.exit_code == 0
+    assert f"firth {command} " in result.output.split("Examples:")[1]
+
+
+def test_a_mistyped_command_gets_the_nearest(firth):
+    result = firth("predikt")
+    assert result.exit_code == 2 and "predict" in result.output
+
+
+def test_recipes_lists_every_preset(firth):
+    output = firth("recipes").output
+    assert all(name in output for name in preset_names())
+
+
+def test_the_schema_is_json(firth):
+    assert "extends" in json.loads(firth("recipes", "--schema").stdout)["properties"]
+
+
+def test_what_show_prints_is_the_recipe_again(firth, tmp_path):
+    result = firth("show", "bert_mini", "--set", "training.steps=5000")
+    assert result.exit_code == 0 and result.stderr == ""
+    (tmp_path / "again.yaml").write_text(result.stdout)
+    assert load_recipe(tmp_path / "again.yaml") == load_recipe("bert_mini", ["training.steps=5000"])
+    assert result.stdout.startswith("# ")
+
+
+def test_show_notes_what_is_seldom_meant(firth):
+    result = firth("show", "bert_mini", "--set", "training.steps=500")
+    assert result.exit_code == 0
+    assert "note: training.optimizer.warmup_steps: 1,000 is not below training.steps: 500" in result.stderr
+
+
+def test_show_lists_every_problem(firth):
+    result = firth("show", "bert_mini", "--set", "training.stepz=5", "--set", "model.heads=three")
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "--set training.stepz=5: training.stepz: unknown key; did you mean steps?" in result.stderr
+    assert "--set model.heads=three: model.heads: must be a valid integer" in result.stderr
+
+
+def test_runs_are_listed_with_their_evaluation(firth, make_run):
+    assert "no runs in firth-runs" in firth("runs").output
+    make_run("good", summary=BLESSED, timings={"Trainer": {"state": "finished", "seconds": 75.0}})
+    make_run("bad", timings={"Trainer": {"state": "failed", "seconds": 1.0}}, report=False)
+    make_run("new", report=False)
+    lines = {line.split()[0]: " ".join(line.split()) for line in firth("runs").output.splitlines()}
+    assert lines["good"] == "good blessed 120.5 840.2 1 min 15 s firth-runs/good/report.html"
+    assert lines["bad"] == "bad failed in Trainer - - 1.0 s -"
+    assert lines["new"] == "new unfinished - - - -"
+
+
+def test_runs_are_found_by_root_option_and_variable(firth, make_run, tmp_path, monkeypatch):
+    make_run("elsewhere", root=tmp_path / "other", summary=BLESSED)
+    assert "elsewhere" in firth("runs", "--root", "other").output
+    monkeypatch.setenv("FIRTH_ROOT", "other")
+    assert "elsewhere" in firth("runs").output
+
+
+def test_report_prints_the_path_alone(firth, make_run):
+    folder = make_run()
+    by_name, by_folder = firth("report", "first"), firth("report", str(folder))
+    assert by_name.stdout == "firth-runs/first/report.html\n"
+    assert by_folder.stdout == f"{folder}/report.html\n"
+
+
+def test_a_report_that_is_not_there(firth, make_run):
+    make_run(report=False)
+    result = firth("report", "first")
+    assert result.exit_code == 1 and "has no report yet: unfinished" in result.stderr
+
+
+def test_a_run_that_is_not_there(firth, make_run):
+    result = firth("report", "frist")
+    assert result.exit_code == 2 and "make one with firth run" in result.stderr
+    make_run()
+    result = firth("report", "frist")
+    assert result.exit_code == 2 and "did you mean first?" in result.stderr
+
+
+def test_what_nobody_foresaw_leaves_its_traceback_in_a_file(monkeypatch, capsys):
+    from firth.cli import main
+
+    def break_down():
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(main, "app", break_down)
+    with pytest.raises(SystemExit) as end:
+        main.main()
+    message = capsys.readouterr().err
+    assert end.value.code == 1 and message.startswith("error: unforeseen KeyError: 'surprise'")
+    log = message.split()[-1].rstrip(".")
+    with open(log) as file:
+        assert "Traceback" in file.read()

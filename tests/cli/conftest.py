@@ -1,0 +1,37 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from firth.cli.main import app
+from firth.recipes import load_recipe, recipe_to_yaml
+
+METRICS = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.2, "mlm_perplexity_over_unigram": 0.1434}
+
+
+@pytest.fixture
+def firth(tmp_path, monkeypatch):
+    """Runs the command in an empty folder: `firth("show", "demo")`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("FIRTH_ROOT", raising=False)
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def make_run(tmp_path):
+    """Writes a run's folder as the runner leaves it."""
+
+    def make(name="first", root=tmp_path / "firth-runs", summary=None, timings=None, report=True):
+        folder = root / name
+        folder.mkdir(parents=True)
+        (folder / "recipe.yaml").write_text(recipe_to_yaml(load_recipe("demo")))
+        if summary is not None:
+            (folder / "run.json").write_text(json.dumps(summary))
+        if timings is not None:
+            (folder / "timings.json").write_text(json.dumps(timings))
+        if report:
+            (folder / "report.html").write_text("<!DOCTYPE html>")
+        return folder
+
+    return make

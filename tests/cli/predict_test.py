@@ -1,0 +1,70 @@
+import json
+import os
+
+import pytest
+
+from tests.analysis.stub_model import save_stub_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    save_stub_model(folder)
+    return folder
+
+
+@pytest.fixture
+def served(make_run, model):
+    folder = make_run()
+    (folder / "serving").mkdir()
+    os.symlink(model, folder / "serving" / "17")
+    return folder
+
+
+def test_fill_mask(firth, served):
+    result = firth("predict", "first", "fill-mask", "The [MASK] sat.", "[MASK] and [MASK].")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [
+        "The [MASK] sat.",
+        "  [MASK]: cat 0.750  dog 0.250",
+        "[MASK] and [MASK].",
+        "  [MASK] 1: cat 0.750  dog 0.250",
+        "  [MASK] 2: cat 0.750  dog 0.250",
+    ]
+
+
+def test_embed_as_json(firth, served):
+    result = firth("predict", str(served), "embed", "four", "é", "--json")
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        {"text": "four", "embedding": [4.0, -4.0]},
+        {"text": "é", "embedding": [2.0, -2.0]},
+    ]
+
+
+def test_a_saved_model_by_its_folder(firth, model):
+    result = firth("predict", str(model), "embed", "four")
+    assert result.stdout.splitlines()[1] == "  [4.0000, -4.0000] (2 values; --json prints all)"
+
+
+def test_a_text_without_a_mask(firth, served):
+    result = firth("predict", "first", "fill-mask", "no mask")
+    assert result.exit_code == 2 and "there is no [MASK] in 'no mask'" in result.stderr
+
+
+def test_a_run_without_a_model(firth, make_run):
+    make_run()
+    result = firth("predict", "first", "embed", "text")
+    assert result.exit_code == 1 and "no model was pushed" in result.stderr
+
+
+def test_an_unknown_task(firth):
+    result = firth("predict", "first", "fillmask", "text")
+    assert result.exit_code == 2 and "fill-mask" in result.stderr
+
+
+def test_a_model_that_cannot_be_loaded_leaves_a_log(firth, make_run):
+    folder = make_run()
+    (folder / "serving" / "1").mkdir(parents=True)
+    (folder / "serving" / "1" / "saved_model.pb").write_bytes(b"broken")
+    result = firth("predict", "first", "embed", "text")
+    assert result.exit_code == 1 and "The log is" in result.stderr

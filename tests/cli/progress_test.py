@@ -1,0 +1,71 @@
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from firth.cli.progress import LiveLines, PlainLines, drawing, live_progress
+
+EVENTS = [
+    {"kind": "component", "name": "Curator", "state": "running"},
+    {"kind": "component", "name": "Curator", "state": "cached", "seconds": 0.1, "peak_bytes": 1},
+    {"kind": "component", "name": "Trainer", "state": "running"},
+    *(
+        {
+            "kind": "training",
+            "step": step,
+            "steps": 100,
+            "loss": 6.5,
+            "tokens_per_second": 5210.0,
+            "eta_seconds": 9.0,
+        }
+        for step in range(1, 101)
+    ),
+    {"kind": "component", "name": "Trainer", "state": "finished", "seconds": 75.0, "peak_bytes": 2e9},
+    {"kind": "component", "name": "Pusher", "state": "running"},
+    {"kind": "component", "name": "Pusher", "state": "failed", "seconds": 1.0, "peak_bytes": 1e9},
+]
+
+
+def draw_all(live):
+    console = Console(file=io.StringIO(), force_terminal=live, width=120, color_system=None, soft_wrap=True)
+    with drawing(console, live) as draw:
+        for event in EVENTS:
+            draw(event)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_each_component_has_its_line(live):
+    text = re.sub(r"\x1b\[[?\d]*[a-zA-Z]|\r", "\n", draw_all(live))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for expected in ("cached Curator", "done Trainer 1 min 15 s 2.0 GB", "failed Pusher 1.0 s 1.0 GB"):
+        assert lines.count(expected) == 1
+
+
+def test_the_bar_shows_step_loss_speed_and_time_left():
+    progress = live_progress(Console(file=io.StringIO()))
+    lines = LiveLines(progress)
+    for event in EVENTS[:50]:
+        lines.draw(event)
+    (task,) = progress.tasks
+    assert (task.description, task.completed, task.total) == ("Trainer", 47, 100)
+    assert task.fields["detail"] == "step 47 of 100, loss 6.500, 5,210 tokens/s, 9.0 s left"
+
+
+def test_without_a_terminal_there_are_few_lines_and_no_control_characters():
+    output = draw_all(live=False)
+    assert "\x1b" not in output and "\r" not in output
+    steps = [line for line in output.splitlines() if "step" in line]
+    assert len(steps) == 10
+    assert steps[0].strip() == "step 10 of 100: loss 6.500, 5,210 tokens/s, 9.0 s left"
+
+
+def test_without_a_terminal_a_slow_training_still_speaks():
+    now = [0.0]
+    console = Console(file=io.StringIO(), width=120)
+    lines = PlainLines(console, clock=lambda: now[0])
+    for step in range(1, 6):
+        now[0] += 40.0
+        lines.draw({**EVENTS[3], "step": step, "steps": 100_000})
+    assert console.file.getvalue().count("step") == 5

@@ -1,0 +1,138 @@
+"""`firth run` around a runner that is told what to answer; the real one has tests of its own."""
+
+import pathlib
+
+import pytest
+
+from firth.pipelines import local
+from tests.cli.conftest import METRICS
+
+
+@pytest.fixture
+def runner(monkeypatch, tmp_path):
+    """Stands in for `local.run`: remembers how it was called, and answers or raises what it is given."""
+
+    class Runner:
+        calls = []  # noqa: RUF012
+        error = None
+        result = local.RunResult(
+            run_dir=tmp_path / "firth-runs" / "demo",
+            components=(),
+            blessed=True,
+            pushed=pathlib.Path("firth-runs/demo/serving/1"),
+            evaluation={"overall": METRICS},
+            log_path=tmp_path / "x.log",
+        )
+
+        def __call__(self, recipe, **options):
+            self.calls.append((recipe, options))
+            options["on_event"]({"kind": "component", "name": "Curator", "state": "running"})
+            ended = {"state": "finished", "seconds": 1.0, "peak_bytes": 1e9}
+            options["on_event"]({"kind": "component", "name": "Curator", **ended})
+            if self.error is not None:
+                raise self.error
+            return self.result
+
+    runner = Runner()
+    runner.calls = []
+    monkeypatch.setattr(local, "run", runner)
+    return runner
+
+
+def with_result(runner, **changes):
+    import dataclasses
+
+    runner.result = dataclasses.replace(runner.result, **changes)
+
+
+def test_a_blessed_run(firth, runner):
+    result = firth("run", "demo")
+    assert result.exit_code == 0
+    lines = [" ".join(line.split()) for line in result.output.splitlines()]
+    assert "done Curator 1.0 s 1.0 GB" in lines
+    assert "held-out masked LM perplexity: 120.5, against 840.2 of the unigram baseline" in lines
+    assert "pushed: firth-runs/demo/serving/1" in lines
+    assert f"report: {runner.result.run_dir}/report.html" in lines
+    assert "firth predict demo fill-mask 'The [MASK] of the house.'" in lines
+    ((recipe, options),) = runner.calls
+    assert recipe.name == options["name"] == "demo"
+    assert options["root"] == pathlib.Path("firth-runs") and options["verbose"] is False
+
+
+def test_a_run_that_is_not_blessed_says_why(firth, runner):
+    worse = {**METRICS, "mlm_perplexity_over_unigram": 1.25}
+    with_result(runner, blessed=False, pushed=None, evaluation={"overall": worse})
+    result = firth("run", "demo")
+    assert result.exit_code == 3
+    assert "not blessed: mlm_perplexity_over_unigram is 1.25, at most 1 is asked" in result.output
+    assert "pushed: nothing" in result.output and "firth predict" not in result.output
+
+
+def test_a_model_that_cannot_be_served_says_so(firth, runner):
+    with_result(runner, blessed=False, pushed=None)
+    assert "it failed the serving validation" in firth("run", "demo").output
+
+
+def test_a_failed_run_names_component_and_log(firth, runner):
+    runner.error = local.RunFailedError("Trainer", "the loss is not finite", pathlib.Path("x.log"))
+    result = firth("run", "demo")
+    assert result.exit_code == 1
+    assert result.stderr == "error: Trainer failed: the loss is not finite\nThe log is x.log.\n"
+
+
+def test_a_locked_run(firth, runner):
+    runner.error = local.RunLockedError("demo is in use")
+    result = firth("run", "demo")
+    assert result.exit_code == 1 and result.stderr == "error: demo is in use\n"
+
+
+def test_an_interrupted_run(firth, runner):
+    runner.error = KeyboardInterrupt()
+    result = firth("run", "demo")
+    assert result.exit_code == 130 and "goes on where this one stopped" in result.stderr
+
+
+def test_a_folder_that_cannot_be_used(firth, runner):
+    runner.error = PermissionError(13, "Permission denied", "firth-runs")
+    result = firth("run", "demo")
+    assert (
+        result.exit_code == 1 and "cannot be used" in result.stderr and "Permission denied" in result.stderr
+    )
+
+
+def test_ones_own_files_take_the_place_of_the_sources(firth, runner, tmp_path):
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "a.txt").write_text("Call me Ishmael.")
+    (tmp_path / "n.jsonl").write_text("{}")
+    own = ["--text", "books/*.txt", "--jsonl", "n.jsonl", "--text-key", "body"]
+    result = firth(
+        "run", "bert_mini", *own, "--name", "mine", "--root", "r", "--set", "sources.0.documents=blank_line"
+    )
+    assert result.exit_code == 0, result.output
+    ((recipe, options),) = runner.calls
+    text, jsonl = recipe.sources
+    assert (text.kind, text.paths, text.documents) == ("text", (f"{tmp_path}/books/*.txt",), "blank_line")
+    assert (jsonl.kind, jsonl.paths, jsonl.text_key) == ("jsonl", (f"{tmp_path}/n.jsonl",), "body")
+    assert options["name"] == "mine" and options["root"] == pathlib.Path("r")
+    assert "firth report demo --root r --open" in result.output
+
+
+def test_files_that_the_shell_expanded_are_refused_with_a_hint(firth, runner):
+    result = firth("run", "demo", "--text", "a.txt", "b.txt", "c.txt")
+    assert result.exit_code == 2 and runner.calls == []
+    assert "unexpected b.txt c.txt; quote patterns" in result.stderr
+
+
+def test_a_source_without_files_is_refused(firth, runner, tmp_path):
+    (tmp_path / "folder.txt").mkdir()
+    result = firth("run", "demo", "--text", "folder.txt", "--text", "gs://bucket/*.txt")
+    assert result.exit_code == 2 and runner.calls == []
+    assert (
+        f"source text: {tmp_path}/folder.txt matches no file" in result.stderr
+        and "gs://" not in result.stderr
+    )
+
+
+def test_an_unknown_recipe(firth, runner):
+    result = firth("run", "demmo")
+    assert result.exit_code == 2 and "did you mean demo?" in result.stderr

@@ -1,0 +1,46 @@
+"""What the command loads before it has anything to do: each case runs in a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("tensorflow", "tfx", "keras", "numpy", "apache_beam", "matplotlib", "firth.recipes")
+COUNT = """
+import sys
+from firth.cli.main import app
+try:
+    app({arguments!r})
+except SystemExit as end:
+    assert end.code == 0, end.code
+print("loaded:", *sorted({heavy!r} & sys.modules.keys()))
+"""
+
+
+def loaded_by(*arguments):
+    program = COUNT.format(arguments=list(arguments), heavy=set(HEAVY))
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.splitlines()[-1].split()[1:]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["predict", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments):
+    assert loaded_by(*arguments) == []
+
+
+@pytest.mark.parametrize("arguments", [["show", "bert_mini", "--set", "training.steps=500"], ["recipes"]])
+def test_recipes_are_checked_and_counted_without_tensorflow(arguments):
+    assert set(loaded_by(*arguments)) <= {"numpy", "firth.recipes"}
+
+
+def test_a_pattern_without_files_is_refused_before_tfx_is_loaded(tmp_path):
+    program = (
+        "import sys; from firth.cli.main import app\n"
+        "try: app(['run', 'demo', '--text', 'nothing*.txt'])\n"
+        "except SystemExit as end: print(end.code, 'tfx' in sys.modules, 'tensorflow' in sys.modules)"
+    )
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
+    assert process.stdout.split() == ["2", "False", "False"]
+    assert "nothing*.txt matches no file" in process.stderr
+    assert not (tmp_path / "firth-runs").exists()
