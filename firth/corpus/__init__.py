@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from firth.corpus.read import ReadSources, check_sources
     from firth.corpus.sequences import make_sequences
     from firth.corpus.sources import SOURCES, fingerprint
+    from firth.corpus.split import EVAL, SPLITS, TRAIN
     from firth.corpus.step_table import STEPS
     from firth.corpus.steps import Drop, Keep
     from firth.corpus.word_counts import count_corpus_words, train_tokenizer
@@ -26,8 +27,11 @@ _HOMES = {
     "Keep": "steps",
     "ReadSources": "read",
     "SOURCES": "sources",
+    "SPLITS": "split",
     "STEPS": "step_table",
     "SourceError": "errors",
+    "TRAIN": "split",
+    "EVAL": "split",
     "check_sources": "read",
     "count_corpus_words": "word_counts",
     "curate": "curation",
@@ -37,8 +41,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "EVAL",
     "SOURCES",
+    "SPLITS",
     "STEPS",
+    "TRAIN",
     "CorpusError",
     "CountMismatchError",
     "Document",

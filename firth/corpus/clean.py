@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
@@ -93,7 +94,7 @@ class _Apply(beam.DoFn):
         self._name = name
         self._step = step
 
-    def process(self, documents: list[Document]) -> Iterator[list[Document] | TaggedOutput]:
+    def process(self, documents: list[Document]) -> Iterator[Any]:
         tally, kept = Tally(), []
         for document, decision in self._decisions(documents, tally):
             tally.add(Flow(self._name, document.source, IN), document.size)

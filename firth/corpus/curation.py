@@ -74,7 +74,7 @@ class _Split(beam.DoFn):
     def __init__(self, eval_fraction: float):
         self._eval_fraction = eval_fraction
 
-    def process(self, documents: list[Document]) -> Iterator[TaggedOutput]:
+    def process(self, documents: list[Document]) -> Iterator[Any]:
         tally = _measure(documents, "cleaned")
         for document in documents:
             split = split_of(document.text, self._eval_fraction)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import apache_beam as beam
 from apache_beam.pvalue import AsSingleton, PCollection
 
+from firth.corpus.records import pickle_list, unpickle_list
 from firth.corpus.rows import Row
 
 # Rows of a bucket are held in memory together; a split smaller than this is one bucket, so that a row has
@@ -46,14 +47,14 @@ def _buckets(rows: int) -> int:
     return 1 + rows // BUCKET_ROWS
 
 
-def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], list[Row]]]:
+def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], bytes]]:
     buckets: dict[int, list[Row]] = {}
     for row in group[1]:
         buckets.setdefault(row.example_id % _buckets(rows), []).append(row)
     for bucket, members in buckets.items():
-        yield (bucket, _buckets(rows)), members
+        yield (bucket, _buckets(rows)), pickle_list(members)
 
 
 def _pair(element):
     (bucket, buckets), groups = element
-    return bucket, buckets, find_partners(row for rows in groups for row in rows)
+    return bucket, buckets, find_partners(row for rows in groups for row in unpickle_list(rows))

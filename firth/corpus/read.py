@@ -65,7 +65,7 @@ class _ReadFiles(beam.DoFn):
     def __init__(self, sources: tuple[AnySource, ...]):
         self._sources = sources
 
-    def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[bytes | TaggedOutput]:
+    def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[Any]:
         index, files = element
         source = self._sources[index]
         tally = Tally()

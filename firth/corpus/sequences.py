@@ -122,7 +122,7 @@ class _Pack(beam.DoFn):
         self._sequences = sequences
         self._special_tokens = special_tokens
 
-    def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[tuple[int, list[Row]] | TaggedOutput]:
+    def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[Any]:
         group, lists = element
         documents: list[TokenizedDocument] = [each for pickled in lists for each in unpickle_list(pickled)]
         rows, counts = pack_rows(documents, self._sequences, self._special_tokens)

@@ -1,0 +1,65 @@
+"""The declaration of CorpusExampleGen."""
+
+from collections.abc import Sequence
+
+from tfx import types
+from tfx.dsl.components.base import base_beam_component, executor_spec
+from tfx.proto import example_gen_pb2
+from tfx.types import standard_artifacts, standard_component_specs
+from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
+
+from firth.components.corpus_example_gen.executor import SPLIT, Executor
+from firth.components.corpus_example_gen.sources_json import sources_to_json
+from firth.corpus import fingerprint as fingerprint_of
+from firth.recipes.sources import AnySource
+
+
+class CorpusExampleGenSpec(ComponentSpec):
+    """Outputs and parameters of CorpusExampleGen: its own two, and those of TFX's ExampleGen executors."""
+
+    PARAMETERS = {  # noqa: RUF012
+        "sources": ExecutionParameter(type=str),
+        "fingerprint": ExecutionParameter(type=str),
+        standard_component_specs.INPUT_CONFIG_KEY: ExecutionParameter(type=example_gen_pb2.Input),
+        standard_component_specs.OUTPUT_CONFIG_KEY: ExecutionParameter(type=example_gen_pb2.Output),
+        standard_component_specs.OUTPUT_DATA_FORMAT_KEY: ExecutionParameter(type=int),
+        standard_component_specs.OUTPUT_FILE_FORMAT_KEY: ExecutionParameter(type=int),
+    }
+    INPUTS: dict = {}  # noqa: RUF012
+    OUTPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
+
+
+class CorpusExampleGen(base_beam_component.BaseBeamComponent):
+    """Reads a recipe's sources into tf.Examples of one split, `corpus`.
+
+    Each example is a document with the bytes features `id`, `text`, `source`, `licence` and `uri`.
+
+    Args:
+        sources: Of the recipe.
+        fingerprint: `firth.corpus.fingerprint(sources)`, taken now where it is not given. The cached output
+            is used again only while it stays the same.
+
+    Outputs:
+        examples: The documents. Beside the split stand `rejected.jsonl`, the records that could not be read,
+            and `source_counts.json`.
+
+    Raises:
+        firth.corpus.SourceError: without a fingerprint, if a pattern matches no file or a package is not
+            installed.
+    """
+
+    SPEC_CLASS = CorpusExampleGenSpec
+    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
+
+    def __init__(self, sources: Sequence[AnySource], fingerprint: str | None = None):
+        split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
+        spec = CorpusExampleGenSpec(
+            sources=sources_to_json(sources),
+            fingerprint=fingerprint or fingerprint_of(sources),
+            input_config=example_gen_pb2.Input(splits=[split]),
+            output_config=example_gen_pb2.Output(),
+            output_data_format=example_gen_pb2.FORMAT_TF_EXAMPLE,
+            output_file_format=example_gen_pb2.FORMAT_TFRECORDS_GZIP,
+            examples=types.Channel(type=standard_artifacts.Examples),
+        )
+        super().__init__(spec=spec)

@@ -1,0 +1,39 @@
+"""The work of CorpusExampleGen: TFX's ExampleGen protocol around `ReadSources`."""
+
+import apache_beam as beam
+from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
+from tfx.types import artifact_utils
+
+from firth.components.corpus_example_gen.sources_json import sources_from_json
+from firth.corpus import ReadSources, check_sources
+
+SPLIT = "corpus"
+_FOLDER = "artifact_folder"
+
+
+class Executor(BaseExampleGenExecutor):
+    """Reads the sources and writes their documents."""
+
+    def GetInputSourceToExamplePTransform(self) -> beam.PTransform:
+        """Returns the transform that TFX applies to execution properties and the split's pattern."""
+        return _read_sources
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Writes the documents, the rejected records and the counts.
+
+        Args:
+            input_dict: Empty.
+            output_dict: `examples`.
+            exec_properties: `sources` as JSON, and those of TFX's ExampleGen executors.
+
+        Raises:
+            firth.corpus.SourceError: if a source has no document.
+        """
+        folder = artifact_utils.get_single_uri(output_dict["examples"])
+        super().Do(input_dict, output_dict, {**exec_properties, _FOLDER: folder})
+        check_sources(folder)
+
+
+def _read_sources(exec_properties: dict, split_pattern: str) -> beam.PTransform:
+    del split_pattern  # What to read stands in the sources.
+    return ReadSources(sources_from_json(exec_properties["sources"]), exec_properties[_FOLDER])

@@ -1,0 +1,46 @@
+"""The declaration of Curator."""
+
+from tfx import types
+from tfx.dsl.components.base import base_beam_component, executor_spec
+from tfx.types import standard_artifacts
+from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
+
+from firth.components.artifacts import CorpusReport
+from firth.components.curator.executor import Executor
+from firth.recipes.cleaning import Cleaning
+
+
+class CuratorSpec(ComponentSpec):
+    """Inputs, outputs and parameters of Curator. TFX wants inputs and outputs named apart."""
+
+    PARAMETERS = {"cleaning": ExecutionParameter(type=str)}  # noqa: RUF012
+    INPUTS = {"documents": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
+    OUTPUTS = {  # noqa: RUF012
+        "examples": ChannelParameter(type=standard_artifacts.Examples),
+        "report": ChannelParameter(type=CorpusReport),
+    }
+
+
+class Curator(base_beam_component.BaseBeamComponent):
+    """Applies the recipe's cleaning steps to documents and splits them into train and eval.
+
+    Args:
+        examples: From CorpusExampleGen.
+        cleaning: The part of the recipe: the steps and the split.
+
+    Outputs:
+        examples: The documents that are left, splits `train` and `eval`.
+        report: `corpus_report.json`, see `firth.corpus.report.build_report`.
+    """
+
+    SPEC_CLASS = CuratorSpec
+    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
+
+    def __init__(self, examples: types.BaseChannel, cleaning: Cleaning):
+        spec = CuratorSpec(
+            documents=examples,
+            cleaning=cleaning.to_json(),
+            examples=types.Channel(type=standard_artifacts.Examples),
+            report=types.Channel(type=CorpusReport),
+        )
+        super().__init__(spec=spec)

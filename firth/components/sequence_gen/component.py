@@ -1,0 +1,59 @@
+"""The declaration of SequenceGen."""
+
+from tfx import types
+from tfx.dsl.components.base import base_beam_component, executor_spec
+from tfx.types import standard_artifacts
+from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
+
+from firth.components.artifacts import Tokenizer
+from firth.components.sequence_gen.executor import Executor
+from firth.recipes.tokenizer import Sequences
+
+
+class SequenceGenSpec(ComponentSpec):
+    """Inputs, outputs and parameters of SequenceGen. TFX wants inputs and outputs named apart."""
+
+    PARAMETERS = {  # noqa: RUF012
+        "sequences": ExecutionParameter(type=str),
+        "special_tokens": ExecutionParameter(type=int),
+    }
+    INPUTS = {  # noqa: RUF012
+        "documents": ChannelParameter(type=standard_artifacts.Examples),
+        "tokenizer": ChannelParameter(type=Tokenizer),
+    }
+    OUTPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
+
+
+class SequenceGen(base_beam_component.BaseBeamComponent):
+    """Tokenizes documents and packs them into rows, once and in the same way on any number of workers.
+
+    Args:
+        examples: From Curator.
+        tokenizer: From TokenizerGen.
+        sequences: The part of the recipe.
+        special_tokens: That the objective adds to each document of a row.
+
+    Outputs:
+        examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
+            a partner row. Beside the splits stand `tokenizer/`, a copy of the tokenizer, and
+            `sequence_counts.json`. Custom property: `tokenizer_digest`.
+    """
+
+    SPEC_CLASS = SequenceGenSpec
+    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
+
+    def __init__(
+        self,
+        examples: types.BaseChannel,
+        tokenizer: types.BaseChannel,
+        sequences: Sequences,
+        special_tokens: int,
+    ):
+        spec = SequenceGenSpec(
+            documents=examples,
+            tokenizer=tokenizer,
+            sequences=sequences.to_json(),
+            special_tokens=special_tokens,
+            examples=types.Channel(type=standard_artifacts.Examples),
+        )
+        super().__init__(spec=spec)

@@ -1,0 +1,39 @@
+"""The declaration of TokenizerGen."""
+
+from tfx import types
+from tfx.dsl.components.base import base_beam_component, executor_spec
+from tfx.types import standard_artifacts
+from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
+
+from firth.components.artifacts import Tokenizer
+from firth.components.tokenizer_gen.executor import Executor
+from firth.recipes.tokenizer import WordPieceTokenizer
+
+
+class TokenizerGenSpec(ComponentSpec):
+    """Inputs, outputs and parameters of TokenizerGen."""
+
+    PARAMETERS = {"config": ExecutionParameter(type=str)}  # noqa: RUF012
+    INPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
+    OUTPUTS = {"tokenizer": ChannelParameter(type=Tokenizer)}  # noqa: RUF012
+
+
+class TokenizerGen(base_beam_component.BaseBeamComponent):
+    """Trains a tokenizer on the words of the train split.
+
+    Args:
+        examples: From Curator.
+        tokenizer: The part of the recipe.
+
+    Outputs:
+        tokenizer: As `firth.tokenizers.save_tokenizer` writes it. Custom property: `digest`.
+    """
+
+    SPEC_CLASS = TokenizerGenSpec
+    EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
+
+    def __init__(self, examples: types.BaseChannel, tokenizer: WordPieceTokenizer):
+        spec = TokenizerGenSpec(
+            examples=examples, config=tokenizer.to_json(), tokenizer=types.Channel(type=Tokenizer)
+        )
+        super().__init__(spec=spec)

@@ -1,0 +1,33 @@
+"""The work of TokenizerGen: counts words, trains, and stamps the digest."""
+
+from tfx.dsl.components.base import base_beam_executor
+from tfx.types import artifact_utils
+from tfx.utils import io_utils
+
+from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
+from firth.recipes.tokenizer import WordPieceTokenizer
+
+
+class Executor(base_beam_executor.BaseBeamExecutor):
+    """Trains one tokenizer."""
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Saves the tokenizer.
+
+        Args:
+            input_dict: `examples`, with a split `train`.
+            output_dict: `tokenizer`, which gets the custom property `digest`.
+            exec_properties: `config` as JSON.
+
+        Raises:
+            firth.corpus.EmptyCorpusError: if the train split has no word.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        config = WordPieceTokenizer.from_json(exec_properties["config"])
+        tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
+        pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
+        words = count_corpus_words(
+            self._make_beam_pipeline, pattern, config.lowercase, scratch_folder=self._get_tmp_dir()
+        )
+        digest = train_tokenizer(words, config, tokenizer.uri)
+        tokenizer.set_string_custom_property("digest", digest)
