@@ -60,6 +60,21 @@ def exported_model() -> Exported:
     return Exported(directory, served, rows, sources)
 
 
+def examples_artifact(uri: str):
+    """Writes the rows as SequenceGen's eval split; returns the TFX artifact."""
+    from tfx.types import artifact_utils, standard_artifacts
+
+    artifact = standard_artifacts.Examples()
+    artifact.uri = uri
+    artifact.split_names = artifact_utils.encode_split_names(["train", "eval"])
+    os.makedirs(os.path.join(uri, "Split-eval"))
+    path = os.path.join(uri, "Split-eval", "rows-00000-of-00001.gz")
+    with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions("GZIP")) as writer:
+        for row in exported_model().rows:
+            writer.write(row)
+    return artifact
+
+
 def make_served(recipe) -> Served:
     keras.utils.set_random_seed(1)
     return Served(build_pretraining_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)

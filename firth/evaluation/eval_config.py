@@ -47,8 +47,12 @@ def _metric(name: str, evaluation: Evaluation) -> config_pb2.MetricConfig:
     thresholds = [threshold for threshold in evaluation.thresholds if threshold.metric == name]
     lower = [threshold.lower_bound for threshold in thresholds if threshold.lower_bound is not None]
     upper = [threshold.upper_bound for threshold in thresholds if threshold.upper_bound is not None]
-    if lower:
-        metric.threshold.value_threshold.lower_bound.value = max(lower)
-    if upper:
-        metric.threshold.value_threshold.upper_bound.value = min(upper)
+    if thresholds:
+        # A threshold of the metric itself would have to be kept by every slice.
+        overall = metric.per_slice_thresholds.add(slicing_specs=[config_pb2.SlicingSpec()])
+        bounds = overall.threshold.value_threshold
+        if lower:
+            bounds.lower_bound.value = max(lower)
+        if upper:
+            bounds.upper_bound.value = min(upper)
     return metric

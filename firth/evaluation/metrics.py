@@ -1,9 +1,9 @@
 """Metrics as pure functions of sums over examples.
 
 Sums add up, averages do not: a perplexity averaged over batches depends on how the split was cut, one made
-of a split's sums does not. Where nothing was predicted (a weight of zero) there is no evidence, and each metric
-takes the worst value that it can have, so that it fails its threshold: infinity for perplexities, zero for
-accuracies.
+of a split's sums does not. Where nothing was predicted (a weight of zero) there is no evidence, and each
+metric takes the worst value that it can have, so that it fails its threshold: infinity for perplexities,
+zero for accuracies.
 """
 
 import math

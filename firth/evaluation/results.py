@@ -63,9 +63,9 @@ def load_thresholds(uri: str) -> list[ThresholdResult]:
     }
     results = []
     for metric in _load(uri).config.metrics_specs[0].metrics:
-        if metric.threshold.HasField("value_threshold"):
+        for sliced in metric.per_slice_thresholds:
             name = json.loads(metric.config)["name"]
-            bounds = metric.threshold.value_threshold
+            bounds = sliced.threshold.value_threshold
             results.append(
                 ThresholdResult(
                     metric=name,

@@ -8,18 +8,16 @@ from firth.serving.warmup import Request, read_warmup
 
 MEGABYTE = 2**20
 
-# Outputs that must not depend on the batch. The pieces of fill_mask are left out: two of nearly the same
-# score may change places.
+# Outputs that must not depend on the batch. What an argmax or a ranking decides is left out: two of nearly
+# the same score may change places.
 BATCH_INVARIANT = {
     "fill_mask": ("scores", "mask_positions", "mask_count", "truncated"),
     "embed": ("embedding", "truncated"),
     "embed_tokens": ("pieces", "embeddings", "token_count", "truncated"),
     "evaluate": (
         "mlm_loss_sum",
-        "mlm_correct_sum",
         "mlm_weight_sum",
         "nsp_loss_sum",
-        "nsp_correct_sum",
         "nsp_weight_sum",
         "unigram_loss_sum",
     ),

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from firth import features
 from firth.models import example_sums
 from firth.objectives import OBJECTIVES
-from firth.serving.evaluate import SUMS, in_chunks
+from firth.serving.evaluate import SUMS, evaluator, in_chunks
 from firth.serving.rows import parse_rows
-from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, make_row
+from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, make_row, make_served
 
 SPECS = features.row_specs(21, 3)
 
@@ -93,6 +93,15 @@ def test_a_rows_figures_do_not_depend_on_its_batch(evaluate, order, size):
         outputs = evaluate([rows[index] for index in part])
         for name in SUMS:
             np.testing.assert_allclose(outputs[name], whole[name][part], rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_without_next_sentence_prediction_its_sums_are_zero():
+    objective = RECIPE.objective.model_copy(update={"next_sentence": False})
+    served = make_served(RECIPE.model_copy(update={"objective": objective}))
+    sums = evaluator(served, np.zeros(len(VOCABULARY), np.float32))(tf.constant(exported_model().rows[:2]))
+    assert set(sums) == set(SUMS)
+    assert not any(sums[name].numpy().any() for name in SUMS if name.startswith("nsp"))
+    assert (sums["mlm_weight_sum"].numpy() > 0).all()
 
 
 def test_masks_differ_between_rows_and_not_between_calls(evaluate):

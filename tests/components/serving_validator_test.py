@@ -1,0 +1,59 @@
+import json
+import os
+import shutil
+
+import pytest
+from tfx.components.pusher.executor import Executor as Pusher
+from tfx.types import channel_utils, standard_artifacts
+
+from firth.components.artifacts import ServingReport
+from firth.components.serving_validator import ServingValidator
+from firth.components.serving_validator.executor import Executor
+from tests.exported_model import examples_artifact, exported_model
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    return examples_artifact(str(tmp_path_factory.mktemp("examples")))
+
+
+def run(folder, model_uri, examples=()):
+    """Runs the executor; returns the report and the blessing."""
+    model, report, blessing = standard_artifacts.Model(), ServingReport(), standard_artifacts.InfraBlessing()
+    model.uri, report.uri, blessing.uri = model_uri, str(folder / "report"), str(folder / "blessing")
+    inputs = {"model": [model]}
+    if examples:
+        inputs["examples"] = [examples]
+    Executor().Do(inputs, {"report": [report], "blessing": [blessing]}, {"eval_rows": 5})
+    with open(os.path.join(report.uri, "serving_report.json"), encoding="utf-8") as file:
+        return json.load(file), blessing
+
+
+def test_a_sound_model_is_blessed_and_pusher_takes_it(tmp_path, examples):
+    report, blessing = run(tmp_path, os.path.dirname(exported_model().directory), examples)
+    assert report["blessed"], report["reasons"]
+    assert os.listdir(blessing.uri) == ["INFRA_BLESSED"]
+    assert Pusher().CheckBlessing({"infra_blessing": [blessing]})
+    batches = {case["name"]: case["batch"] for case in report["signatures"]["evaluate"]["cases"]}
+    assert batches["many"] == 5
+
+
+def test_a_model_without_its_variables_is_not_blessed_and_pusher_refuses_it(tmp_path):
+    broken = tmp_path / "model"
+    shutil.copytree(exported_model().directory, broken / "Format-Serving")
+    shutil.rmtree(broken / "Format-Serving" / "variables")
+    report, blessing = run(tmp_path, str(broken))
+    assert not report["blessed"]
+    assert "ended with status 1" in report["reasons"][0]
+    assert os.listdir(blessing.uri) == ["INFRA_NOT_BLESSED"]
+    assert not Pusher().CheckBlessing({"infra_blessing": [blessing]})
+
+
+def test_the_component_declares_what_the_executor_reads():
+    model = channel_utils.as_channel([standard_artifacts.Model()])
+    component = ServingValidator(model=model)
+    assert component.outputs["blessing"].type is standard_artifacts.InfraBlessing
+    assert component.outputs["report"].type is ServingReport
+    assert component.exec_properties == {"eval_rows": 8}
+    rows = channel_utils.as_channel([standard_artifacts.Examples()])
+    assert set(ServingValidator(model=model, examples=rows).inputs) == {"model", "examples"}

@@ -1,0 +1,49 @@
+import json
+
+import pytest
+
+from firth.evaluation import build_eval_config
+from firth.evaluation.metrics import METRICS
+from firth.evaluation.tfma_metrics import MetricOfSums
+from firth.recipes import Evaluation, Threshold
+
+
+def metrics_of(config):
+    return {
+        json.loads(metric.config)["name"]: metric
+        for metric in config.metrics_specs[0].metrics
+        if metric.config
+    }
+
+
+def test_all_metrics_are_computed_and_bounded_ones_by_value():
+    threshold = Threshold(metric="nsp_accuracy", lower_bound=0.5)
+    metrics = metrics_of(build_eval_config(Evaluation(thresholds=(threshold,)), next_sentence=True))
+    assert list(metrics) == list(METRICS)
+    bounded = [name for name, metric in metrics.items() if metric.per_slice_thresholds]
+    assert bounded == ["nsp_accuracy"]
+    threshold = metrics["nsp_accuracy"].per_slice_thresholds[0].threshold
+    assert threshold.value_threshold.lower_bound.value == 0.5
+    assert not threshold.value_threshold.HasField("upper_bound")
+    assert not threshold.HasField("change_threshold")
+
+
+def test_the_narrower_of_two_bounds_holds():
+    bounds = [(1.0, 9.0), (2.0, None), (None, 8.0)]
+    thresholds = tuple(
+        Threshold(metric="mlm_perplexity", lower_bound=lower, upper_bound=upper) for lower, upper in bounds
+    )
+    metrics = metrics_of(build_eval_config(Evaluation(thresholds=thresholds), next_sentence=True))
+    threshold = metrics["mlm_perplexity"].per_slice_thresholds[0].threshold.value_threshold
+    assert (threshold.lower_bound.value, threshold.upper_bound.value) == (2.0, 8.0)
+
+
+def test_slices_are_the_whole_split_and_each_source():
+    config = build_eval_config(Evaluation(), next_sentence=False)
+    assert [list(spec.feature_keys) for spec in config.slicing_specs] == [[], ["source"]]
+    assert "nsp_accuracy" not in metrics_of(config)
+
+
+def test_an_unknown_metric_is_refused():
+    with pytest.raises(ValueError, match="no metric 'bleu'; there are mlm_perplexity"):
+        MetricOfSums("bleu")

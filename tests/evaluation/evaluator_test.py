@@ -1,0 +1,103 @@
+"""TFX's own Evaluator on an exported model, against the same sums in NumPy."""
+
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tfx.components.evaluator.executor import Executor
+from tfx.types import standard_artifacts, standard_component_specs
+from tfx.utils import proto_utils
+
+from firth.evaluation import build_eval_config, load_evaluation, load_thresholds
+from firth.evaluation.metrics import METRICS
+from firth.recipes import Evaluation, Threshold
+from tests.exported_model import examples_artifact, exported_model
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
+    return examples_artifact(str(tmp_path_factory.mktemp("examples")))
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The metrics of each slice, summed in float64 over rows that were asked one by one."""
+    exported = exported_model()
+    evaluate = tf.saved_model.load(exported.directory)
+    rows = [evaluate.signatures["evaluate"](examples=tf.constant([row])) for row in exported.rows]
+    sources = np.array(exported.sources)
+    slices = {
+        "overall": sources == sources,
+        "source=books": sources == b"books",
+        "source=web": sources == b"web",
+    }
+    metrics = {}
+    for name, members in slices.items():
+        sums = {
+            key: sum(float(row[key][0]) for row, member in zip(rows, members) if member) for key in rows[0]
+        }
+        metrics[name] = {metric: function(sums) for metric, function in METRICS.items()}
+        metrics[name]["example_count"] = float(members.sum())
+    return metrics
+
+
+def run_evaluator(folder, examples, thresholds, baseline=False):
+    """Runs the Evaluator as a pipeline does; returns its evaluation and blessing artifacts."""
+    evaluation, blessing = standard_artifacts.ModelEvaluation(), standard_artifacts.ModelBlessing()
+    evaluation.uri, blessing.uri = str(folder / "evaluation"), str(folder / "blessing")
+    model = standard_artifacts.Model()
+    model.uri = os.path.dirname(exported_model().directory)
+    model.id = 1
+    inputs = {"examples": [examples], "model": [model]}
+    if baseline:
+        inputs["baseline_model"] = [model]
+    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), next_sentence=True)
+    properties = {
+        standard_component_specs.EVAL_CONFIG_KEY: proto_utils.proto_to_json(config),
+        standard_component_specs.EXAMPLE_SPLITS_KEY: json.dumps(["eval"]),
+        standard_component_specs.FEATURE_SLICING_SPEC_KEY: None,
+        standard_component_specs.MODULE_PATH_KEY: None,
+    }
+    context = Executor.Context(
+        beam_pipeline_args=["--direct_running_mode=in_memory", "--direct_num_workers=1"],
+        tmp_dir=str(folder),
+        unique_id="1",
+    )
+    Executor(context).Do(inputs, {"evaluation": [evaluation], "blessing": [blessing]}, properties)
+    return evaluation, blessing
+
+
+def test_metrics_equal_the_sums_in_numpy_and_kept_thresholds_bless(tmp_path, examples, expected):
+    slices = [expected[name]["mlm_perplexity"] for name in ("source=books", "source=web")]
+    # Between the split's value and the worse slice's: thresholds hold for the whole split.
+    bound = (expected["overall"]["mlm_perplexity"] + max(slices)) / 2
+    threshold = Threshold(metric="mlm_perplexity", upper_bound=bound)
+    evaluation, blessing = run_evaluator(tmp_path, examples, [threshold])
+    assert blessing.get_int_custom_property("blessed") == 1
+    found = load_evaluation(evaluation.uri)
+    assert list(found) == ["overall", "source=books", "source=web"]
+    for name, metrics in expected.items():
+        assert found[name] == pytest.approx(metrics, rel=1e-6), name
+    (result,) = load_thresholds(evaluation.uri)
+    assert (result.metric, result.lower_bound, result.upper_bound) == ("mlm_perplexity", None, bound)
+    assert result.ok
+    assert result.value == pytest.approx(expected["overall"]["mlm_perplexity"], rel=1e-6)
+
+
+def test_a_broken_threshold_does_not_bless_even_beside_a_baseline(tmp_path, examples, expected):
+    kept = Threshold(metric="unigram_perplexity", upper_bound=1e6)
+    broken = Threshold(metric="mlm_accuracy", lower_bound=expected["overall"]["mlm_accuracy"] + 0.01)
+    evaluation, blessing = run_evaluator(tmp_path, examples, [kept, broken], baseline=True)
+    assert blessing.get_int_custom_property("blessed") == 0
+    assert {result.metric: result.ok for result in load_thresholds(evaluation.uri)} == {
+        "mlm_accuracy": False,
+        "unigram_perplexity": True,
+    }
+    for model in (None, "candidate", "baseline"):
+        found = load_evaluation(evaluation.uri, model)["overall"]
+        for name, value in expected["overall"].items():
+            assert found[name] == pytest.approx(value, rel=1e-6)
+    assert math.isfinite(found["nsp_accuracy"])

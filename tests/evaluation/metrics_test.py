@@ -1,0 +1,65 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firth.evaluation.metrics import METRICS, SUM_NAMES
+
+SUMS = {
+    "mlm_loss_sum": 4 * math.log(6.0),
+    "mlm_correct_sum": 1.0,
+    "mlm_weight_sum": 4.0,
+    "nsp_loss_sum": 1.0,
+    "nsp_correct_sum": 3.0,
+    "nsp_weight_sum": 5.0,
+    "unigram_loss_sum": 4 * math.log(24.0),
+}
+
+
+def test_a_split_of_four_predictions():
+    values = {name: round(metric(SUMS), 6) for name, metric in METRICS.items()}
+    assert values == {
+        "mlm_perplexity": 6.0,
+        "mlm_accuracy": 0.25,
+        "nsp_accuracy": 0.6,
+        "unigram_perplexity": 24.0,
+        "mlm_perplexity_over_unigram": 0.25,
+    }
+
+
+def test_without_predictions_each_metric_is_as_bad_as_it_can_be():
+    nothing = dict.fromkeys(SUM_NAMES, 0.0)
+    assert {name: metric(nothing) for name, metric in METRICS.items()} == {
+        "mlm_perplexity": math.inf,
+        "mlm_accuracy": 0.0,
+        "nsp_accuracy": 0.0,
+        "unigram_perplexity": math.inf,
+        "mlm_perplexity_over_unigram": math.inf,
+    }
+
+
+def test_perplexities_that_overflow_still_have_a_ratio():
+    sums = {**SUMS, "mlm_loss_sum": 4e5, "unigram_loss_sum": 4e5 + 4 * math.log(2.0)}
+    assert METRICS["mlm_perplexity"](sums) == math.inf
+    assert METRICS["mlm_perplexity_over_unigram"](sums) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(data=st.data())
+def test_metrics_do_not_depend_on_how_the_split_is_cut(name, data):
+    number = st.floats(0, 50, width=32)
+    examples = np.array(data.draw(st.lists(st.tuples(*[number] * len(SUM_NAMES)), min_size=1, max_size=30)))
+    cut = data.draw(st.integers(1, len(examples)))
+    batches = [examples[start : start + cut].sum(axis=0) for start in range(0, len(examples), cut)]
+    whole = METRICS[name](dict(zip(SUM_NAMES, examples.sum(axis=0))))
+    assert METRICS[name](dict(zip(SUM_NAMES, np.sum(batches, axis=0)))) == pytest.approx(whole, rel=1e-9)
+
+
+def test_an_average_over_batches_would_be_another_figure():
+    few = {**SUMS, "mlm_loss_sum": math.log(2.0), "mlm_weight_sum": 1.0}
+    whole = {name: SUMS[name] + few[name] for name in SUM_NAMES}
+    perplexity = METRICS["mlm_perplexity"]
+    assert perplexity(whole) == pytest.approx((6.0**4 * 2.0) ** (1 / 5))
+    assert (perplexity(SUMS) + perplexity(few)) / 2 == pytest.approx(4.0)
