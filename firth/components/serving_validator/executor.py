@@ -1,16 +1,18 @@
 """The work of ServingValidator: calls `validate_serving` and stamps the blessing."""
 
 import json
+import logging
 import os
 
 import tensorflow as tf
-from absl import logging
 from tfx.dsl.components.base import base_executor
 from tfx.dsl.io import fileio
 from tfx.types import artifact_utils
 from tfx.utils import io_utils, path_utils
 
 from firth.serving import validate_serving
+
+logger = logging.getLogger(__name__)
 
 REPORT_FILE = "serving_report.json"
 EVAL_SPLIT = "eval"
@@ -37,7 +39,7 @@ class Executor(base_executor.BaseExecutor):
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])
         report = validate_serving(directory, rows)
         for reason in report["reasons"]:
-            logging.error("The model at %s cannot be served. %s", directory, reason)
+            logger.error("The model at %s cannot be served. %s", directory, reason)
         _write(
             artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE, json.dumps(report, indent=2)
         )
