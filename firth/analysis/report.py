@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
-import markupsafe
 
 from firth.analysis import plots
 from firth.analysis.funnel import funnel_lines, sources_of
@@ -46,8 +45,8 @@ def render_report(record: RunRecord) -> str:
         metrics=metrics,
         verdicts=verdicts(record.recipe.evaluation, metrics),
         headline=_headline(record, metrics),
-        training_plots=_safe(_training_plots(record, metrics)),
-        corpus_plots=_safe(_corpus_plots(record)),
+        training_plots=_training_plots(record, metrics),
+        corpus_plots=_corpus_plots(record),
         total_parameters=sum(record.parameters.values()),
         recipe_yaml=recipe_to_yaml(record.recipe),
         funnel_lines=functools.partial(funnel_lines, (record.corpus or {}).get("funnel", [])),
@@ -111,11 +110,6 @@ def _corpus_plots(record: RunRecord) -> dict[str, str]:
         title = f"{len(record.vocabulary):,} pieces by number of characters"
         drawn[title] = plots.vocabulary_plot(record.vocabulary)
     return drawn
-
-
-def _safe(drawn: Mapping[str, str]) -> list[tuple[str, markupsafe.Markup]]:
-    """Matplotlib escapes the text that it draws."""
-    return [(title, markupsafe.Markup(svg)) for title, svg in drawn.items()]
 
 
 def _number(value: Any) -> str:

@@ -1,11 +1,10 @@
 """Turns pydantic's errors into lines with a place, a key and the nearest valid name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pydantic
-from pydantic_core import ErrorDetails
 
 from firth.recipes.base import Config
 from firth.recipes.drafts import Draft
@@ -42,7 +41,7 @@ def _data_path(location: tuple[int | str, ...], data: Any) -> Path:
     return tuple(path)
 
 
-def _problems(details: ErrorDetails, path: Path, draft: Draft, root: type[Config]) -> Iterator[str]:
+def _problems(details: Mapping[str, Any], path: Path, draft: Draft, root: type[Config]) -> Iterator[str]:
     kind, context = details["type"], details.get("ctx", {})
     if kind == "extra_forbidden":
         yield f"unknown key; {_nearest_key(path, draft, root)}"

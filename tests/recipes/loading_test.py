@@ -85,6 +85,7 @@ def test_later_overrides_win_and_lists_are_counted():
     ("sources.7.name=a", "7: no place in a list of 1, counted from 0"),
     ("sources.0.kind=tex", "sources.0: kind: unknown kind 'tex'; did you mean text?"),
     ("model.heads=7", "model: heads: 7 does not divide width: 256"),
+    ("model.width=255", "model: heads: 4 does not divide width: 255"),
     ("sequences.length=513", "sequences.length: 513 is above model.positions: 512"),
 ])  # fmt: skip
 def test_refused_overrides_name_the_option(option, problem):
