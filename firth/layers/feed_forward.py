@@ -42,26 +42,33 @@ class FeedForward(keras.layers.Layer):
         self.activation = activation
         self.initializer_stddev = initializer_stddev
         self.seed = plain_seed(seed)
-        kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self._activate = get_activation(activation)
-        self.inner = keras.layers.Dense(
-            inner_width, kernel_initializer=kernel, dtype=self.dtype_policy, name="inner"
-        )
-        self.outer = keras.layers.Dense(
-            width, kernel_initializer=kernel, dtype=self.dtype_policy, name="outer"
-        )
+        self._kernel_initializer = truncated_normal(initializer_stddev, seed_generator(seed))
 
     def build(self, hidden_shape):
-        """Creates the two dense layers' weights."""
+        """Creates `inner_kernel`, `inner_bias`, `outer_kernel` and `outer_bias`.
+
+        Both kernels are [inner_width, width]: with the first one in this layout, which its gradient for the
+        inputs wants, that matmul takes three quarters of the time on a CPU.
+        """
         check_width("FeedForward", self.width, hidden_shape)
-        self.inner.build((None, self.width))
-        self.outer.build((None, self.inner_width))
+        for name, bias_width in (("inner", self.inner_width), ("outer", self.width)):
+            kernel = self.add_weight(
+                name=f"{name}_kernel",
+                shape=(self.inner_width, self.width),
+                initializer=self._kernel_initializer,
+            )
+            bias = self.add_weight(name=f"{name}_bias", shape=(bias_width,), initializer="zeros")
+            setattr(self, f"{name}_kernel", kernel)
+            setattr(self, f"{name}_bias", bias)
 
     def call(self, hidden):
         """Returns a float tensor [batch, length, width]."""
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))
-        return ops.reshape(self.outer(self._activate(self.inner(tokens))), ops.shape(hidden))
+        inner = ops.add(ops.matmul(tokens, ops.transpose(self.inner_kernel)), self.inner_bias)
+        outer = ops.add(ops.matmul(self._activate(inner), self.outer_kernel), self.outer_bias)
+        return ops.reshape(outer, ops.shape(hidden))
 
     def compute_output_shape(self, hidden_shape):
         """The shape of the input."""

@@ -87,7 +87,7 @@ class SelfAttention(keras.layers.Layer):
         scale[: self.width] = 1.0 / math.sqrt(head_width)
         scale = ops.cast(scale, self.compute_dtype)
         tokens = ops.reshape(hidden, (-1, self.width))
-        projected = ops.matmul(tokens, self.kernel * scale) + self.bias * scale
+        projected = ops.add(ops.matmul(tokens, self.kernel * scale), self.bias * scale)
         projected = ops.reshape(projected, (batch, length, 3, self.heads, head_width))
         # One transpose of all three, after which taking them apart copies nothing.
         return ops.unstack(ops.transpose(projected, (2, 0, 3, 1, 4)), 3)

@@ -6,7 +6,7 @@ from keras import ops
 def cross_entropy(logits, labels):
     """Returns `-log softmax(logits)[label]` of each row, in float32.
 
-    Its gradient is written out: `softmax(logits) - one_hot(label)`, made from the exponentials that the
+    Its gradient is written out: `softmax(logits) - one_hot(label)`, made from the probabilities that the
     forward pass has, with one value a row replaced in place of a one-hot matrix.
 
     Args:
@@ -26,18 +26,23 @@ def cross_entropy(logits, labels):
 
     @ops.custom_gradient
     def loss(logits):
-        shifted = logits - ops.max(logits, axis=-1, keepdims=True)
-        label_logits = ops.take_along_axis(shifted, ops.expand_dims(labels, -1), axis=-1)[:, 0]
-        exponentials = ops.exp(shifted)
-        total = ops.sum(exponentials, axis=-1)
+        # The largest probability is one over the sum of the exponentials, so that sum needs no pass of its
+        # own; and being at least 1 / classes, it never underflows as the label's probability can.
+        probabilities = ops.softmax(logits)
+        log_total = ops.max(logits, axis=-1) - ops.log(ops.max(probabilities, axis=-1))
 
         def gradient(*args, upstream=None):
             upstream = args[0] if upstream is None else upstream
-            slope = exponentials * ops.expand_dims(upstream / total, -1)
-            at_labels = (ops.exp(label_logits) / total - 1.0) * upstream
+            at_labels = (_pick(probabilities, labels) - 1.0) * upstream
             rows = ops.arange(ops.shape(labels)[0], dtype="int32")
+            slope = probabilities * ops.expand_dims(upstream, -1)
             return ops.scatter_update(slope, ops.stack([rows, labels], axis=-1), at_labels)
 
-        return ops.log(total) - label_logits, gradient
+        return log_total - _pick(logits, labels), gradient
 
     return loss(ops.cast(logits, "float32"))
+
+
+def _pick(rows, columns):
+    """Returns one value of each row."""
+    return ops.take_along_axis(rows, ops.expand_dims(columns, -1), axis=-1)[:, 0]
