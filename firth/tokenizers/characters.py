@@ -1,0 +1,97 @@
+"""What BERT's normalisation does to each character, as a table that is frozen with the package.
+
+The table was read off the reference implementation code point by code point, so that ids depend neither on
+the Unicode version of Python nor on that of tensorflow-text.
+"""
+
+import enum
+import functools
+import hashlib
+import json
+import pathlib
+import unicodedata
+
+import numpy as np
+
+CODE_POINTS = 0x110000
+HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
+_FILE = pathlib.Path(__file__).with_name("characters.json")
+
+
+class Kind(enum.IntFlag):
+    """What a character is to the tokenizer; one that is none of these is part of a word.
+
+    REMOVED: control, format, private use; dropped from text.
+    SPACES: becomes a space.
+    PUNCTUATION: a word by itself. ASCII symbols such as `$` and `^` are among it.
+    IDEOGRAPHS: CJK, a word by itself.
+    ACCENTS: dropped when lower-casing (nonspacing marks).
+    SPLIT_BY_KERNEL: part of a word, but taken for punctuation or an ideograph by tensorflow-text's kernel.
+    """
+
+    REMOVED = 1
+    SPACES = 2
+    PUNCTUATION = 4
+    IDEOGRAPHS = 8
+    ACCENTS = 16
+    SPLIT_BY_KERNEL = 32
+
+
+@functools.lru_cache(maxsize=1)
+def _table() -> dict:
+    return json.loads(_FILE.read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=1)
+def digest() -> str:
+    """Returns the SHA-256 of the table, in hex: it stands for the normalisation in a tokenizer's digest."""
+    return hashlib.sha256(json.dumps(_table(), sort_keys=True).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=1)
+def kinds() -> np.ndarray:
+    """Returns the `Kind` flags of all code points: uint8 [0x110000].
+
+    Example:
+
+    >>> Kind(int(kinds()[ord("$")]))
+    <Kind.PUNCTUATION: 4>
+    """
+    flags = np.zeros(CODE_POINTS, np.uint8)
+    for kind in Kind:
+        for first, last in _table()[str(kind.name).lower()]:
+            flags[first : last + 1] |= np.uint8(kind)
+    flags.setflags(write=False)
+    return flags
+
+
+@functools.lru_cache(maxsize=1)
+def lowercased() -> dict[int, str]:
+    """Returns the characters that lower-casing changes: decomposed, without accents, in lower case.
+
+    Example:
+
+    >>> lowercased()[ord("Å")], ord("a") in lowercased()
+    ('a', False)
+    """
+    mapping = {ord(source): target for target, text in _table()["lowercase"].items() for source in text}
+    # Syllables decompose by rule (Unicode, section 3.12), so that the table need not hold 11,172 of them.
+    mapping.update({point: unicodedata.normalize("NFD", chr(point)) for point in HANGUL_SYLLABLES})
+    return mapping
+
+
+def is_word(text: str, lowercase: bool) -> bool:
+    """Returns whether `text` can be one word, or a part of one, after normalisation.
+
+    Example:
+
+    >>> is_word("fox", True), is_word("Fox", True), is_word(".", True), is_word("a.b", True)
+    (True, False, True, False)
+    """
+    flags = [Kind(int(kinds()[ord(character)])) for character in text]
+    gone = Kind.REMOVED | Kind.SPACES | (Kind.ACCENTS if lowercase else Kind(0))
+    if not text or any(flag & gone for flag in flags):
+        return False
+    if lowercase and any(ord(character) in lowercased() for character in text):
+        return False
+    return len(text) == 1 or not any(flag & (Kind.PUNCTUATION | Kind.IDEOGRAPHS) for flag in flags)

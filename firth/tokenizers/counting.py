@@ -1,0 +1,48 @@
+"""Counting the words of text, as the tokenizer would see them."""
+
+import collections
+import functools
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers import characters
+from firth.tokenizers.normalizer import build_normalizer_model
+from firth.tokenizers.specials import without_specials
+
+
+@functools.lru_cache(maxsize=2)
+def _normalizer(lowercase: bool) -> tf_text.FastBertNormalizer:
+    return tf_text.FastBertNormalizer(model_buffer=tf.constant(build_normalizer_model(lowercase, split=True)))
+
+
+@functools.lru_cache(maxsize=1)
+def _ideograph() -> re.Pattern:
+    points = np.flatnonzero(characters.kinds() & characters.Kind.IDEOGRAPHS)
+    breaks = np.flatnonzero(np.diff(points) > 1)
+    firsts, lasts = points[np.r_[0, breaks + 1]], points[np.r_[breaks, -1]]
+    spans = "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts))
+    return re.compile(f"([{spans}])")
+
+
+def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int = 100) -> dict[str, int]:
+    """Returns how often each word occurs in a batch of texts.
+
+    Normalisation and splitting are those of `WordPieceTokenizer`. Special pieces typed in text are no words,
+    and words longer than `max_word_characters`, which encoding turns to `[UNK]`, are not counted.
+
+    Example:
+
+    >>> count_words(["The [MASK] fox.", "the END"], lowercase=True)
+    {'the': 2, 'fox': 1, '.': 1, 'end': 1}
+    """
+    if not len(texts):
+        return {}
+    with tf.device("CPU"):
+        normalized = _normalizer(lowercase).normalize(without_specials(tf.constant(texts, tf.string)))
+    joined = b" ".join(normalized.numpy().tolist()).decode()
+    counts = collections.Counter(_ideograph().sub(r" \1 ", joined).split())
+    return {word: count for word, count in counts.items() if len(word) <= max_word_characters}

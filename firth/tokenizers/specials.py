@@ -1,0 +1,41 @@
+"""The five special pieces, and how they are found in raw text before normalisation takes them apart."""
+
+import tensorflow as tf
+
+from firth.tokenizers.normalizer import SPECIAL_MARK
+
+PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+_PATTERN = r"\[(PAD|UNK|CLS|SEP|MASK)\]"
+# A character that normalisation drops just as it would drop a mark typed in text.
+_DROPPED = "\x81"
+
+
+def mark_specials(text: tf.Tensor) -> tf.Tensor:
+    """Puts each special piece typed in text between marks, as a word that no other text can make.
+
+    Args:
+        text: string [batch], raw.
+
+    Returns:
+        string [batch]. Marks that were in the text are exchanged for a character that is dropped anyway.
+    """
+    text = tf.strings.regex_replace(text, SPECIAL_MARK, _DROPPED)
+    return tf.strings.regex_replace(text, _PATTERN, f" {SPECIAL_MARK}\\1{SPECIAL_MARK} ")
+
+
+def marked(special: str, lowercase: bool) -> str:
+    """Returns the word that a special piece becomes after `mark_specials` and normalisation."""
+    name = special.strip("[]")
+    return f"{SPECIAL_MARK}{name.lower() if lowercase else name}{SPECIAL_MARK}"
+
+
+def without_specials(text: tf.Tensor) -> tf.Tensor:
+    """Replaces each special piece typed in text by a space: string [batch] to string [batch].
+
+    Example:
+
+    >>> without_specials(tf.constant(["a[MASK]b [mask]"])).numpy()[0]
+    b'a b [mask]'
+    """
+    return tf.strings.regex_replace(text, _PATTERN, " ")
