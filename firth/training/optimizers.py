@@ -105,10 +105,15 @@ class AdamW(keras.optimizers.AdamW):
         return list(grads_and_vars)  # Done in `apply`.
 
 
+def build_schedule(config: recipes.AdamW, steps: int) -> WarmupLinearDecay:
+    """Returns the learning rate of each update of a recipe's run of `steps`."""
+    return WarmupLinearDecay(config.learning_rate, config.warmup_steps, steps)
+
+
 def build_optimizer(config: recipes.AdamW, steps: int) -> AdamW:
     """Returns the optimizer of a recipe, for a run of `steps`."""
     return AdamW(
-        learning_rate=WarmupLinearDecay(config.learning_rate, config.warmup_steps, steps),
+        learning_rate=build_schedule(config, steps),
         weight_decay=config.weight_decay,
         beta_1=config.beta_1,
         beta_2=config.beta_2,

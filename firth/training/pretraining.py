@@ -14,7 +14,7 @@ from firth.training.distribution import build_strategy, distribute, prepare_devi
 from firth.training.history import History
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import run_steps
-from firth.training.optimizers import build_optimizer
+from firth.training.optimizers import build_optimizer, build_schedule
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.step import build_train_step
@@ -57,8 +57,8 @@ def train(
     progress = checkpoints.restore()
     history = History(checkpoints.directory, model_run_directory, progress.step)
     batches = _batches(recipe, rows, tokenizer, progress.step)
-    step = build_train_step(model, optimizer, example_sums, strategy)
-    schedule = optimizer._learning_rate
+    step = build_train_step(model, optimizer, example_sums, strategy, recipe.seed)
+    schedule = build_schedule(recipe.training.optimizer, recipe.training.steps)
     try:
         batches = distribute(strategy, batches)
         run_steps(step, batches, recipe.training, schedule, checkpoints, history, progress, strategy)
@@ -95,8 +95,6 @@ def open_rows(recipe: Recipe, train_files: Sequence[str], checkpoint_root: str) 
 
 
 def _build(recipe, strategy):
-    # Seeds the initial weights and every dropout of the model.
-    keras.utils.set_random_seed(recipe.seed % 2**32)
     with strategy.scope():
         model = build_pretraining_model(recipe, dtype=recipe.training.precision)
         optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps)

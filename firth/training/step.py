@@ -27,7 +27,12 @@ class StepResult(NamedTuple):
 
 
 def build_train_step(
-    model, optimizer, example_sums: Callable, strategy: tf.distribute.Strategy, jit_compile: bool = False
+    model,
+    optimizer,
+    example_sums: Callable,
+    strategy: tf.distribute.Strategy,
+    seed: int,
+    jit_compile: bool = False,
 ) -> Callable:
     """Returns a compiled function: features of a (distributed) batch -> `StepResult`.
 
@@ -35,14 +40,16 @@ def build_train_step(
     does not depend on the number of replicas, however uneven their shares of predictions are.
 
     Args:
-        model: Called with (features, training=True).
+        model: Called with (features, training=True); its dropout draws from `model.seed_generator`.
         optimizer: Its `apply` sums gradients over replicas and returns their norm.
         example_sums: `firth.models.example_sums` or alike: (features, outputs) -> sums by name, [batch].
         strategy: That model and optimizer were made under.
+        seed: Of dropout, which is a function of (seed, replica, updates made) and so the same after a resume.
         jit_compile: Compile the replica's part with XLA.
     """
 
     def replica_step(batch):
+        _seed_dropout(model.seed_generator, seed, optimizer.iterations)
         with tf.GradientTape() as tape:
             sums = {name: tf.reduce_sum(value) for name, value in _sums(batch).items()}
             weights = sum_over_replicas([sums["mlm_weight_sum"], sums["nsp_weight_sum"]])
@@ -67,6 +74,13 @@ def build_train_step(
         return StepResult(*(strategy.reduce("SUM", value, axis=None) for value in results))
 
     return step
+
+
+def _seed_dropout(generator, seed, step):
+    replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+    key = tf.stack([tf.constant(seed, tf.int64), tf.cast(replica, tf.int64)])
+    state = tf.random.fold_in(key, tf.cast(step, tf.int64), alg="philox")
+    generator.state.assign(tf.cast(state, generator.state.dtype))
 
 
 def count_tokens(batch) -> tf.Tensor:

@@ -1,0 +1,80 @@
+"""Small artifacts of SequenceGen, whose tokens count upwards from some small number."""
+
+import os
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features
+from firth.recipes.model import Bert
+from firth.recipes.objective import MaskedLM
+from firth.recipes.recipe import Recipe
+from firth.recipes.sources import TextSource
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.training import AdamW, Training
+from firth.tokenizers import WordPieceTokenizer as TextTokenizer
+from firth.tokenizers import save_tokenizer
+from firth.training.rows import RowLimits
+
+PIECES = 40
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{index}" for index in range(PIECES))]
+LENGTH, DOCUMENTS = 24, 2
+LIMITS = RowLimits(length=LENGTH, special_tokens=3, max_documents=DOCUMENTS, vocabulary_size=len(VOCABULARY))
+
+
+def tiny_recipe(**training) -> Recipe:
+    """L1 H16 on rows of 24 tokens."""
+    optimizer = AdamW(learning_rate=training.pop("learning_rate", 1e-2), warmup_steps=2)
+    settings = {"steps": 12, "batch_size": 4, "checkpoint_every_steps": 4, "log_every_steps": 1, **training}
+    return Recipe(
+        name="tiny",
+        sources=(TextSource(kind="text", paths=("none.txt",)),),
+        tokenizer=WordPieceTokenizer(vocabulary_size=len(VOCABULARY)),
+        sequences=Sequences(length=LENGTH, max_documents=DOCUMENTS),
+        objective=MaskedLM(max_predictions=5),
+        model=Bert(layers=1, width=16, heads=2, positions=LENGTH),
+        training=Training(optimizer=optimizer, **settings),
+    )
+
+
+def raw_row(index: int, document: int | None = None) -> dict[str, list[int]]:
+    """A row of two chunks, as it stands on disk; few of the pieces occur, which is soon learnt."""
+    rng = np.random.default_rng(index)
+    lengths = rng.integers(2, 9, 2).tolist()
+    starts = rng.integers(0, 4, 2)
+    chunks = [(5 + (start + np.arange(length)) % PIECES).tolist() for start, length in zip(starts, lengths)]
+    keys = [2 * index + 1, 2 * index + 2] if document is None else [document] * 2
+    return {
+        features.EXAMPLE_ID: [int(rng.integers(-(2**62), 2**62))],
+        features.RAW_TOKENS: chunks[0] + chunks[1],
+        features.WORD_STARTS: [1] * sum(lengths),
+        features.SENTENCE_STARTS: rng.integers(0, 2, sum(lengths)).tolist(),
+        features.CHUNK_LENGTHS: lengths,
+        features.DOCUMENT_KEYS: keys,
+    }
+
+
+def write_rows(path, rows) -> None:
+    """Writes rows as gzipped TFRecords."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with tf.io.TFRecordWriter(str(path), "GZIP") as writer:
+        for row in rows:
+            lists = {name: tf.train.Int64List(value=values) for name, values in row.items()}
+            parts = {name: tf.train.Feature(int64_list=values) for name, values in lists.items()}
+            parts[features.SOURCE] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"made up"]))
+            example = tf.train.Example(features=tf.train.Features(feature=parts))
+            writer.write(example.SerializeToString())
+
+
+def write_split(directory, count: int = 30, shards: int = 2) -> list[str]:
+    """Writes a training split in shards, and returns its patterns."""
+    for shard in range(shards):
+        rows = [raw_row(index) for index in range(shard, count, shards)]
+        write_rows(os.path.join(directory, "Split-train", f"data-{shard:05d}.gz"), rows)
+    return [os.path.join(directory, "Split-train", "*")]
+
+
+def write_artifact(directory, count: int = 30) -> list[str]:
+    """Writes a whole artifact, tokenizer included, and returns the patterns of its training split."""
+    save_tokenizer(TextTokenizer(VOCABULARY), os.path.join(directory, "tokenizer"))
+    return write_split(directory, count)

@@ -1,0 +1,131 @@
+import os
+import resource
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.training.checkpoints import Checkpoints, Progress, run_key
+from tests.training.artifacts import tiny_recipe
+
+
+@pytest.fixture
+def variables():
+    return [
+        tf.Variable(tf.zeros((3, 2))),
+        tf.Variable(0, dtype=tf.int64),
+        tf.Variable([1, 2], dtype=tf.int64),
+    ]
+
+
+def fill(variables, value):
+    for variable in variables:
+        variable.assign(tf.cast(tf.fill(variable.shape, value), variable.dtype))
+
+
+def values(variables):
+    return {float(value) for variable in variables for value in variable.numpy().flatten()}
+
+
+def save_three(directory, variables):
+    checkpoints = Checkpoints(str(directory), variables)
+    for step in (5, 10, 15):
+        fill(variables, step)
+        checkpoints.save(Progress(step, 100 * step, 0.5))
+    fill(variables, 99)
+    return checkpoints
+
+
+def test_newest_is_restored_and_two_are_kept(tmp_path, variables):
+    checkpoints = save_three(tmp_path, variables)
+    assert sorted(os.listdir(tmp_path)) == ["step-0000000010", "step-0000000015"]
+    assert checkpoints.restore() == Progress(15, 1500, 0.5)
+    assert values(variables) == {15}
+
+
+def test_nothing_to_restore(tmp_path, variables):
+    assert Checkpoints(str(tmp_path / "new"), variables).restore() == Progress(0, 0, 0.0)
+
+
+def test_a_step_saved_again_replaces_the_old(tmp_path, variables):
+    checkpoints = save_three(tmp_path, variables)
+    fill(variables, 7)
+    checkpoints.save(Progress(15, 1, 1.0))
+    fill(variables, 99)
+    assert checkpoints.restore() == Progress(15, 1, 1.0)
+    assert values(variables) == {7}
+
+
+def cut(path):
+    with open(path, "r+b") as file:
+        file.truncate(os.path.getsize(path) // 2)
+
+
+HARM = {
+    "cut manifest": lambda directory: cut(directory / "progress.json"),
+    "no manifest": lambda directory: os.remove(directory / "progress.json"),
+    "cut data": lambda directory: cut(directory / "variables.data-00000-of-00001"),
+    "no index": lambda directory: os.remove(directory / "variables.index"),
+    "unfinished": lambda directory: os.rename(directory, str(directory) + ".unfinished"),
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_one_that_is_not_whole_is_passed_over(tmp_path, variables, harm):
+    save_three(tmp_path, variables)
+    HARM[harm](tmp_path / "step-0000000015")
+    assert Checkpoints(str(tmp_path), variables).restore() == Progress(10, 1000, 0.5)
+    assert values(variables) == {10}
+    assert not any(name.endswith(".unfinished") for name in os.listdir(tmp_path))
+
+
+def test_a_full_disk_leaves_the_last_one(tmp_path):
+    big = [tf.Variable(tf.ones(100_000))]
+    checkpoints = Checkpoints(str(tmp_path), big)
+    checkpoints.save(Progress(1))
+    fill(big, 2)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        with pytest.raises((OSError, tf.errors.OpError)):
+            checkpoints.save(Progress(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert os.listdir(tmp_path) == ["step-0000000001"]
+    assert checkpoints.restore().step == 1
+    assert values(big) == {1}
+
+
+def test_another_shape_is_refused(tmp_path):
+    Checkpoints(str(tmp_path), [tf.Variable(np.zeros(3))]).save(Progress(1))
+    with pytest.raises(ValueError, match="shape"):
+        Checkpoints(str(tmp_path), [tf.Variable(np.zeros(4))]).restore()
+
+
+def test_key_changes_with_whatever_makes_the_weights():
+    recipe = tiny_recipe()
+    changed = {
+        "seed": recipe.model_copy(update={"seed": 1}),
+        "steps": tiny_recipe(steps=13),
+        "rate": tiny_recipe(learning_rate=0.5),
+        "precision": tiny_recipe(precision="mixed_bfloat16"),
+    }
+    for part, update in {
+        "objective": {"mask_rate": 0.2},
+        "model": {"dropout": 0.0},
+        "sequences": {"length": 16},
+        "tokenizer": {"vocabulary_size": 50},
+    }.items():
+        changed[part] = recipe.model_copy(update={part: getattr(recipe, part).model_copy(update=update)})
+    keys = [run_key(each, "data", "tokenizer") for each in (recipe, *changed.values())]
+    keys += [run_key(recipe, "other", "tokenizer"), run_key(recipe, "data", "other")]
+    assert len(set(keys)) == len(changed) + 3
+
+
+def test_key_does_not_change_with_what_makes_no_difference():
+    recipe = tiny_recipe()
+    key = run_key(recipe, "data", "tokenizer")
+    assert run_key(tiny_recipe(checkpoint_every_steps=1, log_every_steps=7), "data", "tokenizer") == key
+    assert (
+        run_key(recipe.model_copy(update={"name": "other", "description": "x"}), "data", "tokenizer") == key
+    )

@@ -1,0 +1,72 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from firth.recipes.training import Training
+from firth.training import DeviceError, read_history, train
+from firth.training.distribution import build_strategy, prepare_devices
+from tests.training.artifacts import tiny_recipe, write_artifact
+
+
+def recipe_for(**training):
+    """Clips at every step, and has no dropout, which differs from replica to replica."""
+    recipe = tiny_recipe(steps=8, **training)
+    optimizer = recipe.training.optimizer.model_copy(update={"gradient_clip_norm": 0.1})
+    still = recipe.model.model_copy(update={"dropout": 0.0, "attention_dropout": 0.0})
+    trained = recipe.training.model_copy(update={"optimizer": optimizer})
+    return recipe.model_copy(update={"model": still, "training": trained})
+
+
+def train_here(recipe, artifact, directory):
+    """Trains in this process; returns the curve and the weights."""
+    patterns, tokenizer = [str(artifact / "Split-train" / "*")], str(artifact / "tokenizer")
+    model = train(recipe, patterns, tokenizer, str(directory / "run"), str(directory / "checkpoints"))
+    return read_history(directory / "run"), model.get_weights()
+
+
+def train_apart(recipe, artifact, directory):
+    """The same in a process of its own, which may have other devices."""
+    directory.mkdir()
+    command = [sys.executable, "-m", "tests.training.train_tiny", recipe.to_json(), artifact]
+    paths = [directory / "run", directory / "checkpoints", directory / "weights.npz"]
+    done = subprocess.run([*command, *paths], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    weights = np.load(directory / "weights.npz")
+    return read_history(directory / "run"), [weights[name] for name in weights.files]
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("artifact")
+    write_artifact(directory)
+    return directory
+
+
+def test_two_replicas_equal_one(artifact, tmp_path):
+    """Halves of a batch hold different numbers of predictions, so a mean of two means would differ."""
+    one, weights_of_one = train_here(recipe_for(), artifact, tmp_path / "one")
+    two, weights_of_two = train_apart(recipe_for(strategy="mirrored", replicas=2), artifact, tmp_path / "two")
+    assert len(one) == len(two) == 8
+    assert all(line["gradient_norm"] > 0.1 for line in one)
+    for line, other in zip(one, two):
+        for name in ("loss", "mlm_loss", "nsp_loss", "gradient_norm", "tokens"):
+            assert line[name] == pytest.approx(other[name], abs=1e-5), (line["step"], name)
+    for value, other in zip(weights_of_one, weights_of_two):
+        np.testing.assert_allclose(value, other, rtol=0, atol=1e-5)
+
+
+def test_devices_that_cannot_be_had_are_refused(artifact):
+    """This process has started TensorFlow with one CPU."""
+    build_strategy(Training())
+    with pytest.raises(DeviceError, match="needs 3 logical CPUs, but TensorFlow has already started"):
+        prepare_devices(Training(strategy="mirrored", replicas=3, batch_size=3))
+    with pytest.raises(DeviceError, match="replicas: 3, but this machine has 1 CPU"):
+        build_strategy(Training(strategy="mirrored", replicas=3, batch_size=3))
+
+
+def test_one_device_needs_no_preparation():
+    for training in (Training(), Training(strategy="mirrored"), Training(strategy="mirrored", replicas=1)):
+        prepare_devices(training)
+        assert build_strategy(training).num_replicas_in_sync == 1

@@ -1,0 +1,95 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from firth.objectives import MaskedLMObjective
+from firth.recipes.objective import MaskedLM
+from firth.recipes.tokenizer import Sequences
+from firth.tokenizers import WordPieceTokenizer
+from firth.training.input_pipeline import training_batches
+from firth.training.row_files import read_rows
+from tests.training.artifacts import DOCUMENTS, LENGTH, LIMITS, VOCABULARY, raw_row, write_rows, write_split
+
+BATCH = 4
+
+
+@pytest.fixture(scope="module")
+def objective():
+    sequences = Sequences(length=LENGTH, max_documents=DOCUMENTS)
+    return MaskedLMObjective(MaskedLM(max_predictions=5), sequences, WordPieceTokenizer(VOCABULARY))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("rows")
+    return read_rows(write_split(directory, count=10), directory / "cache", LIMITS)
+
+
+@pytest.fixture(scope="module")
+def batches(rows, objective):
+    return list(training_batches(rows, objective, 42, BATCH, 0, 10).as_numpy_iterator())
+
+
+def test_batches_are_as_specified(batches, objective):
+    assert len(batches) == 10
+    for ids, features in batches:
+        assert ids.shape == (BATCH,)
+        assert ids.dtype == np.int64
+        for name, spec in objective.specs().items():
+            assert features[name].shape == (BATCH, *spec.shape)
+            assert features[name].dtype == spec.dtype
+
+
+@pytest.mark.parametrize("start", [1, 4, 9])
+def test_a_later_start_gives_the_same_steps(rows, objective, batches, start):
+    resumed = list(training_batches(rows, objective, 42, BATCH, start, 10).as_numpy_iterator())
+    assert len(resumed) == 10 - start
+    for (ids, features), (ids_before, features_before) in zip(resumed, batches[start:]):
+        np.testing.assert_array_equal(ids, ids_before)
+        for name, value in features.items():
+            np.testing.assert_array_equal(value, features_before[name], name)
+
+
+def test_epochs_hold_every_row_once_and_follow_without_a_gap(rows, batches):
+    """Ten rows in batches of four: the third batch reaches into the second epoch."""
+    stream = np.concatenate([ids for ids, _ in batches])
+    for epoch in range(4):
+        assert sorted(stream[10 * epoch : 10 * epoch + 10]) == rows.take(np.arange(10))["example_id"].tolist()
+
+
+def test_masks_and_pairs_of_an_example_differ_by_epoch(batches):
+    by_example: dict[int, list] = {}
+    for ids, features in batches:
+        for index, example in enumerate(ids.tolist()):
+            by_example.setdefault(example, []).append(
+                {name: value[index] for name, value in features.items()}
+            )
+    for name in ("masked_positions", "next_sentence_labels"):
+        differ = [
+            (one[name] != other[name]).any()
+            for made in by_example.values()
+            for one, other in itertools.combinations(made, 2)
+        ]
+        assert np.mean(differ) > 0.5
+
+
+def test_another_seed_gives_another_run(rows, objective, batches):
+    other = list(training_batches(rows, objective, 43, BATCH, 0, 10).as_numpy_iterator())
+    assert any((ids != before).any() for (ids, _), (before, _) in zip(other, batches))
+
+
+def test_pairs_are_half_random_with_partners_and_all_true_without(rows, objective, batches, tmp_path):
+    def random_share(batches):
+        labels = np.concatenate([features["next_sentence_labels"].flatten() for _, features in batches])
+        weights = np.concatenate([features["next_sentence_weights"].flatten() for _, features in batches])
+        return labels[weights > 0].mean()
+
+    assert abs(random_share(batches) - 0.5) < 4 * 0.5 / np.sqrt(80)
+    alone = training_batches(rows, objective, 42, BATCH, 0, 10, partners=False)
+    assert random_share(list(alone.as_numpy_iterator())) == 0
+    write_rows(tmp_path / "rows.gz", [raw_row(index, document=5) for index in range(6)])
+    one_document = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", LIMITS)
+    made = list(training_batches(one_document, objective, 42, BATCH, 0, 5).as_numpy_iterator())
+    assert random_share(made) == 0
+    assert all(features["next_sentence_weights"].any() for _, features in made)

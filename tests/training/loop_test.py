@@ -1,0 +1,111 @@
+import itertools
+import logging
+import os
+
+import numpy as np
+import pytest
+
+from firth.objectives import MaskedLMObjective
+from firth.tokenizers import load_tokenizer
+from firth.training import NonFiniteLossError, read_history, train
+from firth.training.checkpoints import Checkpoints
+from firth.training.input_pipeline import training_batches
+from firth.training.pretraining import open_rows
+from tests.training.artifacts import tiny_recipe, write_artifact
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("artifact")
+    return write_artifact(directory), str(directory / "tokenizer")
+
+
+def run(recipe, artifact, directory):
+    return train(recipe, *artifact, str(directory / "run"), str(directory / "checkpoints"))
+
+
+def batches(recipe, artifact, directory):
+    rows = open_rows(recipe, artifact[0], str(directory / "checkpoints"))
+    objective = MaskedLMObjective(recipe.objective, recipe.sequences, load_tokenizer(artifact[1]))
+    training = recipe.training
+    data = training_batches(rows, objective, recipe.seed, training.batch_size, 0, training.steps)
+    return list(data.as_numpy_iterator())
+
+
+def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_path):
+    recipe = tiny_recipe(learning_rate=1e30, checkpoint_every_steps=1)
+    with pytest.raises(NonFiniteLossError) as caught:
+        run(recipe, artifact, tmp_path)
+    error = caught.value
+    ids = batches(recipe, artifact, tmp_path)[error.step - 1][0].tolist()
+    assert error.example_ids == ids
+    assert str(error).startswith(f"step {error.step}: the loss is nan")
+    assert all(str(example) in str(error) for example in ids)
+    assert [line["step"] for line in read_history(tmp_path / "run")] == list(range(1, error.step))
+    (key,) = set(os.listdir(tmp_path / "checkpoints")) - {"rows"}
+    saved = os.listdir(tmp_path / "checkpoints" / key)
+    assert f"step-{error.step - 1:010d}" in saved
+    assert f"step-{error.step:010d}" not in saved
+
+
+def test_many_example_ids_are_cut_in_the_message():
+    from firth.training.step import StepResult
+
+    error = NonFiniteLossError(3, StepResult(np.inf, 0, 0, 0, 0), list(range(1000, 1100)))
+    assert "1031 and 68 more" in str(error)
+    assert "1032" not in str(error)
+    assert len(error.example_ids) == 100
+
+
+def test_history_progress_and_token_count(artifact, tmp_path, caplog):
+    recipe = tiny_recipe(steps=7, log_every_steps=3)
+    with caplog.at_level(logging.INFO, "firth.progress"):
+        run(recipe, artifact, tmp_path)
+    lines = read_history(tmp_path / "run")
+    assert [line["step"] for line in lines] == [1, 3, 6, 7]
+    tokens = np.cumsum(
+        [(features["document_ids"] > 0).sum() for _, features in batches(recipe, artifact, tmp_path)]
+    )
+    assert [line["tokens"] for line in lines] == [tokens[line["step"] - 1] for line in lines]
+    for line in lines:
+        assert line["loss"] == pytest.approx(line["mlm_loss"] + line["nsp_loss"], rel=1e-6)
+        assert line["tokens_per_second"] > 0
+    assert [line["learning_rate"] for line in lines][:2] == pytest.approx([0.005, 0.01])
+    assert all(one["seconds"] < other["seconds"] for one, other in itertools.pairwise(lines))
+    events = [record.firth for record in caplog.records if record.name == "firth.progress"]
+    assert [(event["kind"], event["step"], event["steps"]) for event in events] == [
+        ("training", step, 7) for step in (1, 3, 6, 7)
+    ]
+    assert set(events[0]) == {"kind", "step", "steps", "loss", "tokens_per_second", "eta_seconds"}
+    assert events[-1]["eta_seconds"] == 0
+
+
+def test_first_loss_is_that_of_chance(artifact, tmp_path):
+    run(tiny_recipe(steps=1), artifact, tmp_path)
+    (line,) = read_history(tmp_path / "run")
+    assert line["mlm_loss"] == pytest.approx(np.log(45), abs=0.1)
+    assert line["nsp_loss"] == pytest.approx(np.log(2), abs=0.1)
+
+
+def test_mixed_bfloat16_learns_as_well(artifact, tmp_path):
+    """Weights and losses stay in float32."""
+    model = run(tiny_recipe(steps=40, precision="mixed_bfloat16"), artifact, tmp_path)
+    assert {variable.dtype for variable in model.trainable_variables} == {"float32"}
+    assert model.backbone.compute_dtype == "bfloat16"
+    losses = [line["loss"] for line in read_history(tmp_path / "run")]
+    assert np.mean(losses[-5:]) < np.mean(losses[:5]) - 0.2
+
+
+def test_checkpoints_hold_everything_that_changes(artifact, tmp_path):
+    """Weights, both moments, the count of updates and the state of dropout."""
+    import tensorflow as tf
+
+    recipe = tiny_recipe(steps=2)
+    model = run(recipe, artifact, tmp_path)
+    (key,) = set(os.listdir(tmp_path / "checkpoints")) - {"rows"}
+    path = tmp_path / "checkpoints" / key / "step-0000000002" / "variables"
+    saved = [name for name, _ in tf.train.list_variables(str(path)) if name.startswith("variables/")]
+    assert len(saved) >= 3 * len(model.trainable_variables) + 2
+    assert Checkpoints(
+        str(path.parents[1]), [tf.Variable(0.0)]
+    )  # Reading another state fails instead of passing.

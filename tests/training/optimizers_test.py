@@ -1,0 +1,115 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.models import build_pretraining_model
+from firth.recipes import training as recipes
+from firth.training.optimizers import AdamW, WarmupLinearDecay, build_optimizer
+from tests.training.artifacts import tiny_recipe
+
+
+def embedding_gradient(ids):
+    layer = keras.layers.Embedding(4, 2, embeddings_initializer="zeros")
+    layer.build()
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tf.constant(ids)))
+    return layer.trainable_variables, tape.gradient(loss, layer.trainable_variables)
+
+
+def test_rows_that_repeat_are_summed_before_they_are_squared():
+    """The second moment is (1 - beta_2) x 3^2 = .009; that of Keras 3.12 is .003."""
+    variables, gradients = embedding_gradient([[1, 1, 1, 2]])
+    assert isinstance(gradients[0], tf.IndexedSlices)
+    optimizer = AdamW(0.1)
+    optimizer.apply(gradients, variables)
+    expected = np.array([[0, 0], [0.009, 0.009], [0.001, 0.001], [0, 0]])
+    np.testing.assert_allclose(np.asarray(optimizer._velocities[0]), expected, rtol=1e-4)
+
+
+def reference(values, gradients, rate, decay, beta_1, beta_2, epsilon, clip):
+    """AdamW with bias correction (Loshchilov and Hutter 2017, algorithm 2), and BERT's global clipping."""
+    first, second = [np.zeros_like(v) for v in values], [np.zeros_like(v) for v in values]
+    for step, current in enumerate(gradients, 1):
+        norm = np.sqrt(sum(np.sum(gradient**2) for gradient in current))
+        for index, gradient in enumerate(current):
+            gradient = gradient * min(1.0, clip / norm)
+            if values[index].ndim > 1:
+                values[index] = values[index] * (1 - rate * decay)
+            first[index] = beta_1 * first[index] + (1 - beta_1) * gradient
+            second[index] = beta_2 * second[index] + (1 - beta_2) * gradient**2
+            # Epsilon is outside of the second moment's correction, as in Keras and in BERT's own optimizer.
+            scaled = rate * np.sqrt(1 - beta_2**step) / (1 - beta_1**step)
+            values[index] = values[index] - scaled * first[index] / (np.sqrt(second[index]) + epsilon)
+    return values
+
+
+def test_updates_equal_a_naive_adamw():
+    rng = np.random.default_rng(0)
+    shapes = [(5, 3), (3,), (), (2, 2, 2)]
+    start = [rng.normal(size=shape) for shape in shapes]
+    gradients = [[rng.normal(size=shape) for shape in shapes] for _ in range(5)]
+    settings = {"beta_1": 0.8, "beta_2": 0.95, "epsilon": 1e-3}
+    variables = [keras.Variable(value.astype("float32")) for value in start]
+    optimizer = AdamW(0.01, weight_decay=0.3, global_clipnorm=2.0, **settings)
+    norms = [
+        float(optimizer.apply([tf.constant(g, tf.float32) for g in now], variables)) for now in gradients
+    ]
+    expected = reference(start, gradients, rate=0.01, decay=0.3, clip=2.0, **settings)
+    for variable, value in zip(variables, expected):
+        np.testing.assert_allclose(variable.numpy(), value, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        norms, [np.sqrt(sum(np.sum(g**2) for g in now)) for now in gradients], rtol=1e-5
+    )
+
+
+def test_without_clipping_and_decay_it_is_keras_s_adamw():
+    rng = np.random.default_rng(1)
+    start = rng.normal(size=(4, 4)).astype("float32")
+    results = []
+    for kind in (AdamW, keras.optimizers.AdamW):
+        variable, optimizer = keras.Variable(start), kind(0.02, weight_decay=0.0)
+        for step in range(6):
+            optimizer.apply([tf.constant(np.sin(start + step))], [variable])
+        results.append(variable.numpy())
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-5, atol=1e-7)
+
+
+def test_norms_and_biases_of_the_model_are_not_decayed():
+    model = build_pretraining_model(tiny_recipe())
+    variables = model.trainable_variables
+    for variable in variables:
+        variable.assign(tf.ones_like(variable.value))
+    optimizer = AdamW(0.5, weight_decay=0.1)
+    optimizer.apply([tf.zeros(variable.shape) for variable in variables], variables)
+    for variable in variables:
+        plain = any(word in variable.path for word in ("bias", "beta", "gamma", "norm"))
+        np.testing.assert_allclose(variable.numpy(), 1.0 if plain else 0.95, rtol=1e-6, err_msg=variable.path)
+    assert sum("norm" in variable.path for variable in variables) > 4
+
+
+def test_schedule_climbs_falls_and_ends():
+    schedule = WarmupLinearDecay(2.0, warmup_steps=4, steps=12)
+    rates = [float(schedule(step)) for step in range(13)]
+    np.testing.assert_allclose(rates[:5], [0.5, 1.0, 1.5, 2.0, 2.0], rtol=1e-6)
+    np.testing.assert_allclose(np.diff(rates[4:]), -0.25, rtol=1e-5)
+    assert rates[12] == 0
+    assert float(WarmupLinearDecay(2.0, warmup_steps=0, steps=4)(0)) == 2.0
+    assert float(WarmupLinearDecay(2.0, warmup_steps=4, steps=4)(3)) == 2.0
+
+
+def test_built_from_a_recipe_and_rebuilt_from_its_config():
+    config = recipes.AdamW(
+        learning_rate=0.5, warmup_steps=1, weight_decay=0.2, beta_1=0.7, gradient_clip_norm=None
+    )
+    optimizer = build_optimizer(config, steps=3)
+    again = AdamW.from_config(optimizer.get_config())
+    for made in (optimizer, again):
+        assert (made.weight_decay, made.beta_1, made.global_clipnorm) == (0.2, 0.7, None)
+        assert float(made.learning_rate) == 0.5
+
+
+@pytest.mark.parametrize("name, value", [("clipnorm", 1.0), ("clipvalue", 1.0), ("amsgrad", True)])
+def test_what_it_cannot_do_is_refused(name, value):
+    with pytest.raises(ValueError, match=f"takes no {name}"):
+        AdamW(0.1, **{name: value})

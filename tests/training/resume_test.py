@@ -1,0 +1,99 @@
+"""A real process, really killed at a random step, goes on as if nothing had been."""
+
+import glob
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from firth.training import read_history, train
+from tests.training.artifacts import tiny_recipe, write_artifact
+
+STEPS = 120
+CURVE = ("step", "loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens")
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("artifact")
+    write_artifact(directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    return tiny_recipe(steps=STEPS, checkpoint_every_steps=7)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(artifact, recipe, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("uninterrupted")
+    model = run(recipe, artifact, directory / "run", directory / "checkpoints")
+    return model.get_weights(), curve(directory / "run")
+
+
+def run(recipe, artifact, run_directory, checkpoint_root):
+    patterns = [str(artifact / "Split-train" / "*")]
+    return train(recipe, patterns, str(artifact / "tokenizer"), str(run_directory), str(checkpoint_root))
+
+
+def curve(directory):
+    return [tuple(line[name] for name in CURVE) for line in read_history(directory)]
+
+
+def start_and_kill(recipe, artifact, run_directory, checkpoint_root, step):
+    command = [sys.executable, "-m", "tests.training.train_tiny", recipe.to_json(), artifact, run_directory]
+    process = subprocess.Popen([*command, checkpoint_root])
+    deadline = time.monotonic() + 300
+    while len(read_history(run_directory)) < step:
+        assert process.poll() is None, "the process ended by itself"
+        assert time.monotonic() < deadline, "the process makes no steps"
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted, tmp_path):
+    weights, expected = uninterrupted
+    step = random.randint(8, STEPS // 2)
+    start_and_kill(recipe, artifact, tmp_path / "first", tmp_path / "checkpoints", step)
+    killed_at = len(read_history(tmp_path / "first"))
+    resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    assert 8 <= killed_at < STEPS
+    assert curve(tmp_path / "first")[:killed_at] == expected[:killed_at]
+    assert curve(tmp_path / "second") == expected, f"killed at step {killed_at}"
+    for one, other in zip(weights, resumed):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_curve_falls_and_no_two_steps_are_alike(uninterrupted):
+    _, expected = uninterrupted
+    assert [line[0] for line in expected] == list(range(1, STEPS + 1))
+    losses = np.array([line[1] for line in expected])
+    assert losses[-20:].mean() < losses[:20].mean() - 0.5
+    assert len(set(losses.tolist())) > STEPS - 3
+
+
+def test_a_finished_run_makes_no_more_steps(artifact, tmp_path):
+    recipe = tiny_recipe(steps=3)
+    first = run(recipe, artifact, tmp_path / "first", tmp_path / "checkpoints").get_weights()
+    before = curve(tmp_path / "first")
+    again = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    assert curve(tmp_path / "second") == before
+    for one, other in zip(first, again):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_changed_recipe_starts_from_the_beginning(artifact, tmp_path):
+    run(tiny_recipe(steps=3), artifact, tmp_path / "first", tmp_path / "checkpoints")
+    run(tiny_recipe(steps=4), artifact, tmp_path / "second", tmp_path / "checkpoints")
+    assert [line[0] for line in curve(tmp_path / "second")] == [1, 2, 3, 4]
+    kept = [
+        os.path.dirname(path) for path in glob.glob(str(tmp_path / "checkpoints" / "*" / "history.jsonl"))
+    ]
+    assert len(kept) == 2

@@ -1,0 +1,136 @@
+import gzip
+import os
+
+import numpy as np
+import pytest
+
+from firth import features
+from firth.training.row_files import read_rows
+from firth.training.rows import RowsError
+from tests.training.artifacts import LIMITS, raw_row, write_rows, write_split
+
+
+def test_rows_are_padded_and_in_the_order_of_their_ids(tmp_path):
+    rows = read_rows(write_split(tmp_path, 7), tmp_path / "cache", LIMITS)
+    expected = sorted((raw_row(index) for index in range(7)), key=lambda row: row[features.EXAMPLE_ID])
+    assert len(rows) == 7
+    taken = rows.take(np.arange(7))
+    for name, spec in features.row_specs(LIMITS.raw_length, LIMITS.max_documents).items():
+        assert taken[name].dtype == spec.dtype
+        assert taken[name].shape == (7, *spec.shape)
+        for values, row in zip(taken[name].reshape(7, -1).tolist(), expected):
+            assert values[: len(row[name])] == row[name]
+            assert not any(values[len(row[name]) :])
+
+
+def test_access_is_random(tmp_path):
+    rows = read_rows(write_split(tmp_path), tmp_path / "cache", LIMITS)
+    every, some = rows.take(np.arange(30)), rows.take([29, 0, 7])
+    for name in every:
+        np.testing.assert_array_equal(some[name], every[name][[29, 0, 7]])
+
+
+def test_shards_do_not_matter(tmp_path):
+    one = read_rows(write_split(tmp_path / "a", shards=1), tmp_path / "cache", LIMITS)
+    other = read_rows(write_split(tmp_path / "b", shards=3), tmp_path / "cache", LIMITS)
+    assert one.digest == other.digest
+    for name, values in one.take(np.arange(30)).items():
+        np.testing.assert_array_equal(values, other.take(np.arange(30))[name])
+
+
+def test_digest_changes_with_any_field(tmp_path):
+    digests = set()
+    for field in (
+        None,
+        features.RAW_TOKENS,
+        features.WORD_STARTS,
+        features.SENTENCE_STARTS,
+        features.DOCUMENT_KEYS,
+    ):
+        row = raw_row(0)
+        if field:
+            row[field][-1] = 1 - row[field][-1] if "starts" in field else 44
+        write_rows(tmp_path / "rows.gz", [row])
+        digests.add(read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", LIMITS).digest)
+    assert len(digests) == 5
+
+
+def test_rows_are_converted_once_for_each_content(tmp_path):
+    patterns, cache = write_split(tmp_path), tmp_path / "cache"
+    read_rows(patterns, cache, LIMITS)
+    (made,) = os.listdir(cache)
+    before = os.stat(cache / made / "tokens.bin").st_mtime_ns
+    assert len(read_rows(patterns, cache, LIMITS)) == 30
+    assert os.stat(cache / made / "tokens.bin").st_mtime_ns == before
+    write_rows(tmp_path / "Split-train" / "more.gz", [raw_row(99)])
+    assert len(read_rows(patterns, cache, LIMITS)) == 31
+    assert len(os.listdir(cache)) == 2
+
+
+def test_a_build_that_was_cut_short_is_made_anew(tmp_path):
+    patterns, cache = write_split(tmp_path), tmp_path / "cache"
+    read_rows(patterns, cache, LIMITS)
+    (made,) = os.listdir(cache)
+    os.rename(cache / made, cache / f"{made}.unfinished")
+    os.remove(cache / f"{made}.unfinished" / "rows.json")
+    assert len(read_rows(patterns, cache, LIMITS)) == 30
+    assert os.listdir(cache) == [made]
+
+
+BAD: dict[str, dict[str, list[int]]] = {
+    "holds no tokens": {"tokens": [], "word_starts": [], "sentence_starts": []},
+    "word_starts is not as long as tokens": {"word_starts": [1]},
+    "sentence_starts is not as long as tokens": {"sentence_starts": []},
+    "document_keys is not as long as chunk_lengths": {"document_keys": [1]},
+    "has more than 2 chunks": {"chunk_lengths": [1, 1, 1], "document_keys": [1, 1, 1]},
+    "has a chunk of no tokens": {"chunk_lengths": [0, 1]},
+    "chunk_lengths do not add up to its tokens": {"chunk_lengths": [1, 1]},
+    "is longer than 24 tokens with its special ones": {
+        "tokens": [7] * 22,
+        "word_starts": [1] * 22,
+        "sentence_starts": [1] * 22,
+        "chunk_lengths": [11, 11],
+    },
+    "has token ids outside the vocabulary of 45 pieces": {
+        "tokens": [7, 45],
+        "word_starts": [1, 1],
+        "sentence_starts": [1, 1],
+        "chunk_lengths": [1, 1],
+    },
+}
+
+
+@pytest.mark.parametrize("problem", BAD)
+def test_malformed_row_is_named(tmp_path, problem):
+    path = tmp_path / "rows.gz"
+    write_rows(path, [raw_row(0), raw_row(1), {**raw_row(2), **BAD[problem]}, raw_row(3)])
+    with pytest.raises(RowsError, match=f"rows.gz: record 2: {problem}"):
+        read_rows([str(path)], tmp_path / "cache", LIMITS)
+    assert os.listdir(tmp_path / "cache") == []
+
+
+def test_unreadable_files_are_named(tmp_path):
+    no_id = raw_row(0)
+    del no_id[features.EXAMPLE_ID]
+    write_rows(tmp_path / "no_id.gz", [no_id])
+    with gzip.open(tmp_path / "garbage.gz", "wb") as file:
+        file.write(b"this is no TFRecord, whatever its name says")
+    (tmp_path / "plain.gz").write_bytes(b"nor is this gzipped")
+    write_rows(tmp_path / "whole.gz", [raw_row(index) for index in range(50)])
+    whole = (tmp_path / "whole.gz").read_bytes()
+    (tmp_path / "short.gz").write_bytes(whole[: len(whole) // 2])
+    for name in ("no_id.gz", "garbage.gz", "plain.gz", "short.gz"):
+        with pytest.raises(RowsError, match=f"{name}: cannot be read behind record 0"):
+            read_rows([str(tmp_path / name)], tmp_path / "cache", LIMITS)
+
+
+def test_nothing_to_read_and_repeated_ids_are_refused(tmp_path):
+    cache = tmp_path / "cache"
+    with pytest.raises(RowsError, match=r"no file matches .*nowhere"):
+        read_rows([str(tmp_path / "nowhere" / "*")], cache, LIMITS)
+    write_rows(tmp_path / "empty.gz", [])
+    with pytest.raises(RowsError, match="holds no rows"):
+        read_rows([str(tmp_path / "empty.gz")], cache, LIMITS)
+    write_rows(tmp_path / "twice.gz", [raw_row(1), raw_row(0), raw_row(1)])
+    with pytest.raises(RowsError, match=f"example id {raw_row(1)['example_id'][0]} occurs more than once"):
+        read_rows([str(tmp_path / "twice.gz")], cache, LIMITS)
