@@ -112,10 +112,10 @@ def _definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDe
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
             continue
-        for field in _block_fields(type(node)):
+        for field in _block_fields(node._fields):
             yield from _definitions(getattr(node, field))
 
 
 @functools.cache
-def _block_fields(node_type: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(field for field in node_type._fields if field in BLOCK_FIELDS)
+def _block_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(field for field in fields if field in BLOCK_FIELDS)

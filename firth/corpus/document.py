@@ -68,6 +68,6 @@ def document_id(source: str, uri: str) -> str:
     Example:
 
     >>> document_id("books", "a.txt")
-    '19d3ca7de1bb2a6aa89d7ff1c4d27ebd'
+    'c99977e021a0f9fdbda9cb8ce64fb860'
     """
     return digest(source, uri).hex()

@@ -25,7 +25,7 @@ def hash63(*parts: str | bytes) -> int:
     Example:
 
     >>> hash63("docs", "a.txt")
-    4305284837633453462
+    6137835031905656653
     """
     return int.from_bytes(digest(*parts)[:8], "big") >> 1
 

@@ -4,6 +4,7 @@ import difflib
 import importlib.metadata
 import importlib.util
 import os
+import pkgutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -69,9 +70,18 @@ def _source_file(path: str, package: str, module: str) -> SourceFile:
 
 
 def _nearest(package: str) -> str:
-    distributions = importlib.metadata.packages_distributions()
-    for module, names in distributions.items():
-        if package in names and not module.startswith("_"):
-            return f"; the distribution {package!r} is imported as {module!r}"
-    near = difflib.get_close_matches(package, distributions, n=1)
+    modules = {module.name for module in pkgutil.iter_modules()}
+    for name in _modules_of_distribution(package):
+        if name in modules:
+            return f"; the distribution {package!r} is imported as {name!r}"
+    near = difflib.get_close_matches(package, modules, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _modules_of_distribution(name: str) -> list[str]:
+    try:
+        files = importlib.metadata.files(name) or []
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return []
+    modules = {file.parts[0].removesuffix(".py") for file in files if file.suffix == ".py"}
+    return sorted(module for module in modules if not module.startswith("_"))

@@ -1,6 +1,7 @@
 """Sources to documents, in Beam."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput

@@ -5,6 +5,7 @@ import re
 # A sentence ends at a blank line, or behind a full stop, question or exclamation mark (closing quotes and
 # brackets go with it) that a space follows.
 _END = re.compile(r"\n[^\S\n]*\n\s*|[.!?][\"'”’»)\]]*\s+")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _OPENING = frozenset("\"'“‘«([")
 
 
@@ -22,7 +23,7 @@ def split_sentences(text: str) -> list[str]:
     sentences, start = [], 0
     for match in _END.finditer(text):
         end = match.end()
-        if end < len(text) and (match.group()[0] == "\n" or _opens(text[end])):
+        if end < len(text) and (_opens(text[end]) or _BLANK_LINE.search(match.group())):
             sentences.append(text[start:end])
             start = end
     sentences.append(text[start:])
