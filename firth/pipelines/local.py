@@ -177,9 +177,9 @@ def _write_summary(result: RunResult, outputs: Outputs) -> None:
 def _execute(recipe: Recipe, run_dir: pathlib.Path) -> None:
     (run_dir / RECIPE_FILE).write_text(recipe_to_yaml(recipe), encoding="utf-8")
     # Logical devices can only be made before anything touches TensorFlow's context.
-    from firth.training.distribution import configure_devices
+    from firth.training.distribution import prepare_devices
 
-    configure_devices(recipe.training)
+    prepare_devices(recipe.training)
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
     LocalDagRunner().run(create_local_pipeline(recipe, run_dir))

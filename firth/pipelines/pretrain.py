@@ -134,7 +134,7 @@ def _model(recipe: Recipe, sequences: SequenceGen, checkpoint_root: str) -> dict
         baseline_model=baseline.outputs["model"],
         eval_config=build_eval_config(recipe.evaluation, recipe.objective.next_sentence),
     )
-    validator = ServingValidator(model=trainer.outputs["model"])
+    validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
     return {"trainer": trainer, "baseline": baseline, "evaluator": evaluator, "validator": validator}
 
 

@@ -35,7 +35,7 @@ def run_fn(fn_args) -> None:
     counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
 
-    from firth.serving.export import export
+    from firth.serving import export
 
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir)
 
