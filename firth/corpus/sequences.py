@@ -139,14 +139,16 @@ def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, f
     return Counter({(split, "written"): len(pairs), (split, "rows_without_partner"): alone})
 
 
-def _sum_counts(counts: Iterable[Counter]) -> Counter:
-    total: Counter = Counter()
+def _sum_counts(counts: Iterable[Mapping[tuple[str, str], int]]) -> dict[tuple[str, str], int]:
+    # Between workers Beam makes plain dicts of Counters.
+    total: Counter[tuple[str, str]] = Counter()
     for each in counts:
         total.update(each)
-    return total
+    return dict(total)
 
 
-def _write_counts(counts: Counter, path: str, splits: Iterable[str]) -> None:
+def _write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
+    counts = Counter(summed)
     for split in splits:
         pairs = (("read", "documents"), ("tokenized", "tokens"), ("rows", "written"))
         for came, went in pairs:

@@ -1,30 +1,18 @@
-import os
-import pathlib
+import random
 
-import apache_beam as beam
 import pytest
 
-from firth.corpus.document import Document, document_id
-
-SHARED_DATA = pathlib.Path(
-    os.environ.get("FIRTH_SHARED_DATA", pathlib.Path(__file__).parents[2].parent / "shared" / "data")
-)
+from firth.corpus import Document
+from tests.corpus.helpers import document, random_text
 
 
-def make_pipeline() -> beam.Pipeline:
-    return beam.Pipeline(argv=["--direct_running_mode=in_memory", "--direct_num_workers=1"])
-
-
-def make_pipeline_of_two() -> beam.Pipeline:
-    return beam.Pipeline(argv=["--direct_running_mode=multi_threading", "--direct_num_workers=2"])
-
-
-def document(text: str, name: str = "a", source: str = "docs", licence: str = "CC0") -> Document:
-    return Document(document_id(source, name), text, source, licence, name)
-
-
-def shared_data(name: str) -> pathlib.Path:
-    path = SHARED_DATA / name
-    if not path.exists():
-        pytest.skip(f"there is no {path}; FIRTH_SHARED_DATA names the folder of real data")
-    return path
+@pytest.fixture(scope="session")
+def documents() -> list[Document]:
+    generator = random.Random(3)
+    documents = []
+    for i in range(120):
+        source = "books" if i % 3 else "web"
+        text = random_text(generator, generator.randint(1, 5) if i % 5 == 0 else generator.randint(5, 80))
+        documents.append(document(text, f"{i}", source, licence=f"{source} licence"))
+    copies = [document(each.text + " \r\n", f"copy{i}", "web") for i, each in enumerate(documents[:20])]
+    return documents + copies

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.corpus.chunks import chunk_lengths
-from firth.corpus.packing import pack
 from firth.corpus.pack_rows import pack_rows
+from firth.corpus.packing import pack
 from firth.corpus.partners import find_partners
 from firth.corpus.sentences import split_sentences
 from firth.corpus.tokenization import TokenizedDocument

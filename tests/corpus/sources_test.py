@@ -149,7 +149,10 @@ def test_standard_library():
 
 
 MISSING = {
-    "a pattern without files": (TextSource(kind="text", paths=("/nowhere/*.txt",)), "no file matches '/nowhere"),
+    "a pattern without files": (
+        TextSource(kind="text", paths=("/nowhere/*.txt",)),
+        "no file matches '/nowhere",
+    ),
     "a folder": (TextSource(kind="text", paths=(os.path.dirname(__file__),)), "is a folder"),
     "a distribution": (DocstringsSource(kind="docstrings", packages=("PyYAML",)), "imported as 'yaml'"),
     "a slip": (DocstringsSource(kind="docstrings", packages=("pandsa",)), "did you mean 'pandas'"),

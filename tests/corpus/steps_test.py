@@ -11,7 +11,7 @@ from firth.corpus.step_table import STEPS
 from firth.corpus.steps import Drop, Keep
 from firth.recipes import cleaning
 from firth.recipes.cleaning import CharactersStep, ExactDuplicatesStep, LengthStep, NormalizeStep
-from tests.corpus.conftest import document
+from tests.corpus.helpers import document
 
 NORMALIZE = NormalizeStep(kind="normalize")
 LENGTH = LengthStep(kind="length", min_words=2, max_words=3)

@@ -1,0 +1,108 @@
+import random
+
+import pytest
+
+from firth.corpus import SPLITS, CountMismatchError, Document, EmptyCorpusError
+from firth.corpus.split import split_of
+from firth.corpus.tally import DROPPED, IN, KEPT, Flow, Tally
+from firth.recipes.cleaning import Cleaning, LengthStep, Split
+from firth.recipes.sources import JsonlSource
+from tests.corpus.helpers import (
+    CLEANING,
+    clean,
+    document,
+    make_pipeline_of_two,
+    read_records,
+    read_to,
+    shared_data,
+)
+
+
+def test_the_funnel_by_hand(tmp_path):
+    documents = [
+        document("a whale", "1"),
+        document("a whale\r\n", "2", "web"),
+        document("whale", "3"),
+        document("\x00", "4", "web"),
+        *(document(f"ship {i}", f"more{i}") for i in range(20)),
+    ]
+    report = clean(tmp_path, documents, CLEANING)
+    rows = {(row["step"], row["source"]): row for row in report["funnel"]}
+    assert [row["step"] for row in report["funnel"][::2]] == ["normalize", "length", "exact_duplicates"]
+    assert rows["normalize", "web"]["dropped"] == {"empty": {"documents": 1, "bytes": 1}}
+    assert (rows["normalize", "web"]["bytes_in"], rows["normalize", "web"]["bytes_kept"]) == (10, 7)
+    assert rows["length", "docs"]["dropped"] == {"too_few_words": {"documents": 1, "bytes": 5}}
+    kept, dropped = sorted(documents[:2], key=lambda each: each.id)
+    last = rows["exact_duplicates", dropped.source]
+    assert last["dropped"] == {"duplicate": {"documents": 1, "bytes": 7}}
+    assert report["duplicate_clusters"] == [{"size": 2, "clusters": 1}]
+    examples = {each["reason"]: each for each in report["dropped_examples"]}
+    assert examples["duplicate"]["id"] == dropped.id
+    assert examples["too_few_words"]["excerpt"] == "whale"
+    assert report["lengths"]["cleaned_words"] == {"lower": [0, 1, 2], "documents": [0, 0, 21]}
+    left = [Document.from_example(each) for split in SPLITS for each in read_records(f"{tmp_path}/{split}/*")]
+    assert kept.id in {each.id for each in left}
+    assert len(left) == 21
+
+
+def test_cleaning_does_not_depend_on_order_or_workers(tmp_path, documents):
+    shuffled = random.Random(5).sample(documents, len(documents))
+    first = clean(tmp_path / "1", documents, CLEANING)
+    second = clean(tmp_path / "2", shuffled, CLEANING, make_pipeline_of_two)
+    assert first == second
+    for split in SPLITS:
+        records = [sorted(read_records(f"{tmp_path}/{run}/{split}/*")) for run in (1, 2)]
+        assert records[0] == records[1]
+
+
+def test_splits_share_no_text_and_add_up(tmp_path, documents):
+    report = clean(tmp_path, documents, CLEANING)
+    texts = {
+        split: [Document.from_example(each).text for each in read_records(f"{tmp_path}/{split}/*")]
+        for split in SPLITS
+    }
+    assert not set(texts["train"]) & set(texts["eval"])
+    assert len(set(texts["train"] + texts["eval"])) == sum(map(len, texts.values()))
+    assert all(split_of(text, 0.3) == split for split in SPLITS for text in texts[split])
+    for row in report["funnel"]:
+        dropped = sum(each["documents"] for each in row["dropped"].values())
+        assert row["documents_in"] == row["documents_kept"] + dropped
+    last = [row for row in report["funnel"] if row["step"] == "exact_duplicates"]
+    for unit in ("documents", "bytes"):
+        assert sum(row[unit] for row in report["splits"]) == sum(row[f"{unit}_kept"] for row in last)
+    assert {row["licence"] for row in report["splits"]} >= {"books licence", "web licence"}
+
+
+def test_nothing_left_says_which_rule_dropped_how_much(tmp_path):
+    cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=9),))
+    with pytest.raises(
+        EmptyCorpusError, match=r"nothing is left of 2 .*length dropped 2 .*'docs'.*too_few_words"
+    ):
+        clean(tmp_path, [document("one"), document("two", "b")], cleaning)
+
+
+def test_an_empty_split_is_an_error(tmp_path):
+    cleaning = Cleaning(steps=(), split=Split(eval_fraction=1e-9))
+    with pytest.raises(EmptyCorpusError, match="the eval split is empty"):
+        clean(tmp_path, [document("one two three")], cleaning)
+
+
+def test_documents_that_go_missing_are_noticed():
+    tally = Tally()
+    tally.add(Flow("length", "docs", IN), 1)
+    with pytest.raises(CountMismatchError, match="'length', source 'docs'.*1 in"):
+        tally.check(["length"])
+    tally.add(Flow("length", "docs", DROPPED, "too_few_words"), 1)
+    tally.check(["length"])
+    tally.add(Flow("next", "docs", IN), 1)
+    tally.add(Flow("next", "docs", KEPT), 1)
+    with pytest.raises(CountMismatchError, match="0 kept before, 1 in"):
+        tally.check(["length", "next"])
+
+
+def test_real_web_pages(tmp_path):
+    path = shared_data("c4/c4_docs.jsonl")
+    documents = read_to(tmp_path, [JsonlSource(kind="jsonl", paths=(str(path),))])
+    assert len(documents) > 500
+    report = clean(tmp_path, documents, Cleaning())
+    assert sum(row["documents"] for row in report["splits"]) > 0.9 * len(documents)

@@ -1,0 +1,93 @@
+"""What the tests of the corpus share."""
+
+import os
+import pathlib
+import random
+
+import apache_beam as beam
+import pytest
+import tensorflow as tf
+
+from firth.corpus import SPLITS, Document, ReadSources, check_sources, curate
+from firth.corpus.document import document_id
+from firth.corpus.record_files import write_records
+from firth.recipes.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
+
+SHARED_DATA = pathlib.Path(
+    os.environ.get("FIRTH_SHARED_DATA", pathlib.Path(__file__).parents[2].parent / "shared" / "data")
+)
+
+
+def make_pipeline() -> beam.Pipeline:
+    return beam.Pipeline(argv=["--direct_running_mode=in_memory", "--direct_num_workers=1"])
+
+
+def make_pipeline_of_two() -> beam.Pipeline:
+    return beam.Pipeline(argv=["--direct_running_mode=multi_threading", "--direct_num_workers=2"])
+
+
+def document(text: str, name: str = "a", source: str = "docs", licence: str = "CC0") -> Document:
+    return Document(document_id(source, name), text, source, licence, name)
+
+
+def shared_data(name: str) -> pathlib.Path:
+    path = SHARED_DATA / name
+    if not path.exists():
+        pytest.skip(f"there is no {path}; FIRTH_SHARED_DATA names the folder of real data")
+    return path
+
+
+STEPS = (
+    NormalizeStep(kind="normalize"),
+    LengthStep(kind="length", min_words=2),
+    ExactDuplicatesStep(kind="exact_duplicates"),
+)
+CLEANING = Cleaning(steps=STEPS, split=Split(eval_fraction=0.3))
+WORDS = [
+    "the",
+    "whale",
+    "a",
+    "ship",
+    "sea",
+    "Captain",
+    "saw",
+    "called",
+    "white",
+    "harpoon",
+    "and",
+    "of",
+    "in",
+    ".",
+    "!",
+    "?",
+    "(old)",
+    "(new)",
+    "'and'",
+    "1851",
+]
+
+
+def read_records(pattern: str) -> list[bytes]:
+    files = sorted(tf.io.gfile.glob(pattern))
+    return list(tf.data.TFRecordDataset(files, "GZIP").as_numpy_iterator()) if files else []
+
+
+def read_to(folder, sources) -> list[Document]:
+    with make_pipeline() as pipeline:
+        _ = (
+            pipeline
+            | ReadSources(sources, str(folder))
+            | beam.io.WriteToTFRecord(f"{folder}/documents", file_name_suffix=".gz")
+        )
+    check_sources(str(folder))
+    return [Document.from_example(record) for record in read_records(f"{folder}/documents*")]
+
+
+def clean(folder, documents, cleaning, pipeline=make_pipeline) -> dict:
+    write_records(f"{folder}/in", 0, 1, [each.to_example() for each in documents])
+    splits = {split: f"{folder}/{split}" for split in SPLITS}
+    return curate(pipeline, str(folder), f"{folder}/in/*", cleaning, splits, f"{folder}/report")
+
+
+def random_text(generator: random.Random, words: int) -> str:
+    return " ".join(generator.choices(WORDS, k=words))

@@ -1,0 +1,124 @@
+import collections
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth import features
+from firth.corpus import (
+    SPLITS,
+    Document,
+    EmptyCorpusError,
+    count_corpus_words,
+    make_sequences,
+    train_tokenizer,
+)
+from firth.corpus.record_files import write_records
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.tokenizers import load_tokenizer
+from tests.corpus.helpers import CLEANING, clean, document, make_pipeline, make_pipeline_of_two, read_records
+
+SEQUENCES = Sequences(length=24, max_documents=3, shards=4)
+
+
+@pytest.fixture(scope="module")
+def splits(tmp_path_factory, documents):
+    """A folder with cleaned splits and a tokenizer."""
+    folder = tmp_path_factory.mktemp("cleaned")
+    # A document of which the tokenizer makes nothing: zero width spaces are no control characters.
+    clean(folder, [*documents, document("\u200b \u200b", "blank")], CLEANING)
+    counts = count_corpus_words(make_pipeline, f"{folder}/train/*", True, str(folder))
+    train_tokenizer(counts, WordPieceTokenizer(vocabulary_size=80, min_frequency=1), f"{folder}/tokenizer")
+    return folder
+
+
+def pack_to(folder, splits, pipeline=make_pipeline, sequences=SEQUENCES) -> dict:
+    return make_sequences(
+        pipeline,
+        {split: f"{splits}/{split}/*" for split in SPLITS},
+        f"{splits}/tokenizer",
+        sequences,
+        3,
+        {split: f"{folder}/{split}" for split in SPLITS},
+        str(folder),
+    )
+
+
+def parse(record: bytes) -> dict[str, list]:
+    fields = tf.train.Example.FromString(record).features.feature
+    return {name: list(each.int64_list.value or each.bytes_list.value) for name, each in fields.items()}
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory, splits):
+    folder = tmp_path_factory.mktemp("packed")
+    return folder, pack_to(folder, splits)
+
+
+def test_word_counts_are_those_of_the_train_split(splits):
+    texts = [Document.from_example(each).text for each in read_records(f"{splits}/train/*")]
+    whales = sum(text.split().count("whale") for text in texts)
+    assert count_corpus_words(make_pipeline, f"{splits}/train/*", True, str(splits))["whale"] == whales > 0
+
+
+def test_all_tokens_of_all_documents_are_in_the_rows(splits, packed):
+    folder, counts = packed
+    tokenizer = load_tokenizer(f"{splits}/tokenizer")
+    for split in SPLITS:
+        documents = [Document.from_example(each) for each in read_records(f"{splits}/{split}/*")]
+        expected = tokenizer.tokenize([each.text for each in documents]).to_list()
+        rows = [parse(each) for each in read_records(f"{folder}/{split}/*")]
+        found = collections.Counter(token for row in rows for token in row["tokens"])
+        assert found == collections.Counter(token for tokens in expected for token in tokens)
+        assert counts[split]["tokens"] == found.total()
+        assert counts[split]["documents"] == len(documents)
+        assert counts[split]["rows"] == len(rows) == len({row["example_id"][0] for row in rows})
+        assert counts[split]["empty_documents"] == sum(not tokens for tokens in expected)
+
+
+def test_rows_keep_to_their_specs(splits, packed):
+    folder, _ = packed
+    starts = load_tokenizer(f"{splits}/tokenizer").word_start_table
+    specs = features.row_specs(SEQUENCES.length - 3, SEQUENCES.max_documents)
+    for record in read_records(f"{folder}/*/*.gz"):
+        row = parse(record)
+        for name, spec in specs.items():
+            assert len(row[name]) <= (spec.shape or (1,))[0]
+        assert all(0 <= each < 2**63 for each in row["document_keys"] + row["example_id"])
+        assert row["source"][0] in (b"books", b"web")
+        assert row["word_starts"] == starts[row["tokens"]].astype(int).tolist()
+        assert np.all(np.array(row["sentence_starts"]) <= np.array(row["word_starts"]))
+        assert sum(row["chunk_lengths"]) == len(row["tokens"])
+
+
+def test_rows_of_the_eval_split_have_partners_of_other_documents(packed):
+    folder, counts = packed
+    rows = [parse(each) for each in read_records(f"{folder}/eval/*")]
+    assert counts["eval"]["rows_without_partner"] == 0
+    all_keys = {tuple(row["document_keys"]) for row in rows}
+    for row in rows:
+        assert tuple(row["partner_document_keys"]) in all_keys
+        assert not set(row["document_keys"]) & set(row["partner_document_keys"])
+        assert (
+            len(row["partner_tokens"]) == len(row["partner_word_starts"]) == sum(row["partner_chunk_lengths"])
+        )
+    assert "partner_tokens" not in parse(read_records(f"{folder}/train/*")[0])
+
+
+def test_files_are_the_same_on_any_number_of_workers(tmp_path, splits, packed):
+    folder, counts = packed
+    assert pack_to(tmp_path, splits, make_pipeline_of_two) == counts
+    names = sorted(path.relative_to(folder) for path in folder.rglob("*.gz"))
+    assert names == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.gz"))
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_a_split_without_tokens_is_an_error(tmp_path, splits):
+    for split in SPLITS:
+        write_records(f"{tmp_path}/{split}", 0, 1, [document("\u200b").to_example()])
+    tf.io.gfile.makedirs(f"{tmp_path}/tokenizer")
+    for path in (splits / "tokenizer").iterdir():
+        tf.io.gfile.copy(str(path), f"{tmp_path}/tokenizer/{path.name}")
+    with pytest.raises(EmptyCorpusError, match="the train split has no row: 1 of its 1"):
+        pack_to(tmp_path / "out", tmp_path)
