@@ -60,6 +60,12 @@ def exported_model() -> Exported:
     return Exported(directory, served, rows, sources)
 
 
+@functools.cache
+def loaded_model():
+    """The exported model, as TensorFlow 2 loads it."""
+    return tf.saved_model.load(exported_model().directory)
+
+
 def examples_artifact(uri: str):
     """Writes the rows as SequenceGen's eval split; returns the TFX artifact."""
     from tfx.types import artifact_utils, standard_artifacts

@@ -14,7 +14,7 @@ from tfx.utils import proto_utils
 from firth.evaluation import build_eval_config, load_evaluation, load_thresholds
 from firth.evaluation.metrics import METRICS
 from firth.recipes import Evaluation, Threshold
-from tests.exported_model import examples_artifact, exported_model
+from tests.exported_model import examples_artifact, exported_model, loaded_model
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,8 @@ def examples(tmp_path_factory):
 def expected():
     """The metrics of each slice, summed in float64 over rows that were asked one by one."""
     exported = exported_model()
-    evaluate = tf.saved_model.load(exported.directory)
-    rows = [evaluate.signatures["evaluate"](examples=tf.constant([row])) for row in exported.rows]
+    evaluate = loaded_model().signatures["evaluate"]
+    rows = [evaluate(examples=tf.constant([row])) for row in exported.rows]
     sources = np.array(exported.sources)
     slices = {
         "overall": sources == sources,

@@ -9,22 +9,22 @@ from firth.models import example_sums
 from firth.objectives import OBJECTIVES
 from firth.serving.evaluate import SUMS, evaluator, in_chunks
 from firth.serving.rows import parse_rows
-from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, make_row, make_served
+from tests.exported_model import (
+    RECIPE,
+    UNIGRAM_COUNTS,
+    VOCABULARY,
+    exported_model,
+    loaded_model,
+    make_row,
+    make_served,
+)
 
 SPECS = features.row_specs(21, 3)
 
 
-@pytest.fixture(scope="module")
-def evaluate():
-    signature = tf.saved_model.load(exported_model().directory).signatures["evaluate"]
-
-    def call(rows):
-        outputs = signature(examples=tf.constant(rows, tf.string))
-        return {name: value.numpy() for name, value in outputs.items()}
-
-    # The signature lives no longer than what it was loaded from.
-    call.loaded = signature
-    return call
+def evaluate(rows):
+    outputs = loaded_model().signatures["evaluate"](examples=tf.constant(rows, tf.string))
+    return {name: value.numpy() for name, value in outputs.items()}
 
 
 def test_a_row_is_padded_to_its_specs():
@@ -55,14 +55,14 @@ def test_rows_of_other_models_are_refused():
         parse_rows(tf.constant([row]), features.row_specs(21, 1))
 
 
-def test_pieces_of_another_vocabulary_are_refused(evaluate):
+def test_pieces_of_another_vocabulary_are_refused():
     example = tf.train.Example.FromString(exported_model().rows[0])
     example.features.feature["tokens"].int64_list.value[0] = 40
     with pytest.raises(tf.errors.InvalidArgumentError, match="vocabulary of 40"):
         evaluate([example.SerializeToString()])
 
 
-def test_sums_are_those_of_the_model_on_the_objectives_features(evaluate):
+def test_sums_are_those_of_the_model_on_the_objectives_features():
     exported = exported_model()
     served = exported.served
     objective = OBJECTIVES["masked_lm"](RECIPE.objective, RECIPE.sequences, served.tokenizer)
@@ -85,7 +85,7 @@ def test_sums_are_those_of_the_model_on_the_objectives_features(evaluate):
 
 @settings(max_examples=8, deadline=None)
 @given(st.permutations(range(10)), st.integers(1, 10))
-def test_a_rows_figures_do_not_depend_on_its_batch(evaluate, order, size):
+def test_a_rows_figures_do_not_depend_on_its_batch(order, size):
     rows = exported_model().rows
     whole = evaluate(rows)
     for start in range(0, len(rows), size):
@@ -104,7 +104,7 @@ def test_without_next_sentence_prediction_its_sums_are_zero():
     assert (sums["mlm_weight_sum"].numpy() > 0).all()
 
 
-def test_masks_differ_between_rows_and_not_between_calls(evaluate):
+def test_masks_differ_between_rows_and_not_between_calls():
     row = tf.train.Example.FromString(exported_model().rows[0])
     twins = []
     for example_id in range(6):

@@ -8,7 +8,7 @@ import tensorflow as tf
 from firth.serving.samples import TEXTS
 from firth.serving.saved_model import export
 from firth.serving.warmup import read_warmup
-from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model
+from tests.exported_model import RECIPE, UNIGRAM_COUNTS, VOCABULARY, exported_model, loaded_model
 
 
 class WithoutDigest:
@@ -24,8 +24,7 @@ class WithoutDigest:
 
 
 def test_signatures_answer_what_the_functions_do():
-    exported = exported_model()
-    loaded = tf.saved_model.load(exported.directory)
+    loaded = loaded_model()
     outputs = loaded.signatures["fill_mask"](text=tf.constant(["the [MASK] sat on the [MASK]", "z"]))
     assert outputs["mask_count"].numpy().tolist() == [2, 0]
     assert outputs["mask_positions"].numpy().tolist() == [[1, 5], [0, 0]]
@@ -44,9 +43,8 @@ def test_description_names_what_the_model_was_made_of():
 
 
 def test_warmup_requests_run():
-    exported = exported_model()
-    loaded = tf.saved_model.load(exported.directory)
-    requests = list(read_warmup(exported.directory))
+    loaded = loaded_model()
+    requests = list(read_warmup(exported_model().directory))
     assert [request.signature for request in requests] == [
         "fill_mask",
         "embed",
