@@ -90,7 +90,7 @@ def test_an_empty_split_is_an_error(tmp_path):
 def test_documents_that_go_missing_are_noticed():
     tally = Tally()
     tally.add(Flow("length", "docs", IN), 1)
-    with pytest.raises(CountMismatchError, match="'length', source 'docs'.*1 in"):
+    with pytest.raises(CountMismatchError, match=r"'length', source 'docs'.*1 in"):
         tally.check(["length"])
     tally.add(Flow("length", "docs", DROPPED, "too_few_words"), 1)
     tally.check(["length"])

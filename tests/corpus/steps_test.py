@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from firth.corpus.exact_duplicates import ExactDuplicates
 from firth.corpus.normalize import normalize_text
 from firth.corpus.step_table import STEPS
-from firth.corpus.steps import Drop, Keep
+from firth.corpus.steps import DocumentStep, Drop, Keep
 from firth.recipes import cleaning
 from firth.recipes.cleaning import CharactersStep, ExactDuplicatesStep, LengthStep, NormalizeStep
 from tests.corpus.helpers import document
@@ -38,7 +38,9 @@ TABLE = [
 
 @pytest.mark.parametrize(("config", "text", "expected"), TABLE)
 def test_document_steps(config, text, expected):
-    decision = STEPS[config.kind](config).decide(document(text))
+    step = STEPS[config.kind](config)
+    assert isinstance(step, DocumentStep)
+    decision = step.decide(document(text))
     assert decision == (expected if isinstance(expected, Drop) else Keep(document(expected)))
 
 

@@ -1,0 +1,171 @@
+"""The four components of the corpus: executors run in turn on real records, as TFX runs them."""
+
+import json
+import os
+import random
+
+import pytest
+import tensorflow as tf
+import tensorflow_data_validation as tfdv
+from tfx.dsl.components.base.base_beam_executor import BaseBeamExecutor
+from tfx.types import artifact_utils, channel_utils, standard_artifacts
+
+from firth.components import CorpusExampleGen, Curator, SequenceGen, TokenizerGen
+from firth.components.artifacts import CorpusReport, Tokenizer
+from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint
+from firth.recipes.cleaning import Cleaning, LengthStep, Split
+from firth.recipes.sources import JsonlSource, TextSource
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.tokenizers import TokenizerMismatchError, load_tokenizer
+from tests.corpus.helpers import random_text, read_records
+
+BEAM = ["--direct_running_mode=in_memory", "--direct_num_workers=1"]
+CLEANING = Cleaning(split=Split(eval_fraction=0.2))
+SEQUENCES = Sequences(length=32, shards=2)
+
+
+def run(component, inputs: dict, folder) -> dict:
+    """Runs a component's executor with the execution properties that it declares; returns its artifacts."""
+    outputs = {name: [channel.type()] for name, channel in component.outputs.items()}
+    for name, (artifact,) in outputs.items():
+        artifact.uri = str(folder / name)
+        os.makedirs(artifact.uri)
+    context = BaseBeamExecutor.Context(
+        beam_pipeline_args=list(BEAM), tmp_dir=str(folder / "temporary"), unique_id="1"
+    )
+    executor = component.EXECUTOR_SPEC.executor_class(context)
+    executor.Do({name: [artifact] for name, artifact in inputs.items()}, outputs, component.exec_properties)
+    return {name: artifact for name, (artifact,) in outputs.items()}
+
+
+def channel(artifact_type):
+    return channel_utils.as_channel([artifact_type()])
+
+
+def example_gen(sources):
+    return CorpusExampleGen(sources=sources)
+
+
+def curator(cleaning=CLEANING):
+    return Curator(examples=channel(standard_artifacts.Examples), cleaning=cleaning)
+
+
+def tokenizer_gen():
+    config = WordPieceTokenizer(vocabulary_size=80, min_frequency=1)
+    return TokenizerGen(examples=channel(standard_artifacts.Examples), tokenizer=config)
+
+
+def sequence_gen():
+    return SequenceGen(
+        examples=channel(standard_artifacts.Examples),
+        tokenizer=channel(Tokenizer),
+        sequences=SEQUENCES,
+        special_tokens=3,
+    )
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    generator = random.Random(11)
+    for i in range(6):
+        texts = [random_text(generator, generator.randint(5, 60)) for _ in range(10)]
+        (folder / f"{i}.txt").write_text("\n\n".join(texts))
+    (folder / "a.jsonl").write_text('{"text": "Call me Ishmael, said the white whale."}\n{"tex')
+    return (
+        TextSource(kind="text", licence="CC0", paths=(f"{folder}/*.txt",), documents="blank_line"),
+        JsonlSource(kind="jsonl", paths=(f"{folder}/*.jsonl",)),
+    )
+
+
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory, sources):
+    """The artifacts of the four components, run one after another."""
+    folder = tmp_path_factory.mktemp("artifacts")
+    made = {"raw": run(example_gen(sources), {}, folder / "raw")["examples"]}
+    made["curated"], made["report"] = run(curator(), {"documents": made["raw"]}, folder / "curated").values()
+    made |= run(tokenizer_gen(), {"examples": made["curated"]}, folder / "tokenizer")
+    inputs = {"documents": made["curated"], "tokenizer": made["tokenizer"]}
+    made["rows"] = run(sequence_gen(), inputs, folder / "rows")["examples"]
+    return made
+
+
+def test_example_gen_writes_documents_and_what_it_rejected(artifacts):
+    raw = artifacts["raw"]
+    assert artifact_utils.decode_split_names(raw.split_names) == ["corpus"]
+    assert raw.get_string_custom_property("payload_format") == "FORMAT_TF_EXAMPLE"
+    documents = [Document.from_example(each) for each in read_records(f"{raw.uri}/Split-corpus/*")]
+    assert len(documents) == len({each.id for each in documents}) == 61
+    assert {(each.source, each.licence) for each in documents} == {("text", "CC0"), ("jsonl", "unknown")}
+    with open(f"{raw.uri}/rejected.jsonl") as file:
+        assert [json.loads(line)["reason"] for line in file] == ["malformed_json"]
+
+
+def test_statistics_of_the_documents_have_no_anomalies(artifacts):
+    statistics = tfdv.generate_statistics_from_tfrecord(f"{artifacts['raw'].uri}/Split-corpus/*")
+    schema = tfdv.infer_schema(statistics)
+    assert {feature.name for feature in schema.feature} == {"id", "text", "source", "licence", "uri"}
+    assert not tfdv.validate_statistics(statistics, schema).anomaly_info
+
+
+def test_example_gen_names_a_source_without_documents(tmp_path):
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    source = JsonlSource(kind="jsonl", name="web", paths=(f"{tmp_path}/*.jsonl",))
+    with pytest.raises(SourceError, match=r"'web'.*1 records rejected \(missing_text_key: 1\)"):
+        run(example_gen([source]), {}, tmp_path / "out")
+
+
+def test_changed_files_change_the_execution_properties(tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    source = TextSource(kind="text", paths=(f"{tmp_path}/*.txt",))
+    before = example_gen([source]).exec_properties
+    assert before["fingerprint"] == fingerprint([source])
+    assert before == example_gen([source]).exec_properties
+    (tmp_path / "a.txt").write_text("another")
+    assert example_gen([source]).exec_properties != before
+
+
+def test_curator_writes_splits_and_a_report(artifacts):
+    curated, report = artifacts["curated"], artifacts["report"]
+    assert artifact_utils.decode_split_names(curated.split_names) == ["train", "eval"]
+    assert isinstance(report, CorpusReport)
+    with open(f"{report.uri}/corpus_report.json") as file:
+        content = json.load(file)
+    first = {row["source"]: row for row in content["funnel"] if row["step"] == "read"}
+    assert first["jsonl"]["rejected"]["malformed_json"]["documents"] == 1
+    written = sum(len(read_records(f"{curated.uri}/Split-{split}/*")) for split in ("train", "eval"))
+    assert written == sum(row["documents"] for row in content["splits"]) == 61
+
+
+def test_curator_fails_where_nothing_is_left(tmp_path, artifacts):
+    cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=1000),))
+    with pytest.raises(EmptyCorpusError, match="length dropped 60 of source 'text'"):
+        run(curator(cleaning), {"documents": artifacts["raw"]}, tmp_path)
+
+
+def test_tokenizer_gen_stamps_the_digest(artifacts):
+    digest = artifacts["tokenizer"].get_string_custom_property("digest")
+    tokenizer = load_tokenizer(artifacts["tokenizer"].uri, expected_digest=digest)
+    assert "whale" in tokenizer.get_vocabulary()
+
+
+def test_sequence_gen_writes_rows_with_their_tokenizer(artifacts):
+    rows = artifacts["rows"]
+    digest = rows.get_string_custom_property("tokenizer_digest")
+    assert digest == artifacts["tokenizer"].get_string_custom_property("digest")
+    load_tokenizer(f"{rows.uri}/tokenizer", expected_digest=digest)
+    assert artifact_utils.decode_split_names(rows.split_names) == ["train", "eval"]
+    with open(f"{rows.uri}/sequence_counts.json") as file:
+        counts = json.load(file)
+    for split in ("train", "eval"):
+        files = tf.io.gfile.glob(f"{rows.uri}/Split-{split}/*")
+        assert files
+        assert len(read_records(f"{rows.uri}/Split-{split}/*")) == counts[split]["rows"] > 0
+
+
+def test_sequence_gen_refuses_another_tokenizer(tmp_path, artifacts):
+    other = Tokenizer()
+    other.uri = artifacts["tokenizer"].uri
+    other.set_string_custom_property("digest", "0" * 64)
+    with pytest.raises(TokenizerMismatchError):
+        run(sequence_gen(), {"documents": artifacts["curated"], "tokenizer": other}, tmp_path)
