@@ -1,6 +1,7 @@
 """Keras 3 layers of language models, on `keras.ops` only: TensorFlow, JAX and torch run them."""
 
 from firth.layers.activations import ACTIVATIONS, gelu, gelu_approximate, get_activation
+from firth.layers.custom_gradient import custom_gradient
 from firth.layers.document_mask import document_bias
 from firth.layers.dropout import Dropout
 from firth.layers.embedding import Embedding
@@ -27,6 +28,7 @@ __all__ = [
     "PostNormBlock",
     "SelfAttention",
     "TokenSegmentPositionEmbedding",
+    "custom_gradient",
     "document_bias",
     "gather_rows",
     "gather_tokens",

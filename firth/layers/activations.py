@@ -4,6 +4,8 @@ import math
 
 from keras import ops
 
+from firth.layers.custom_gradient import custom_gradient
+
 
 def gelu(inputs):
     """Returns `x * P(X <= x)` for a standard normal X (Hendrycks and Gimpel 2016, section 2).
@@ -17,22 +19,21 @@ def gelu(inputs):
     Example:
 
     >>> import numpy as np
-    >>> np.round(np.array(gelu(np.array([-1.0, 0.0, 1.0], "float32"))), 4).tolist()
+    >>> [round(float(y), 4) for y in gelu(np.array([-1.0, 0.0, 1.0]))]
     [-0.1587, 0.0, 0.8413]
     """
 
-    @ops.custom_gradient
+    @custom_gradient
     def exact(x):
         below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
 
-        def gradient(*args, upstream=None):
-            upstream = args[0] if upstream is None else upstream
+        def gradient(upstream):
             density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
             return upstream * (below + x * density)
 
         return x * below, gradient
 
-    return exact(ops.convert_to_tensor(inputs))
+    return exact(inputs)
 
 
 def gelu_approximate(inputs):

@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from firth.layers.custom_gradient import custom_gradient
+
 
 def gather_rows(table, row_ids):
     """Returns `table[row_ids]`, rows of a matrix.
@@ -24,17 +26,15 @@ def gather_rows(table, row_ids):
     [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
     """
 
-    @ops.custom_gradient
+    @custom_gradient
     def gather(table):
-        def gradient(*args, upstream=None):
-            upstream = args[0] if upstream is None else upstream
+        def gradient(upstream):
             rows = ops.reshape(upstream, (-1, table.shape[-1]))
             return ops.segment_sum(rows, ops.reshape(row_ids, (-1,)), num_segments=ops.shape(table)[0])
 
         return ops.take(table, row_ids, axis=0), gradient
 
-    # Reshaping reads a variable without a copy; TensorFlow wants tensors where a gradient is custom.
-    return gather(ops.reshape(table, (-1, table.shape[-1])))
+    return gather(table)
 
 
 def gather_tokens(hidden, positions):

@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from firth.layers.custom_gradient import custom_gradient
+
 
 def tied_projection(hidden, table):
     """Returns `hidden @ table.T`.
@@ -24,12 +26,11 @@ def tied_projection(hidden, table):
     [[3.0, 10.0]]
     """
 
-    @ops.custom_gradient
+    @custom_gradient
     def project(hidden, table):
-        def gradient(*args, upstream=None):
-            upstream = args[0] if upstream is None else upstream
+        def gradient(upstream):
             return ops.matmul(upstream, table), ops.matmul(ops.transpose(upstream), hidden)
 
         return ops.matmul(hidden, ops.transpose(table)), gradient
 
-    return project(ops.convert_to_tensor(hidden), ops.convert_to_tensor(table))
+    return project(hidden, table)

@@ -1,0 +1,130 @@
+"""What holds for every layer, over the table of all of them."""
+
+import inspect
+import pathlib
+
+import keras
+import numpy as np
+import pytest
+
+import firth.layers
+from tests.backends.gradients import compiled, gradients
+from tests.layers.table import BATCH, CASES
+
+pytestmark = pytest.mark.parametrize("name", CASES)
+
+
+def make(name, **changes):
+    case = CASES[name]
+    keras.utils.set_random_seed(1)
+    return case.make(**{**case.arguments, **changes})
+
+
+def numpy(tensor) -> np.ndarray:
+    return keras.ops.convert_to_numpy(keras.ops.cast(tensor, "float32"))
+
+
+def test_config_round_trip(name):
+    first = make(name, seed=5, dtype="mixed_bfloat16")
+    config = keras.saving.serialize_keras_object(first)
+    second = keras.saving.deserialize_keras_object(config)
+    assert type(second) is type(first)
+    assert second.get_config() == first.get_config()
+    assert set(inspect.signature(type(first).__init__).parameters) - {"self", "kwargs"} <= set(
+        first.get_config()
+    ), "an argument of the constructor is missing from the config"
+
+
+def test_weights(name):
+    layer, case = make(name), CASES[name]
+    layer(*case.inputs(0))
+    assert len(layer.trainable_weights) == len(layer.weights) == case.weights
+    assert layer.count_params() == case.parameters
+
+
+def test_weights_follow_from_the_seed(name):
+    first, second, third = (make(name, seed=seed) for seed in (5, 5, 6))
+    inputs = CASES[name].inputs(0)
+    for layer in (first, second, third):
+        layer(*inputs)
+    pairs = list(zip(first.get_weights(), second.get_weights(), third.get_weights()))
+    assert all(np.array_equal(one, two) for one, two, _ in pairs)
+    assert not pairs or any(not np.array_equal(one, three) for one, _, three in pairs)
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+def test_output_shape_and_dtype(name, policy):
+    layer, case = make(name, dtype=policy), CASES[name]
+    inputs = case.inputs(0)
+    output = layer(*inputs)
+    expected = "float32" if policy == "float32" or case.float32_output else "bfloat16"
+    assert tuple(output.shape) == case.output_shape
+    assert keras.backend.standardize_dtype(output.dtype) == expected
+    assert tuple(layer.compute_output_shape(*(value.shape for value in inputs))) == case.output_shape
+    symbolic = layer(*(keras.KerasTensor(value.shape, dtype=str(value.dtype)) for value in inputs))
+    assert tuple(symbolic.shape) == case.output_shape
+    assert keras.backend.standardize_dtype(symbolic.dtype) == expected
+
+
+def test_weights_stay_float32_under_mixed_precision(name):
+    layer, case = make(name, dtype="mixed_bfloat16"), CASES[name]
+    layer(*case.inputs(0))
+    assert {str(weight.dtype) for weight in layer.weights} <= {"float32"}
+
+
+def test_mixed_precision_is_close_to_float32(name):
+    exact, mixed = make(name, seed=5), make(name, seed=5, dtype="mixed_bfloat16")
+    inputs = CASES[name].inputs(0)
+    np.testing.assert_allclose(numpy(mixed(*inputs)), numpy(exact(*inputs)), atol=0.1)
+
+
+def test_every_weight_gets_a_gradient(name):
+    layer, case = make(name), CASES[name]
+    inputs = case.inputs(0)
+    output = layer(*inputs)
+    direction = np.random.default_rng(1).normal(size=output.shape).astype("float32")
+    found = gradients(layer, lambda: keras.ops.sum(layer(*inputs) * direction))
+    assert len(found) == case.weights
+    for path, value in found.items():
+        assert value is not None and np.isfinite(value).all(), path
+        assert np.abs(value).max() > 0, path
+
+
+def test_a_batch_of_one_equals_a_batch_of_many(name):
+    layer, case = make(name), CASES[name]
+    inputs = case.inputs(0)
+    together = numpy(layer(*inputs))
+    for row in range(BATCH):
+        alone = [
+            value if place in case.shared else value[row : row + 1] for place, value in enumerate(inputs)
+        ]
+        np.testing.assert_allclose(numpy(layer(*alone))[0], together[row], atol=1e-6)
+
+
+def test_compiled_equals_eager(name):
+    layer, inputs = make(name), CASES[name].inputs(0)
+    eager = numpy(layer(*inputs))
+    np.testing.assert_allclose(numpy(compiled(lambda *args: layer(*args))(*inputs)), eager, atol=1e-5)
+
+
+def test_the_seed_state_decides_dropout(name):
+    layer, inputs = make(name, seed=3), CASES[name].inputs(0)
+    if "training" not in inspect.signature(layer.call).parameters:
+        pytest.skip("has no dropout")
+    layer(*inputs)
+    states = [value for value in layer.variables if not value.trainable]
+    assert len(states) == 1, "all dropout of a layer draws from one generator"
+    start = keras.ops.convert_to_numpy(states[0].value)
+    outputs = []
+    for _ in range(2):
+        states[0].assign(start)
+        outputs.append([numpy(layer(*inputs, training=True)) for _ in range(2)])
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+    if any(CASES[name].arguments.get(key) for key in ("rate", "dropout")):
+        assert not np.array_equal(outputs[0][0], outputs[0][1]), "two steps drop differently"
+
+
+def test_has_a_file_of_its_own(name):
+    assert getattr(firth.layers, name) is CASES[name].make
+    path = pathlib.Path(inspect.getfile(CASES[name].make))
+    assert path.stem.replace("_", "") == name.lower()

@@ -1,0 +1,38 @@
+"""What importing layers and models costs: no more libraries than Keras and its backend load anyway."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json, sys
+loaded = {}
+for name in ("keras", "firth.layers", "firth.models"):
+    __import__(name)
+    loaded[name] = sorted(sys.modules)
+print(json.dumps(loaded))
+"""
+# Recipe types, which firth.models reads, are pydantic's.
+PYDANTIC = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection", "yaml"}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, set[str]]:
+    """The names in `sys.modules` after each import, one upon the other, in a fresh process."""
+    result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    return {name: set(modules) for name, modules in json.loads(result.stdout.splitlines()[-1]).items()}
+
+
+def libraries(modules: set[str]) -> set[str]:
+    top = {name.split(".")[0] for name in modules}
+    return {name for name in top if name not in sys.stdlib_module_names and not name.startswith("_")}
+
+
+@pytest.mark.parametrize("package, allowed", [("firth.layers", set()), ("firth.models", PYDANTIC)])
+def test_loads_no_library_that_keras_does_not(package, allowed, loaded):
+    assert package in loaded[package]
+    assert libraries(loaded[package]) - libraries(loaded["keras"]) <= {"firth"} | allowed
+    for heavy in ("google.cloud", "apache_beam", "tfx", "tensorflow_text"):
+        assert not [name for name in loaded[package] - loaded["keras"] if name.startswith(heavy)]

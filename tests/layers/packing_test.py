@@ -1,0 +1,65 @@
+"""Documents of a packed row never see each other, and padding reaches none of them."""
+
+import numpy as np
+import pytest
+
+from firth.layers import MaskedTransformer, document_bias
+
+WIDTH = 16
+LENGTHS = [(5, 3, 4), (1, 1, 10), (12,), (2, 9)]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    encoder = MaskedTransformer(layers=3, width=WIDTH, heads=4, initializer_stddev=0.3, seed=1)
+    encoder.build((None, None, WIDTH))
+    return encoder
+
+
+def packed(lengths, padding, seed=0):
+    generator = np.random.default_rng(seed)
+    documents = [generator.normal(size=(length, WIDTH)).astype("float32") for length in lengths]
+    ids = np.repeat(np.arange(len(lengths)) + 1, lengths)
+    filler = generator.normal(size=(padding, WIDTH)).astype("float32") * 100
+    return documents, np.concatenate([*documents, filler])[None], np.pad(ids, (0, padding))[None]
+
+
+@pytest.mark.parametrize("padding", [0, 4])
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_alone_equals_packed(encoder, lengths, padding):
+    documents, hidden, ids = packed(lengths, padding)
+    together = np.array(encoder(hidden, ids))[0]
+    assert np.isfinite(together).all()
+    for index, document in enumerate(documents):
+        alone = np.array(encoder(document[None], np.ones((1, len(document)), "int32")))[0]
+        np.testing.assert_allclose(together[ids[0] == index + 1], alone, atol=1e-6 * np.abs(alone).max())
+
+
+@pytest.mark.parametrize("changed", [1, 2, 3, 0])
+def test_a_change_of_one_document_changes_no_other(encoder, changed):
+    _, hidden, ids = packed((5, 3, 4), padding=4)
+    before = np.array(encoder(hidden, ids))
+    after = np.array(encoder(np.where((ids == changed)[..., None], hidden + 3.0, hidden), ids))
+    np.testing.assert_array_equal(before[ids != changed], after[ids != changed])
+    assert (before[ids == changed] != after[ids == changed]).any()
+
+
+def test_rows_of_padding_alone_are_finite(encoder):
+    found = np.array(encoder(np.full((2, 6, WIDTH), 1e3, "float32"), np.zeros((2, 6), "int32")))
+    assert np.isfinite(found).all()
+
+
+def test_every_token_of_a_document_is_seen(encoder):
+    _, hidden, ids = packed((6,), padding=0)
+    before = np.array(encoder(hidden, ids))[0, 0]
+    for position in range(1, 6):
+        changed = hidden.copy()
+        changed[0, position] += 1.0
+        assert np.abs(np.array(encoder(changed, ids))[0, 0] - before).max() > 1e-4
+
+
+def test_bias_by_hand():
+    found = np.array(document_bias(np.array([[1, 2, 2, 0, 0]])))
+    assert found.shape == (1, 1, 5, 5)
+    expected = ["x....", ".xx..", ".xx..", "...xx", "...xx"]
+    assert ["".join("x" if value == 0 else "." for value in row) for row in found[0, 0]] == expected
