@@ -22,7 +22,7 @@ class WordPieceTokenizer(Config):
     vocabulary_size: int = pydantic.Field(default=30_522, ge=16)
     lowercase: bool = True
     min_frequency: int = pydantic.Field(default=2, ge=1)
-    max_word_characters: int = pydantic.Field(default=100, ge=1)
+    max_word_characters: int = pydantic.Field(default=100, ge=8)
 
 
 class Sequences(Config):

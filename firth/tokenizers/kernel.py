@@ -7,9 +7,9 @@ import tensorflow_text as tf_text
 
 from firth.tokenizers.characters import is_word
 from firth.tokenizers.normalizer import SPECIAL_MARK, build_normalizer_model, stand_ins
-from firth.tokenizers.specials import SPECIAL_PIECES, UNK, mark_specials, marked
+from firth.tokenizers.specials import mark_specials, marked
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, UNK
 
-SUFFIX_MARK = "##"
 # The kernel limits words in bytes; a character has at most four.
 _BYTES_OF_CHARACTER = 4
 

@@ -4,8 +4,6 @@ import tensorflow as tf
 
 from firth.tokenizers.normalizer import SPECIAL_MARK
 
-PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-
 _PATTERN = r"\[(PAD|UNK|CLS|SEP|MASK)\]"
 # A character that normalisation drops just as it would drop a mark typed in text.
 _DROPPED = "\x81"

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from firth.tokenizers import characters
 from firth.tokenizers.characters import Kind
-from firth.tokenizers.kernel import SUFFIX_MARK
-from firth.tokenizers.specials import SPECIAL_PIECES
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK
 
 ALPHABET_LIMIT = 1000
 

@@ -4,7 +4,9 @@ import dataclasses
 import difflib
 from collections.abc import Sequence
 
-from firth.tokenizers.specials import SPECIAL_PIECES
+PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+# What pieces that go on inside a word start with.
+SUFFIX_MARK = "##"
 
 
 @dataclasses.dataclass(frozen=True)

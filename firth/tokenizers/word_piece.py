@@ -9,9 +9,8 @@ import numpy as np
 import tensorflow as tf
 
 from firth.tokenizers import characters
-from firth.tokenizers.kernel import SUFFIX_MARK, WordPieceKernel
-from firth.tokenizers.specials import PAD, SPECIAL_PIECES
-from firth.tokenizers.vocabulary import Vocabulary
+from firth.tokenizers.kernel import WordPieceKernel
+from firth.tokenizers.vocabulary import PAD, SPECIAL_PIECES, SUFFIX_MARK, Vocabulary
 
 # A special piece typed in text is one word of this many bytes at most while it goes through the kernel.
 _MIN_WORD_CHARACTERS = 8

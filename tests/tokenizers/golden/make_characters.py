@@ -3,8 +3,8 @@
     python tests/tokenizers/golden/make_characters.py
 
 It needs `tokenizers` (the reference), `tensorflow_text` and `regex` (to find the characters that the kernel,
-or a newer Unicode than the reference knows, would split off a word). `characters_test.py` holds the file equal
-to the `tokenizers` that is installed.
+or a newer Unicode than the reference knows, would split off a word). `characters_test.py` holds the file
+equal to the `tokenizers` that is installed.
 """
 
 import json

@@ -1,0 +1,52 @@
+"""Ids and words equal the reference's for every character of Unicode, in several contexts.
+
+The planes that hold characters are read whole. Of those that hold none (4 to 13) or only private use (15 and
+16), every 61st code point is.
+"""
+
+import pytest
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.counting import count_words
+from firth.tokenizers.normalizer import build_normalizer_model
+
+FULL_PLANES = (0, 1, 2, 3, 14)
+CHARACTERS = [
+    chr(point)
+    for point in range(0x110000)
+    if not 0xD800 <= point < 0xE000
+    and (point >> 16 in FULL_PLANES or point % 61 == 0 or point & 0xFFFF > 0xFFF0)
+]
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_ids(both, lowercase):
+    ours, reference = both[lowercase]
+    texts = [f"{c} a{c}b {c}{c}.[MASK]{c}" for c in CHARACTERS]
+    expected, found = reference(texts), ours.tokenize(texts).to_list()
+    assert [hex(ord(c)) for c, want, got in zip(CHARACTERS, expected, found) if want != got] == []
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_words(both, lowercase):
+    """Ids hide behind [UNK] what normalisation did to a character; words do not."""
+    model = tf.constant(build_normalizer_model(lowercase, split=True))
+    found = tf_text.FastBertNormalizer(model_buffer=model).normalize([f"a{c}b" for c in CHARACTERS])
+    reference, wrong = both[lowercase][1], []
+    for character, text in zip(CHARACTERS, found.numpy()):
+        words = text.decode().split()
+        # count_words splits off ideographs afterwards, in Python; the next test is about them.
+        if words != [f"a{character}b"] and words != reference.words(f"a{character}b"):
+            wrong.append(hex(ord(character)))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_counted_words(both, lowercase):
+    """The words of text that holds every character, each between letters."""
+    text = " ".join(f"a{c}b" for c in CHARACTERS)
+    expected: dict[str, int] = {}
+    for word in both[lowercase][1].words(text):
+        expected[word] = expected.get(word, 0) + 1
+    assert count_words([text], lowercase) == expected
