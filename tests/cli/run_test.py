@@ -80,6 +80,14 @@ def test_a_failed_run_names_component_and_log(firth, runner):
     assert result.stderr == "error: Trainer failed: the loss is not finite\nThe log is x.log.\n"
 
 
+def test_a_corpus_that_cannot_be_built_is_the_users_to_mend(firth, runner):
+    from firth.corpus import EmptyCorpusError
+
+    runner.error = local.RunFailedError("Curator", "nothing is left", pathlib.Path("x.log"))
+    runner.error.__cause__ = EmptyCorpusError("nothing is left")
+    assert firth("run", "demo").exit_code == 2
+
+
 def test_a_locked_run(firth, runner):
     runner.error = local.RunLockedError("demo is in use")
     result = firth("run", "demo")
