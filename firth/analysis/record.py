@@ -56,7 +56,7 @@ class RunRecord:
 
     Attributes:
         recipe: As it ran.
-        parameters: Of the pre-training model, by part.
+        parameters: By part, as `firth.recipes.counting.parameter_counts` gives them.
         corpus: What became of the documents, as `firth.corpus.report.build_report` describes it.
         vocabulary: The tokenizer's pieces.
         sequence_counts: By split: rows, documents, tokens, padding_tokens, ...

@@ -47,7 +47,6 @@ def render_report(record: RunRecord) -> str:
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
         corpus_plots=_corpus_plots(record),
-        total_parameters=sum(record.parameters.values()),
         recipe_yaml=recipe_to_yaml(record.recipe),
         funnel_lines=functools.partial(funnel_lines, (record.corpus or {}).get("funnel", [])),
         sources=sources_of((record.corpus or {}).get("funnel", [])),
@@ -71,7 +70,6 @@ def _template() -> jinja2.Template:
 def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str, str, str]]:
     """Returns the page's first figures: name, value, and what to compare it with."""
     seconds = sum(timing.get("seconds") or 0.0 for timing in record.timings.values())
-    parameters = sum(record.parameters.values())
     trained = record.history[-1].get("tokens") if record.history else None
     states = {True: "yes", False: "no", None: "not recorded"}
     return [
@@ -81,7 +79,11 @@ def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str
             f"unigram baseline {_number(metrics.get('unigram_perplexity'))}",
         ),
         ("Blessed", states[record.blessed], f"pushed: {states[record.pushed]}"),
-        ("Parameters", _count(parameters or None), f"vocabulary: {_count(len(record.vocabulary) or None)}"),
+        (
+            "Parameters",
+            _count(record.parameters.get("total_with_heads")),
+            f"vocabulary: {_count(len(record.vocabulary) or None)}",
+        ),
         ("Tokens trained on", _count(trained), "padding not counted"),
         ("Wall time", seconds_text(seconds) if record.timings else "not recorded", "of all components"),
     ]

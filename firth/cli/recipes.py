@@ -40,5 +40,5 @@ def _print_presets() -> None:
     table.add_column("what it is")
     for name in preset_names():
         recipe = load_recipe(name)
-        table.add_row(name, f"{sum(parameter_counts(recipe).values()):,}", recipe.description)
+        table.add_row(name, f"{parameter_counts(recipe)['total']:,}", recipe.description)
     Console().print(table)

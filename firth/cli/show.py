@@ -21,8 +21,8 @@ def _show(recipe: commands.RecipeName, overrides: commands.Overrides = None) -> 
 
     What is printed is itself a recipe file.
     """
+    from firth.cli.costs import cost_lines
     from firth.recipes import recipe_to_yaml
-    from firth.recipes.counting import cost_lines
 
     checked = recipe_or_exit(recipe, overrides or ())
     for line in cost_lines(checked):

@@ -68,7 +68,7 @@ def run_record():
     candidates = [("cat", 0.5), ("dog", 0.25), (HOSTILE, 0.125)]
     return RunRecord(
         recipe=load_recipe("demo").model_copy(update={"description": HOSTILE}),
-        parameters={"backbone": 1000, "head": 234},
+        parameters={"encoder": 1000, "masked_lm_head": 234, "total": 1000, "total_with_heads": 1234},
         corpus=corpus_report(),
         vocabulary=("[PAD]", "[UNK]", "the", "cat", "##s"),
         sequence_counts={"train": {"rows": 3, "tokens": 300}, "eval": {"rows": 1, "tokens": 90}},
