@@ -1,7 +1,9 @@
 """A tiny model, exported once for all tests that need one, and rows of two sources to evaluate it on."""
 
+import atexit
 import functools
 import os
+import shutil
 import tempfile
 from typing import NamedTuple
 
@@ -24,7 +26,7 @@ ROWS_OF_VOCABULARY = 40
 
 RECIPE = recipes.Recipe(
     name="tiny",
-    seed=7,
+    seed=10,
     sources=(recipes.TextSource(kind="text", paths=("unread.txt",)),),
     tokenizer=recipes.WordPieceTokenizer(vocabulary_size=ROWS_OF_VOCABULARY),
     sequences=recipes.Sequences(length=24, max_documents=3),
@@ -50,10 +52,9 @@ class Exported(NamedTuple):
 @functools.cache
 def exported_model() -> Exported:
     served = make_served(RECIPE)
-    folder = tempfile.TemporaryDirectory()
-    # The folder goes when this cache does, at the end of the process.
-    exported_model.folder = folder
-    directory = os.path.join(folder.name, "model", "Format-Serving")
+    folder = tempfile.mkdtemp(prefix="firth-exported-model-")
+    atexit.register(shutil.rmtree, folder)
+    directory = os.path.join(folder, "model", "Format-Serving")
     export(served.model, served.tokenizer, RECIPE, UNIGRAM_COUNTS, directory)
     sources = [b"books" if index % 3 else b"web" for index in range(10)]
     rows = [make_row(np.random.default_rng(index), index, source) for index, source in enumerate(sources)]

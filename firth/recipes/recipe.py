@@ -58,6 +58,8 @@ def _misfits(recipe: Recipe):
         if names.count(name) > 1:
             yield f"sources: two are named {name!r}; give each a name of its own"
     if not recipe.objective.next_sentence:
+        if recipe.export.pooling == "cls":
+            yield "export.pooling: cls needs objective.next_sentence: true, which trains the pooled [CLS]"
         for threshold in recipe.evaluation.thresholds:
             if threshold.metric == "nsp_accuracy":
                 yield "evaluation.thresholds: nsp_accuracy needs objective.next_sentence: true"

@@ -62,10 +62,6 @@ def _check(tokenizer, recipe: Recipe) -> None:
         raise ValueError(
             f"the tokenizer has {pieces} pieces, the model {rows} rows (tokenizer.vocabulary_size)"
         )
-    if recipe.export.pooling == "cls" and not recipe.objective.next_sentence:
-        raise ValueError(
-            "export.pooling: cls needs objective.next_sentence: true, which trains the pooled [CLS]"
-        )
 
 
 def _remove(directory: str) -> None:

@@ -69,10 +69,10 @@ def test_sums_are_those_of_the_model_on_the_objectives_features():
     smoothed = UNIGRAM_COUNTS[: len(VOCABULARY)] + 1.0
     unigram = -np.log(smoothed / smoothed.sum())
     outputs = evaluate(exported.rows)
-    for index, row in enumerate(exported.rows):
-        rows, partners = parse_rows(tf.constant([row]), SPECS)
-        first = [{name: value[0] for name, value in part.items()} for part in (rows, partners)]
-        made = objective(*first, tf.constant([RECIPE.seed, index], tf.int64))
+    for index, serialized in enumerate(exported.rows):
+        rows, partners = parse_rows(tf.constant([serialized]), SPECS)
+        row, partner = ({name: value[0] for name, value in part.items()} for part in (rows, partners))
+        made = objective(row, partner, tf.constant([RECIPE.seed, index], tf.int64))
         batch = {name: value[tf.newaxis] for name, value in made.items()}
         sums = example_sums(batch, served.model(batch, training=False))
         for name, value in sums.items():
