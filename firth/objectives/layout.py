@@ -25,7 +25,8 @@ class Layout(NamedTuple):
         position_ids: int32 [length], counted from each chunk's `[CLS]`.
         document_ids: int32 [length], 0 on padding, i + 1 on chunk i.
         is_text: bool [length], True on what is neither padding nor a `[CLS]` or `[SEP]` put in here.
-        word_starts: bool [length], True where a word of the text begins.
+        word_starts: bool [length], True where a word of the text begins. A segment may begin without
+            one, where a chunk could only be split amid a word.
         cls_positions: int32 [max_documents], zeros behind.
     """
 
@@ -97,7 +98,6 @@ def _gather(row, partner, sources, offsets, chunks, pairs, ids):
     tokens = tf.concat([row[features.RAW_TOKENS], partner[features.RAW_TOKENS], specials], 0)
     starts = tf.concat([row[features.WORD_STARTS], partner[features.WORD_STARTS], tf.ones_like(specials)], 0)
     is_text = sources < markers.pad
-    follows_text = tf.concat([[False], is_text[:-1]], 0)
     used = sources != markers.pad
     first = tf.gather(pairs.first_lengths, chunks)
     return Layout(
@@ -106,7 +106,6 @@ def _gather(row, partner, sources, offsets, chunks, pairs, ids):
         position_ids=tf.where(used, offsets, 0),
         document_ids=tf.where(used, chunks + 1, 0),
         is_text=is_text,
-        # A segment may begin amid a word, where the split found no better place.
-        word_starts=is_text & ((tf.gather(starts, sources) > 0) | ~follows_text),
+        word_starts=is_text & (tf.gather(starts, sources) > 0),
         cls_positions=offsets,
     )

@@ -22,7 +22,8 @@ def test_rows_that_repeat_are_summed_before_they_are_squared():
     variables, gradients = embedding_gradient([[1, 1, 1, 2]])
     assert isinstance(gradients[0], tf.IndexedSlices)
     optimizer = AdamW(0.1)
-    optimizer.apply(gradients, variables)
+    norm = optimizer.apply(gradients, variables)
+    assert float(norm) == pytest.approx(np.sqrt(2 * 3**2 + 2 * 1**2))
     expected = np.array([[0, 0], [0.009, 0.009], [0.001, 0.001], [0, 0]])
     np.testing.assert_allclose(np.asarray(optimizer._velocities[0]), expected, rtol=1e-4)
 
