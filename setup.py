@@ -61,7 +61,15 @@ setuptools.setup(
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     packages=setuptools.find_packages(include=["firth", "firth.*"]),
-    package_data={"firth": ["VERSION", "py.typed", "recipes/presets/*.yaml", "tokenizers/*.json", "analysis/templates/*"]},
+    package_data={
+        "firth": [
+            "VERSION",
+            "py.typed",
+            "recipes/presets/*.yaml",
+            "tokenizers/*.json",
+            "analysis/templates/*",
+        ]
+    },
     python_requires=">=3.10,<3.14",
     install_requires=INSTALL_REQUIRES,
     extras_require=EXTRAS_REQUIRE,

@@ -58,9 +58,7 @@ def train_wordpiece(word_counts: Mapping[str, int], vocabulary_size: int, min_fr
     alphabet = _alphabet(word_counts, room, min_frequency)
     pieces = [piece for inside in (False, True) for piece in _pieces(alphabet, inside)]
     known = {character for character in alphabet if not _stands_alone(character)}
-    words = {
-        word: count for word, count in sorted(word_counts.items()) if len(word) > 1 and known.issuperset(word)
-    }
+    words = {word: count for word, count in word_counts.items() if len(word) > 1 and known.issuperset(word)}
     merger = _Merger(words, pieces)
     while len(merger.pieces) < room and merger.merge_best(min_frequency):
         pass

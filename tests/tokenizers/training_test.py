@@ -17,14 +17,14 @@ LOW = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 
 def train_slowly(word_counts, size, min_frequency):
     """The algorithm as it is described, counting anew for each merge."""
-    characters = collections.Counter()
+    characters: collections.Counter = collections.Counter()
     for word, count in word_counts.items():
         characters.update({c: word.count(c) * count for c in set(word)})
     alphabet = sorted(c for c, count in characters.items() if count >= min_frequency)
     pieces = [*alphabet, *(f"##{c}" for c in alphabet)]
     words = {w: [w[0], *(f"##{c}" for c in w[1:])] for w in word_counts if set(w) <= set(alphabet)}
     while len(pieces) < size - 5:
-        pairs = collections.Counter()
+        pairs: collections.Counter = collections.Counter()
         for word, spelled in words.items():
             for pair in itertools.pairwise(spelled):
                 pairs[pair] += word_counts[word]

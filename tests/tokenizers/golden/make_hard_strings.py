@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).parent
 def load_strings():
     """Returns the module hard_strings.py, loaded from its file: `tests` is no package there."""
     spec = importlib.util.spec_from_file_location("hard_strings", HERE / "hard_strings.py")
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
