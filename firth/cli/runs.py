@@ -41,5 +41,5 @@ def _cells(run: RunOnDisk) -> tuple[str, ...]:
         run.state,
         *("-" if value is None else f"{value:,.1f}" for value in perplexities),
         seconds_text(seconds) if run.timings else "-",
-        str(run.report or "-"),
+        "yes" if run.report else "-",
     )

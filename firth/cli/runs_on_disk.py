@@ -23,21 +23,21 @@ class RunOnDisk:
         directory: The folder.
         summary: What the last finished run wrote; empty where none has finished.
         timings: State, seconds and peak bytes of each component that has ended.
+        is_finished: Whether no component has ended since the summary was written.
     """
 
     directory: pathlib.Path
     summary: dict[str, Any]
     timings: dict[str, dict[str, Any]]
+    is_finished: bool
 
     @property
     def state(self) -> str:
         """How the run stands, in a word or two."""
+        if self.is_finished:
+            return "blessed" if self.summary.get("blessed") else "not blessed"
         failed = [name for name, timing in self.timings.items() if timing.get("state") == "failed"]
-        if failed:
-            return f"failed in {failed[0]}"
-        if not self.summary:
-            return "unfinished"
-        return "blessed" if self.summary.get("blessed") else "not blessed"
+        return f"failed in {failed[-1]}" if failed else "unfinished"
 
     @property
     def report(self) -> pathlib.Path | None:
@@ -48,7 +48,9 @@ class RunOnDisk:
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
     """Reads what is known of the run in a folder."""
-    return RunOnDisk(directory, _read_json(directory / SUMMARY_FILE), _read_json(directory / TIMINGS_FILE))
+    summary, timings = directory / SUMMARY_FILE, directory / TIMINGS_FILE
+    is_finished = summary.exists() and _changed(summary) >= _changed(timings)
+    return RunOnDisk(directory, _read_json(summary), _read_json(timings), is_finished)
 
 
 def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
@@ -70,8 +72,11 @@ def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
 
 
 def _last_change(folder: pathlib.Path) -> float:
-    files = (folder / name for name in (RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE))
-    return max(path.stat().st_mtime for path in files if path.exists())
+    return max(_changed(folder / name) for name in (RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE))
+
+
+def _changed(path: pathlib.Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0
 
 
 def _read_json(path: pathlib.Path) -> dict[str, Any]:

@@ -57,9 +57,18 @@ def test_runs_are_listed_with_their_evaluation(firth, make_run):
     make_run("bad", timings={"Trainer": {"state": "failed", "seconds": 1.0}}, report=False)
     make_run("new", report=False)
     lines = {line.split()[0]: " ".join(line.split()) for line in firth("runs").output.splitlines()}
-    assert lines["good"] == "good blessed 120.5 840.2 1 min 15 s firth-runs/good/report.html"
+    assert lines["good"] == "good blessed 120.5 840.2 1 min 15 s yes"
     assert lines["bad"] == "bad failed in Trainer - - 1.0 s -"
     assert lines["new"] == "new unfinished - - - -"
+
+
+def test_a_run_that_failed_after_it_had_finished_is_a_failed_one(firth, make_run):
+    import os
+
+    folder = make_run(summary=BLESSED, timings={"Trainer": {"state": "failed", "seconds": 1.0}})
+    assert " blessed " in firth("runs").output
+    os.utime(folder / "run.json", (0, 0))
+    assert "failed in Trainer" in firth("runs").output
 
 
 def test_runs_are_found_by_root_option_and_variable(firth, make_run, tmp_path, monkeypatch):

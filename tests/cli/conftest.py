@@ -26,10 +26,10 @@ def make_run(tmp_path):
         folder = root / name
         folder.mkdir(parents=True)
         (folder / "recipe.yaml").write_text(recipe_to_yaml(load_recipe("demo")))
-        if summary is not None:
-            (folder / "run.json").write_text(json.dumps(summary))
         if timings is not None:
             (folder / "timings.json").write_text(json.dumps(timings))
+        if summary is not None:
+            (folder / "run.json").write_text(json.dumps(summary))
         if report:
             (folder / "report.html").write_text("<!DOCTYPE html>")
         return folder
