@@ -25,6 +25,17 @@ def test_a_full_disk_while_writing_rows_leaves_no_file(tmp_path, small_files):
     assert not list((tmp_path / "train").iterdir())
 
 
+def test_a_file_appears_when_it_is_whole(tmp_path):
+    def records():
+        for i in range(100):
+            assert not list((tmp_path / "train").iterdir())
+            yield bytes(i)
+
+    path = write_records(f"{tmp_path}/train", 3, 16, records())
+    assert [str(each) for each in (tmp_path / "train").iterdir()] == [path]
+    assert path.endswith("data_tfrecord-00003-of-00016.gz")
+
+
 def test_a_full_disk_while_reading_is_an_error(tmp_path, small_files):
     for i in range(20):
         (tmp_path / f"{i}.txt").write_text(random.Random(i).randbytes(1500).hex())
