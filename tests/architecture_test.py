@@ -10,7 +10,12 @@ REPOSITORY = pathlib.Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "firth"
 
 # Import names that differ from the distribution's.
-DISTRIBUTIONS = {"yaml": "pyyaml", "tensorflow_serving": "tensorflow_serving_api", "google": "protobuf"}
+DISTRIBUTIONS = {
+    "absl": "absl_py",
+    "yaml": "pyyaml",
+    "tensorflow_serving": "tensorflow_serving_api",
+    "google": "protobuf",
+}
 # firth/__init__.py and __main__.py stand for the whole package.
 ROOT_FILES = {"__init__.py", "__main__.py"}
 

@@ -14,10 +14,10 @@ MODEL, BLESSING, CURRENT = "model", "model_blessing", "current_model"
 
 
 class LatestComparableModelStrategy(resolver.ResolverStrategy):
-    """Resolves the latest blessed model that reads the same tokens as the current one.
+    """Resolves the latest blessed model that reads the same rows as the current one.
 
-    TFX's LatestBlessedModelStrategy would give a finished run its own model as the baseline of the next,
-    so that nothing would be cached, and models of another vocabulary, whose figures cannot be compared.
+    TFX's LatestBlessedModelStrategy would give a finished run its own model as the baseline of the next, so
+    that nothing would be cached, and models of another vocabulary or row length, which cannot be compared.
     """
 
     def resolve_artifacts(
@@ -31,18 +31,19 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
             if blessing.get_int_custom_property(constants.ARTIFACT_PROPERTY_BLESSED_KEY)
         }
         current_ids = {artifact.id for artifact in current}
-        digests = {tokenizer_digest(artifact) for artifact in current}
+        readable = [what_it_reads(artifact) for artifact in current]
         for model in sorted(input_dict[MODEL], key=lambda artifact: artifact.id, reverse=True):
-            if model.id in blessings and model.id not in current_ids and tokenizer_digest(model) in digests:
+            if model.id in blessings and model.id not in current_ids and what_it_reads(model) in readable:
                 return {MODEL: [model], BLESSING: [blessings[model.id]], CURRENT: current}
         return {MODEL: [], BLESSING: [], CURRENT: current}
 
 
-def tokenizer_digest(model: Artifact) -> str | None:
-    """Returns the digest of the tokenizer that an exported model carries; None where it is gone."""
-    directory = path_utils.serving_model_path(model.uri)
-    path = os.path.join(directory, "assets.extra", "firth.json")
+def what_it_reads(model: Artifact) -> tuple | None:
+    """Returns the tokenizer, rows and objective that an exported model was made for; None if it is gone."""
+    path = os.path.join(path_utils.serving_model_path(model.uri), "assets.extra", "firth.json")
     if not fileio.exists(path):
         return None
     with fileio.open(path) as file:
-        return json.load(file)["tokenizer_digest"]
+        about = json.load(file)
+    recipe = about["recipe"]
+    return about["tokenizer_digest"], recipe["sequences"], recipe["objective"]

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import absl.logging
 import psutil
 
 Event = dict[str, Any]
@@ -22,6 +23,7 @@ OnEvent = Callable[[Event], None]
 
 _RUNNING = re.compile(r"^Component (\S+) is running\.$")
 _FINISHED = re.compile(r"^Component (\S+) is finished\.$")
+_PROGRESS = logging.getLogger("firth.progress")
 _CACHED = re.compile(r"^A cached execution \d+ is used\.$")
 
 
@@ -137,16 +139,17 @@ class Timings:
 @contextlib.contextmanager
 def listening(on_event: OnEvent) -> Iterator[ComponentListener]:
     """Calls `on_event` with the run's events for as long as the block runs."""
-    sources = [logging.getLogger("absl"), logging.getLogger("firth.progress")]
+    # Through absl and not through `logging`: saving a model sets absl's verbosity aside and back.
+    verbosity = absl.logging.get_verbosity()
+    absl.logging.set_verbosity(absl.logging.INFO)
+    _PROGRESS.setLevel(logging.INFO)
     with PeakMemory() as memory:
         listener = ComponentListener(on_event, memory)
-        levels = [source.level for source in sources]
-        for source in sources:
+        for source in (absl.logging.get_absl_logger(), _PROGRESS):
             source.addHandler(listener)
-            source.setLevel(logging.INFO)
         try:
             yield listener
         finally:
-            for source, level in zip(sources, levels):
+            for source in (absl.logging.get_absl_logger(), _PROGRESS):
                 source.removeHandler(listener)
-                source.setLevel(level)
+            absl.logging.set_verbosity(verbosity)

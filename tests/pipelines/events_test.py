@@ -2,6 +2,7 @@ import json
 import logging
 
 import pytest
+import tensorflow as tf
 
 from firth.pipelines.events import ComponentListener, PeakMemory, Timings, listening
 
@@ -30,6 +31,16 @@ def test_components_are_followed_from_tfx_log(events):
         ("Trainer", "cached"),
     ]
     assert all(event["seconds"] >= 0 and event["peak_bytes"] > 0 for event in events[1::2])
+
+
+def test_components_are_followed_after_a_model_was_saved(events, tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda: tf.constant(1), input_signature=[])
+    with listening(events.append):
+        announce("Component Trainer is running.")
+        tf.saved_model.save(module, str(tmp_path))
+        announce("Component Trainer is finished.")
+    assert [event["state"] for event in events] == ["running", "finished"]
 
 
 def test_training_progress_passes_through(events):

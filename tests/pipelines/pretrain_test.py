@@ -66,7 +66,7 @@ def test_the_report_and_the_summary_stand_in_the_run(first):
     report = (first.run_dir / local.REPORT_FILE).read_text()
     assert "mlm_perplexity" in report
     summary = json.loads((first.run_dir / local.SUMMARY_FILE).read_text())
-    assert summary["evaluation"]["Overall"]["mlm_perplexity"] > 1
+    assert summary["evaluation"]["overall"]["mlm_perplexity"] > 1
     assert json.loads((first.run_dir / "timings.json").read_text()).keys() >= {"Curator", "Trainer"}
 
 
