@@ -1,0 +1,66 @@
+from types import SimpleNamespace
+
+import pytest
+import tensorflow as tf
+import tensorflow_text  # noqa: F401 (registers the ops of the exported graph)
+
+from firth.tokenizers import TokenizerMismatchError
+from firth.training import RowsError, read_history
+from firth.training.run_fn import run_fn
+from tests.training.artifacts import tiny_recipe, write_artifact
+
+
+def arguments(directory, train_files, **config):
+    """What the TFX Trainer passes."""
+    custom_config = {
+        "recipe": tiny_recipe(steps=3).to_json(),
+        "checkpoint_root": str(directory / "checkpoints"),
+    }
+    return SimpleNamespace(
+        train_files=train_files,
+        eval_files=[],
+        serving_model_dir=str(directory / "model" / "Format-Serving"),
+        model_run_dir=str(directory / "model_run"),
+        custom_config={**custom_config, **config},
+    )
+
+
+def test_rows_become_a_served_model_and_a_curve(tmp_path):
+    args = arguments(tmp_path, write_artifact(tmp_path / "artifact"))
+    run_fn(args)
+    assert [line["step"] for line in read_history(args.model_run_dir)] == [1, 2, 3]
+    assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "model_run").iterdir())
+    served = tf.saved_model.load(args.serving_model_dir)
+    assert {"fill_mask", "embed", "embed_tokens", "evaluate"} <= set(served.signatures)
+
+
+def test_without_a_checkpoint_root_the_run_directory_serves(tmp_path):
+    args = arguments(tmp_path, write_artifact(tmp_path / "artifact"), checkpoint_root="")
+    run_fn(args)
+    assert (tmp_path / "model_run" / "checkpoints" / "rows").is_dir()
+
+
+def test_bad_input_is_refused_clearly(tmp_path):
+    files = write_artifact(tmp_path / "artifact")
+    args = arguments(tmp_path, files)
+    del args.custom_config["recipe"]
+    with pytest.raises(ValueError, match=r"custom_config lacks recipe; it has \['checkpoint_root'\]"):
+        run_fn(args)
+    with pytest.raises(ValueError, match="given no train_files"):
+        run_fn(arguments(tmp_path, []))
+    with pytest.raises(ValueError, match="nowhere/tokenizer is no directory"):
+        run_fn(arguments(tmp_path, [str(tmp_path / "nowhere" / "Split-train" / "*")]))
+    with pytest.raises(RowsError, match="no file matches"):
+        run_fn(arguments(tmp_path, [str(tmp_path / "artifact" / "Split-other" / "*")]))
+
+
+def test_foreign_tokenizer_is_refused(tmp_path):
+    files = write_artifact(tmp_path / "artifact")
+    recipe = tiny_recipe(steps=3)
+    small = recipe.tokenizer.model_copy(update={"vocabulary_size": 20})
+    with pytest.raises(RowsError, match=r"has 45 pieces, but tokenizer.vocabulary_size is 20"):
+        run_fn(arguments(tmp_path, files, recipe=recipe.model_copy(update={"tokenizer": small}).to_json()))
+    with open(tmp_path / "artifact" / "tokenizer" / "vocab.txt", "a", encoding="utf-8") as file:
+        file.write("another\n")
+    with pytest.raises(TokenizerMismatchError):
+        run_fn(arguments(tmp_path, files))
