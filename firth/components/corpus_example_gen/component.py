@@ -9,9 +9,9 @@ from tfx.types import standard_artifacts, standard_component_specs
 from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 from firth.components.corpus_example_gen.executor import SPLIT, Executor
-from firth.components.corpus_example_gen.sources_json import sources_to_json
 from firth.corpus import fingerprint as fingerprint_of
 from firth.recipes.sources import AnySource
+from firth.recipes.sources_json import sources_to_json
 
 
 class CorpusExampleGenSpec(ComponentSpec):

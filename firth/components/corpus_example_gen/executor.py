@@ -4,8 +4,8 @@ import apache_beam as beam
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
 from tfx.types import artifact_utils
 
-from firth.components.corpus_example_gen.sources_json import sources_from_json
 from firth.corpus import ReadSources, check_sources
+from firth.recipes.sources_json import sources_from_json
 
 SPLIT = "corpus"
 _FOLDER = "artifact_folder"

@@ -19,5 +19,12 @@ def sources_from_json(text: str) -> tuple[AnySource, ...]:
 
     Raises:
         pydantic.ValidationError: if the text does not describe sources.
+
+    Example:
+
+    >>> from firth.recipes.sources import TextSource
+    >>> sources = (TextSource(kind="text", paths=("books/*.txt",)),)
+    >>> sources_from_json(sources_to_json(sources)) == sources
+    True
     """
     return _SOURCES.validate_json(text)
