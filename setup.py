@@ -66,6 +66,7 @@ setuptools.setup(
             "VERSION",
             "py.typed",
             "recipes/presets/*.yaml",
+            "recipes/*.json",
             "tokenizers/*.json",
             "analysis/templates/*",
         ]

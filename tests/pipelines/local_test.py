@@ -8,9 +8,9 @@ from firth.pipelines import local, logs
 
 
 def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
-    with local._locked(tmp_path):
-        with pytest.raises(local.RunLockedError, match="in use by another run"), local._locked(tmp_path):
-            pass
+    refused = pytest.raises(local.RunLockedError, match="in use by another run")
+    with local._locked(tmp_path), refused, local._locked(tmp_path):
+        pass
 
 
 def test_the_lock_goes_with_a_killed_process(tmp_path):
