@@ -64,6 +64,17 @@ class Checkpoints:
         directory: Of this run; made if need be.
         variables: All `tf.Variable`s that make up the run's state, always in the same order.
         keep: Checkpoints that stay; older ones are deleted.
+
+    Example:
+
+    >>> import tempfile
+    >>> weight = tf.Variable(1.0)
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     checkpoints = Checkpoints(directory, [weight])
+    ...     path = checkpoints.save(Progress(step=5, tokens=640))
+    ...     _ = weight.assign(2.0)
+    ...     checkpoints.restore(), float(weight)
+    (Progress(step=5, tokens=640, seconds=0.0), 1.0)
     """
 
     def __init__(self, directory: str, variables: list, keep: int = 2):

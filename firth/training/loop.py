@@ -40,7 +40,7 @@ class _Clock:
 
     def __init__(self, progress: Progress):
         self._start, self._before = time.monotonic(), progress.seconds
-        self._marks = [(self._start, progress.step, progress.tokens)]
+        self._mark = (self._start, progress.step, progress.tokens)
 
     @property
     def seconds(self) -> float:
@@ -48,11 +48,11 @@ class _Clock:
 
     def mark(self, step, tokens):
         """Starts a new stretch, over which the speed is measured next."""
-        self._marks.append((time.monotonic(), step, tokens))
+        self._mark = (time.monotonic(), step, tokens)
 
     def speed(self, step, tokens) -> tuple[float, float]:
         """Returns tokens a second and seconds a step since the last mark."""
-        then, step_then, tokens_then = self._marks[-1]
+        then, step_then, tokens_then = self._mark
         seconds = max(time.monotonic() - then, 1e-9)
         return (tokens - tokens_then) / seconds, seconds / max(step - step_then, 1)
 

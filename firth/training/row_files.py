@@ -30,7 +30,7 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     """Returns all rows of the files that match `patterns`.
 
     The rows are converted once, block by block, into a sub-directory of `cache_directory` that is named
-    by the content of the files and appears whole or not at all.
+    by the content of the files and appears whole or not at all. It replaces the one of other content.
 
     Args:
         patterns: Of TFRecord files (gzipped where they end in `.gz`) of `tf.train.Example`s.
@@ -80,10 +80,19 @@ def _build(files, directory, specs, limits):
             for block in _read_file(path, limits):
                 writer.append({name: _pad(column, specs[name]) for name, column in block.items()})
         writer.finish()
+        _remove_others(directory)
         os.replace(unfinished, directory)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def _remove_others(directory):
+    """Removes what was built of other content, which would only fill the disk."""
+    parent, own = os.path.split(directory)
+    for name in os.listdir(parent):
+        if not name.startswith(own):
+            shutil.rmtree(os.path.join(parent, name))
 
 
 def _read_file(path: str, limits: RowLimits) -> Iterator[dict]:

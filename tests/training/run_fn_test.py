@@ -26,18 +26,14 @@ def arguments(directory, train_files, **config):
 
 
 def test_rows_become_a_served_model_and_a_curve(tmp_path):
-    args = arguments(tmp_path, write_artifact(tmp_path / "artifact"))
+    """Without a checkpoint root, the run's directory serves as one."""
+    args = arguments(tmp_path, write_artifact(tmp_path / "artifact"), checkpoint_root="")
     run_fn(args)
     assert [line["step"] for line in read_history(args.model_run_dir)] == [1, 2, 3]
     assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "model_run").iterdir())
+    assert (tmp_path / "model_run" / "checkpoints" / "rows").is_dir()
     served = tf.saved_model.load(args.serving_model_dir)
     assert {"fill_mask", "embed", "embed_tokens", "evaluate"} <= set(served.signatures)
-
-
-def test_without_a_checkpoint_root_the_run_directory_serves(tmp_path):
-    args = arguments(tmp_path, write_artifact(tmp_path / "artifact"), checkpoint_root="")
-    run_fn(args)
-    assert (tmp_path / "model_run" / "checkpoints" / "rows").is_dir()
 
 
 def test_bad_input_is_refused_clearly(tmp_path):
