@@ -10,11 +10,14 @@ from firth.layers.custom_gradient import custom_gradient
 def gelu(inputs):
     """Returns `x * P(X <= x)` for a standard normal X (Hendrycks and Gimpel 2016, section 2).
 
-    This is the exact function, by `erf`. Its gradient is written out, because the one derived step by step
-    passes over memory more often.
+    This is the exact function, by `erf`, computed in float32. Its gradient is written out, because the one
+    derived step by step passes over memory more often.
 
     Args:
         inputs: A float tensor of any shape.
+
+    Returns:
+        A tensor of the inputs' shape and dtype.
 
     Example:
 
@@ -24,14 +27,16 @@ def gelu(inputs):
     """
 
     @custom_gradient
-    def exact(x):
+    def exact(inputs):
+        # Rounding to bfloat16 after each step would cost a CPU more than the two casts do.
+        x = ops.cast(inputs, "float32")
         below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
 
         def gradient(upstream):
             density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
-            return upstream * (below + x * density)
+            return ops.cast(ops.cast(upstream, "float32") * (below + x * density), inputs.dtype)
 
-        return x * below, gradient
+        return ops.cast(x * below, inputs.dtype), gradient
 
     return exact(inputs)
 

@@ -82,7 +82,7 @@ class MaskedLMHead(keras.layers.Layer):
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
         rows = self.norm(self._activate(self.dense(rows)))
         logits = tied_projection(rows, ops.cast(token_table, self.compute_dtype))
-        logits = ops.cast(logits, "float32") + ops.cast(self.bias, "float32")
+        logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
         return ops.reshape(logits, (*ops.shape(masked_positions), self.vocabulary_size))
 
     def compute_output_spec(self, hidden, masked_positions, token_table):

@@ -32,8 +32,12 @@ class PretrainingModel(keras.Model):
 
     def __init__(self, model, objective, vocabulary_size, seed=None, dtype=None, **kwargs):
         super().__init__(dtype=dtype, **kwargs)
-        self._config = {"model": dict(model), "objective": dict(objective)}
-        self._config |= {"vocabulary_size": vocabulary_size, "seed": plain_seed(seed)}
+        self._config = {
+            "model": dict(model),
+            "objective": dict(objective),
+            "vocabulary_size": vocabulary_size,
+            "seed": plain_seed(seed),
+        }
         start = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         shape = {key: value for key, value in model.items() if key != "kind"}
         self.backbone = BACKBONES[model["kind"]](vocabulary_size, **shape, **start, name="backbone")
@@ -61,7 +65,7 @@ class PretrainingModel(keras.Model):
         hidden_shape = (None, None, self.backbone.width)
         self.backbone.build()
         self.masked_lm_head.build(hidden_shape)
-        if self.pooler is not None:
+        if self.pooler is not None and self.next_sentence_head is not None:
             self.pooler.build(hidden_shape)
             self.next_sentence_head.build(hidden_shape)
 
@@ -77,7 +81,7 @@ class PretrainingModel(keras.Model):
                 hidden, features[names.MASKED_POSITIONS], self.backbone.token_embedding.table
             )
         }
-        if self.pooler is not None:
+        if self.pooler is not None and self.next_sentence_head is not None:
             pooled = self.pooler(hidden, features[names.POOLED_POSITIONS])
             outputs[NEXT_SENTENCE_LOGITS] = self.next_sentence_head(pooled)
         return outputs
