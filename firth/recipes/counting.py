@@ -108,25 +108,3 @@ def _row_activation_bytes(recipe: Recipe) -> int:
     token = 9 * model.width + 3 * model.inner_width + 3 * model.heads * length
     logits = 2 * _FLOAT32 * recipe.objective.max_predictions * recipe.tokenizer.vocabulary_size
     return element * length * (model.layers * token + model.width) + logits
-
-
-def cost_lines(recipe: Recipe) -> list[str]:
-    """Returns what the recipe costs, as lines for people to read.
-
-    Example:
-
-    >>> from firth.recipes.sources import TextSource
-    >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
-    >>> cost_lines(recipe)[0]
-    'parameters: 109,482,240 in backbone and pooler, 110,106,428 trained'
-    """
-    counts, memory = parameter_counts(recipe), memory_bytes(recipe)
-    parts = ", ".join(f"{name} {count:,}" for name, count in counts.items() if not name.startswith("total"))
-    held = ", ".join(f"{name} {count / 1e9:.2f}" for name, count in memory.items() if name != "total")
-    flops = training_flops_per_step(recipe)
-    return [
-        f"parameters: {counts['total']:,} in backbone and pooler, {counts['total_with_heads']:,} trained",
-        f"of which: {parts}",
-        f"FLOPs: {flops:.2e} a step, {flops * recipe.training.steps:.2e} in {recipe.training.steps:,} steps",
-        f"memory in training: about {memory['total'] / 1e9:.2f} GB ({held})",
-    ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from firth.recipes.counting import cost_lines, memory_bytes, parameter_counts, training_flops_per_step
+from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
 from firth.recipes.model import Bert
 from firth.recipes.objective import MaskedLM
 from firth.recipes.recipe import Recipe
@@ -76,10 +76,3 @@ def test_activations_grow_with_the_batch_and_shrink_with_the_precision():
     half = memory_bytes(recipe(BASE, training=Training(batch_size=1, precision="mixed_bfloat16")))
     logits = 2 * 4 * 20 * 30_522
     assert half["activations"] - logits == (one["activations"] - logits) // 2
-
-
-def test_cost_lines_name_every_part():
-    text = "\n".join(cost_lines(recipe(LARGE)))
-    assert "335,141,888" in text
-    for part in ("embeddings", "encoder", "pooler", "masked_lm_head", "next_sentence_head", "moments"):
-        assert part in text
