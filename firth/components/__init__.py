@@ -12,7 +12,7 @@ _HOMES = {
 }
 _ARTIFACTS = ("Tokenizer", "CorpusReport", "ServingReport", "RunReport")
 
-__all__ = [*_HOMES, *_ARTIFACTS]  # noqa: PLE0604
+__all__ = [*_HOMES, *_ARTIFACTS]
 
 
 def __getattr__(name: str):

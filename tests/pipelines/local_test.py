@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 
@@ -26,14 +25,21 @@ def test_the_lock_goes_with_a_killed_process(tmp_path):
         assert (tmp_path / local.LOCK_FILE).exists()
 
 
-def test_what_native_code_prints_lands_in_the_log(tmp_path, capfd):
+def test_what_native_code_prints_lands_in_the_log(tmp_path):
+    script = (
+        "import os, pathlib, sys\n"
+        "from firth.pipelines import logs\n"
+        "with logs.output_in(pathlib.Path(sys.argv[1])):\n"
+        "    os.write(1, b'from C\\n')\n"
+        "    print('from Python')\n"
+        "print('after')\n"
+    )
     log_path = logs.new_log_path(tmp_path)
-    with logs.output_in(log_path):
-        os.write(1, b"from C\n")
-        print("from Python")
-    print("after")
+    process = subprocess.run(
+        [sys.executable, "-c", script, str(log_path)], capture_output=True, text=True, check=True
+    )
     assert log_path.read_text() == "from C\nfrom Python\n"
-    assert capfd.readouterr().out == "after\n"
+    assert process.stdout == "after\n"
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_a_killed_run_goes_on_to_the_same_model(first, root, tmp_path):
     recipe_path.write_text(recipe_to_yaml(tiny()))
     other = tmp_path / "runs"
     process = subprocess.Popen(
-        [sys.executable, "-m", "firth.cli.main", "run", str(recipe_path), "--root", str(other)],
+        [sys.executable, "-m", "firth", "run", str(recipe_path), "--root", str(other)],
         stdout=subprocess.DEVNULL,
     )
     while not any((other / "demo" / "checkpoints").rglob("*step*")) and process.poll() is None:

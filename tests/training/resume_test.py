@@ -1,6 +1,5 @@
 """A real process, really killed at a random step, goes on as if nothing had been."""
 
-import os
 import random
 import signal
 import subprocess
