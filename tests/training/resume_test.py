@@ -58,7 +58,7 @@ def start_and_kill(recipe, artifact, run_directory, checkpoint_root, step):
 
 def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted, tmp_path):
     weights, expected = uninterrupted
-    step = random.randint(8, STEPS // 2)
+    step = random.randint(8, STEPS // 3)
     start_and_kill(recipe, artifact, tmp_path / "first", tmp_path / "checkpoints", step)
     killed_at = len(read_history(tmp_path / "first"))
     resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
