@@ -1,8 +1,8 @@
 """Runs every benchmark in turn, each in a process of its own, and keeps the figures as JSON.
 
-    python -m benchmarks.run                      # all of them
-    python -m benchmarks.run bert_step            # one
-    python -m benchmarks.run --output figures/    # where the JSON goes
+python -m benchmarks.run                      # all of them
+python -m benchmarks.run bert_step            # one
+python -m benchmarks.run --output figures/    # where the JSON goes
 """
 
 import argparse

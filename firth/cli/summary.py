@@ -1,8 +1,10 @@
 """What is printed when a run has ended."""
 
+import json
 import pathlib
 import shlex
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from firth.analysis.verdicts import Verdict, overall, verdicts
 from firth.cli import commands
@@ -19,6 +21,9 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     """Prints evaluation, blessing, where things are, and what to do next."""
     metrics = overall(result.evaluation)
     console.print()
+    if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
+        report = json.loads((folder / "corpus_report.json").read_text(encoding="utf-8"))
+        console.print(corpus_line(report["funnel"]))
     console.print(perplexity_line(metrics))
     found = verdicts(recipe.evaluation, metrics)
     if result.blessed:
@@ -32,6 +37,31 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     console.print("\nnext:")
     for command in next_commands(result.run_dir.name, root, can_predict=result.pushed is not None):
         console.print(f"  {command}", markup=False)
+
+
+def corpus_line(funnel: list[dict[str, Any]]) -> str:
+    """Returns how many documents were read, kept, dropped and rejected, from a corpus report's funnel.
+
+    Example:
+
+    >>> rejected = {"invalid_utf8": {"documents": 2}}
+    >>> dropped = {"too_few_words": {"documents": 3}}
+    >>> read = {"step": "read", "documents_in": 9, "dropped": {}, "rejected": rejected}
+    >>> length = {"step": "length", "documents_in": 7, "dropped": dropped, "rejected": {}}
+    >>> corpus_line([read, length])
+    'corpus: 9 documents read, 4 kept, 3 dropped (too_few_words 3), 2 rejected (invalid_utf8 2)'
+    """
+    read = sum(row["documents_in"] for row in funnel if row["step"] == funnel[0]["step"])
+    counts = {"dropped": Counter[str](), "rejected": Counter[str]()}
+    for row in funnel:
+        for fate, reasons in counts.items():
+            reasons.update({reason: count["documents"] for reason, count in row[fate].items()})
+    kept = read - sum(reasons.total() for reasons in counts.values())
+    parts = [f"{read:,} documents read", f"{kept:,} kept"]
+    for fate, reasons in counts.items():
+        named = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+        parts.append(f"{reasons.total():,} {fate}" + (f" ({named})" if named else ""))
+    return f"corpus: {', '.join(parts)}"
 
 
 def perplexity_line(metrics: dict[str, float]) -> str:

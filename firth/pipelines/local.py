@@ -63,6 +63,7 @@ class RunResult:
         blessed: Whether the model kept all its thresholds and answered as a server would ask it.
         pushed: The served version's folder; None where there is none.
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
+        outputs: The folder of each component's outputs, cached ones included.
         log_path: The run's log.
     """
 
@@ -71,6 +72,7 @@ class RunResult:
     blessed: bool
     pushed: pathlib.Path | None
     evaluation: dict[str, dict[str, float]]
+    outputs: Outputs
     log_path: pathlib.Path
 
 
@@ -147,9 +149,15 @@ def _finish(run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path:
     outputs = newest_outputs(run_dir / "metadata.sqlite")
     _copy_report(run_dir, outputs)
     result = RunResult(
-        run_dir, ended, _is_blessed(outputs), _newest_version(run_dir), _evaluation(outputs), log_path
+        run_dir,
+        ended,
+        _is_blessed(outputs),
+        _newest_version(run_dir),
+        _evaluation(outputs),
+        outputs,
+        log_path,
     )
-    _write_summary(result, outputs)
+    _write_summary(result)
     return result
 
 
@@ -160,14 +168,16 @@ def _evaluation(outputs: Outputs) -> dict[str, dict[str, float]]:
     return load_evaluation(str(folder)) if folder is not None else {}
 
 
-def _write_summary(result: RunResult, outputs: Outputs) -> None:
+def _write_summary(result: RunResult) -> None:
     """Writes `run.json`, from which `firth runs` and `firth predict` read without loading TFX."""
     summary = {
         "finished": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "blessed": result.blessed,
         "pushed": str(result.pushed) if result.pushed else None,
         "evaluation": result.evaluation,
-        "outputs": {name: {key: str(path) for key, path in of.items()} for name, of in outputs.items()},
+        "outputs": {
+            name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
+        },
     }
     temporary = result.run_dir / f"{SUMMARY_FILE}.partial"
     temporary.write_text(json.dumps(summary, indent=1), encoding="utf-8")

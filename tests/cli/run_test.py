@@ -21,6 +21,7 @@ def runner(monkeypatch, tmp_path):
             blessed=True,
             pushed=pathlib.Path("firth-runs/demo/serving/1"),
             evaluation={"overall": METRICS},
+            outputs={},
             log_path=tmp_path / "x.log",
         )
 
