@@ -29,6 +29,18 @@ POOLED_POSITIONS = "pooled_positions"
 NEXT_SENTENCE_LABELS = "next_sentence_labels"
 NEXT_SENTENCE_WEIGHTS = "next_sentence_weights"
 
+# What a model adds to the metrics for each example, float32 [batch]: losses in nats, hits and weights. The
+# unigram loss is that of the same masked tokens under the training split's unigram distribution.
+EVALUATION_SUMS = (
+    "mlm_loss_sum",
+    "mlm_correct_sum",
+    "mlm_weight_sum",
+    "nsp_loss_sum",
+    "nsp_correct_sum",
+    "nsp_weight_sum",
+    "unigram_loss_sum",
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class Spec:

@@ -1,23 +1,20 @@
 """TFX components. Each is loaded when it is first asked for, since TFX itself takes long to import."""
 
-import importlib
+from firth.lazy import lazy_names
 
 _HOMES = {
-    "CorpusExampleGen": "corpus_example_gen",
-    "Curator": "curator",
-    "TokenizerGen": "tokenizer_gen",
-    "SequenceGen": "sequence_gen",
-    "ServingValidator": "serving_validator",
-    "Reporter": "reporter",
+    "CorpusExampleGen": "corpus_example_gen.component",
+    "CorpusReport": "artifacts",
+    "Curator": "curator.component",
+    "Reporter": "reporter.component",
+    "RunReport": "artifacts",
+    "SequenceGen": "sequence_gen.component",
+    "ServingReport": "artifacts",
+    "ServingValidator": "serving_validator.component",
+    "Tokenizer": "artifacts",
+    "TokenizerGen": "tokenizer_gen.component",
 }
-_ARTIFACTS = ("Tokenizer", "CorpusReport", "ServingReport", "RunReport")
 
-__all__ = [*_HOMES, *_ARTIFACTS]
+__all__ = list(_HOMES)
 
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"firth.components.{_HOMES[name]}.component"), name)
-    if name in _ARTIFACTS:
-        return getattr(importlib.import_module("firth.components.artifacts"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(__name__, _HOMES)

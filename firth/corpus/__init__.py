@@ -3,8 +3,9 @@
 Names load on first use, since Beam takes seconds to import.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
     from firth.corpus.curation import curate
@@ -62,8 +63,4 @@ __all__ = [
     "train_tokenizer",
 ]
 
-
-def __getattr__(name: str):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

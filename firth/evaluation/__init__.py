@@ -3,8 +3,9 @@
 Names load on first use: `metrics` is plain Python, the others load TFMA.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
     from firth.evaluation.eval_config import build_eval_config
@@ -21,8 +22,4 @@ _HOMES = {
 
 __all__ = ["METRICS", "ThresholdResult", "build_eval_config", "load_evaluation", "load_thresholds"]
 
-
-def __getattr__(name: str):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

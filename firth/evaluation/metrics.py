@@ -11,17 +11,6 @@ from collections.abc import Callable, Mapping
 
 Sums = Mapping[str, float]
 
-# What the exported model's `evaluate` returns for each example.
-SUM_NAMES = (
-    "mlm_loss_sum",
-    "mlm_correct_sum",
-    "mlm_weight_sum",
-    "nsp_loss_sum",
-    "nsp_correct_sum",
-    "nsp_weight_sum",
-    "unigram_loss_sum",
-)
-
 
 def perplexity(loss_sum: float, weight_sum: float) -> float:
     """Returns exp(loss_sum / weight_sum): how many pieces the model hesitates between, on average.

@@ -12,7 +12,8 @@ import tensorflow_model_analysis as tfma
 # Registers the ops of the exported model's tokenizer, wherever a worker loads the metrics and then the model.
 import tensorflow_text  # noqa: F401
 
-from firth.evaluation.metrics import METRICS, SUM_NAMES
+from firth.evaluation.metrics import METRICS
+from firth.features import EVALUATION_SUMS
 
 metric_types = tfma.metrics.metric_types
 
@@ -59,7 +60,7 @@ def _computations(name: str, model_name: str = "", output_name: str = "") -> lis
 
 
 class SumExamples(beam.CombineFn):
-    """Sums what each example adds, in float64, into a dict from the names of SUM_NAMES.
+    """Sums what each example adds, in float64, into a dict from the names of EVALUATION_SUMS.
 
     Args:
         key: The metric key under which TFMA keeps the result; names the model whose outputs are summed.
@@ -70,12 +71,12 @@ class SumExamples(beam.CombineFn):
 
     def create_accumulator(self) -> np.ndarray:
         """Returns zeros, float64 [sums]."""
-        return np.zeros(len(SUM_NAMES))
+        return np.zeros(len(EVALUATION_SUMS))
 
     def add_input(self, accumulator: np.ndarray, element) -> np.ndarray:
         """Adds one example's outputs."""
         outputs = _outputs(element.get_predictions(), self._key.model_name)
-        return accumulator + [float(np.squeeze(outputs[name])) for name in SUM_NAMES]
+        return accumulator + [float(np.squeeze(outputs[name])) for name in EVALUATION_SUMS]
 
     def merge_accumulators(self, accumulators: Iterable[np.ndarray]) -> np.ndarray:
         """Adds accumulators."""
@@ -83,7 +84,7 @@ class SumExamples(beam.CombineFn):
 
     def extract_output(self, accumulator: np.ndarray) -> dict:
         """Returns the sums by name, under the key."""
-        return {self._key: dict(zip(SUM_NAMES, accumulator.tolist()))}
+        return {self._key: dict(zip(EVALUATION_SUMS, accumulator.tolist()))}
 
 
 def _outputs(predictions: dict, model_name: str) -> dict:

@@ -3,8 +3,9 @@
 Names load on first use, so that the client needs neither Keras nor TFX.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
     from firth.serving.client import Candidate, Client, NoModelError
@@ -21,8 +22,4 @@ _HOMES = {
 
 __all__ = ["Candidate", "Client", "NoModelError", "export", "validate_serving"]
 
-
-def __getattr__(name: str):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

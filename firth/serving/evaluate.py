@@ -6,22 +6,13 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features as names
+from firth.features import EVALUATION_SUMS
 from firth.models import example_sums
 from firth.objectives import OBJECTIVES
 from firth.serving.rows import parse_rows
 from firth.serving.served import Served
 
 Sums = dict[str, tf.Tensor]
-
-SUMS = (
-    "mlm_loss_sum",
-    "mlm_correct_sum",
-    "mlm_weight_sum",
-    "nsp_loss_sum",
-    "nsp_correct_sum",
-    "nsp_weight_sum",
-    "unigram_loss_sum",
-)
 
 
 def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums]:
@@ -73,18 +64,20 @@ def in_chunks(function: Callable[[tf.Tensor], Sums], values: tf.Tensor, size: in
     """Applies a function to at most `size` values at a time, and joins what it returns.
 
     Args:
-        function: From [chunk] values to float32 [chunk] tensors named by SUMS.
+        function: From [chunk] values to float32 [chunk] tensors named by EVALUATION_SUMS.
         values: [batch], of any length.
         size: Most values of a chunk.
     """
     total = tf.shape(values)[0]
     # One chunk even of nothing, so that an empty batch has an answer.
     chunks = tf.maximum((total + size - 1) // size, 1)
-    arrays = [tf.TensorArray(tf.float32, chunks, infer_shape=False, element_shape=[None]) for _ in SUMS]
+    arrays = [
+        tf.TensorArray(tf.float32, chunks, infer_shape=False, element_shape=[None]) for _ in EVALUATION_SUMS
+    ]
 
     def body(index, arrays):
         sums = function(values[index * size : (index + 1) * size])
-        return index + 1, [array.write(index, sums[name]) for name, array in zip(SUMS, arrays)]
+        return index + 1, [array.write(index, sums[name]) for name, array in zip(EVALUATION_SUMS, arrays)]
 
     _, arrays = tf.while_loop(lambda index, _: index < chunks, body, [0, arrays], parallel_iterations=1)
-    return {name: array.concat() for name, array in zip(SUMS, arrays)}
+    return {name: array.concat() for name, array in zip(EVALUATION_SUMS, arrays)}

@@ -1,7 +1,8 @@
 """WordPiece: count words, train, save and load; encode and decode in a TensorFlow graph."""
 
-import importlib
 from typing import TYPE_CHECKING
+
+from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
     from firth.tokenizers.counting import count_words
@@ -27,8 +28,4 @@ _HOMES = {
     "train_wordpiece": "training",
 }
 
-
-def __getattr__(name: str):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"firth.tokenizers.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)

@@ -7,7 +7,7 @@ Example:
 True
 """
 
-import importlib
+from firth.lazy import lazy_names
 
 # Each name loads its module, and with it TensorFlow, when it is first used.
 _HOMES = {
@@ -25,11 +25,7 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__():

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.evaluation.metrics import METRICS, SUM_NAMES
+from firth.evaluation.metrics import METRICS
+from firth.features import EVALUATION_SUMS as SUM_NAMES
 
 SUMS = {
     "mlm_loss_sum": 4 * math.log(6.0),

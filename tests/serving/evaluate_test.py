@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth import features
+from firth.features import EVALUATION_SUMS as SUMS
 from firth.models import example_sums
 from firth.objectives import OBJECTIVES
-from firth.serving.evaluate import SUMS, evaluator, in_chunks
+from firth.serving.evaluate import evaluator, in_chunks
 from firth.serving.rows import parse_rows
 from tests.exported_model import (
     RECIPE,
