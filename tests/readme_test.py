@@ -1,5 +1,6 @@
 """The README's Python and YAML snippets run as they are written."""
 
+import ast
 import os
 import pathlib
 import re
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from firth.recipes.loading import load_recipe
+from tests.exported_model import exported_model
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text()
@@ -36,11 +38,21 @@ def one(word: str) -> str:
 
 
 def test_the_pipeline_snippet(tmp_path):
-    assert "'CorpusExampleGen', 'StatisticsGen'" in run(one("create_pipeline"), tmp_path)
+    printed = run(one("create_pipeline"), tmp_path)
+    named = re.search(r"CorpusExampleGen -> .* Reporter", README, flags=re.DOTALL)[0].split("->")
+    # TFX orders what does not depend on each other as it likes.
+    assert sorted(ast.literal_eval(printed)) == sorted([*map(str.strip, named), "LatestBlessedModel"])
 
 
 def test_the_layer_snippet(tmp_path):
     assert run(one("MaskedTransformer"), tmp_path).strip() == "(1, 8, 64)"
+
+
+def test_the_serving_snippet(tmp_path):
+    serving = tmp_path / "firth-runs" / "demo" / "serving"
+    serving.mkdir(parents=True)
+    (serving / "1").symlink_to(exported_model().directory)
+    assert run(one("saved_model.load"), tmp_path).startswith("[b'")
 
 
 def test_the_recipe_snippet(tmp_path):
