@@ -12,7 +12,7 @@ from firth.corpus.json_files import read_json, write_json
 from firth.corpus.read import STEP, read_source_counts
 from firth.corpus.records import ReadBatches
 from firth.corpus.report import SPLIT_STEP, build_report, check_report, length_bin
-from firth.corpus.split import SPLITS, split_of
+from firth.corpus.split import SPLITS, HashRange, hash_range, join_ranges, split_of
 from firth.corpus.tally import Flow, Tally, merge_tallies
 from firth.recipes.cleaning import Cleaning
 
@@ -48,8 +48,9 @@ def curate(
     with make_pipeline() as pipeline:
         raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
         cleaned, tallies = raw | "Clean" >> Clean(cleaning.steps)
-        split_by_hash = beam.ParDo(_Split(cleaning.split.eval_fraction)).with_outputs(*SPLITS, "tally")
-        splits = cleaned | "Split" >> split_by_hash
+        hashes = cleaned | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
+        split = beam.ParDo(_Split(cleaning.split.eval_fraction), beam.pvalue.AsSingleton(hashes))
+        splits = cleaned | "Split" >> split.with_outputs(*SPLITS, "tally")
         for split in SPLITS:
             _ = splits[split] | f"Write[{split}]" >> beam.io.WriteToTFRecord(
                 f"{split_folders[split]}/data_tfrecord", file_name_suffix=".gz"
@@ -70,14 +71,18 @@ def _parse(records: list[bytes]) -> list[Document]:
     return [Document.from_example(record) for record in records]
 
 
+def _hash_range(documents: list[Document]) -> HashRange:
+    return hash_range(document.text for document in documents)
+
+
 class _Split(beam.DoFn):
     def __init__(self, eval_fraction: float):
         self._eval_fraction = eval_fraction
 
-    def process(self, documents: list[Document]) -> Iterator[Any]:
+    def process(self, documents: list[Document], whole: HashRange) -> Iterator[Any]:
         tally = _measure(documents, "cleaned")
         for document in documents:
-            split = split_of(document.text, self._eval_fraction)
+            split = split_of(document.text, self._eval_fraction, whole)
             tally.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size)
             yield TaggedOutput(split, document.to_example())
         yield TaggedOutput("tally", tally)

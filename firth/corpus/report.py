@@ -77,8 +77,9 @@ def check_report(report: dict[str, Any]) -> None:
     for split, count in documents.items():
         if not count:
             raise EmptyCorpusError(
-                f"the {split} split is empty: {sum(documents.values())} documents are left of {came}, "
-                f"which are too few for cleaning.split.eval_fraction; {_losses(report)}"
+                f"the {split} split is empty: {sum(documents.values())} different documents are left of "
+                f"{came}, and it takes two. Give more files, or make a text's paragraphs its documents "
+                f"(--set sources.0.documents=blank_line); {_losses(report)}"
             )
 
 

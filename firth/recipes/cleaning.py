@@ -21,7 +21,7 @@ class LengthStep(Config):
 
     kind: Literal["length"]
     min_words: int = pydantic.Field(default=5, ge=0)
-    max_words: int = pydantic.Field(default=100_000, gt=0)
+    max_words: int = pydantic.Field(default=1_000_000, gt=0)
 
 
 class CharactersStep(Config):
@@ -52,7 +52,10 @@ Step = Annotated[
 
 
 class Split(Config):
-    """Train and eval by a hash of the text, after de-duplication, so that no text is in both."""
+    """Train and eval by a hash of the text, after de-duplication, so that no text is in both.
+
+    However few texts there are, one is for eval and one for train.
+    """
 
     eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)
 

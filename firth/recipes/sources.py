@@ -21,7 +21,7 @@ class Source(Config):
 
     name: SourceName
     licence: str = "unknown"
-    max_document_bytes: int = pydantic.Field(default=2**20, gt=0)
+    max_document_bytes: int = pydantic.Field(default=2**24, gt=0)
 
 
 class TextSource(Source):

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from firth.corpus import SPLITS, CountMismatchError, Document, EmptyCorpusError
-from firth.corpus.split import split_of
+from firth.corpus.split import hash_range, split_of
 from firth.corpus.tally import DROPPED, IN, KEPT, Flow, Tally
 from firth.recipes.cleaning import Cleaning, LengthStep, Split
 from firth.recipes.sources import JsonlSource
@@ -63,7 +63,8 @@ def test_splits_share_no_text_and_add_up(tmp_path, documents):
     }
     assert not set(texts["train"]) & set(texts["eval"])
     assert len(set(texts["train"] + texts["eval"])) == sum(map(len, texts.values()))
-    assert all(split_of(text, 0.3) == split for split in SPLITS for text in texts[split])
+    whole = hash_range(texts["train"] + texts["eval"])
+    assert all(split_of(text, 0.3, whole) == split for split in SPLITS for text in texts[split])
     for row in report["funnel"]:
         dropped = sum(each["documents"] for each in row["dropped"].values())
         assert row["documents_in"] == row["documents_kept"] + dropped
