@@ -70,7 +70,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},
         versions=versions(),
-        artifacts=inputs.artifacts,
+        artifacts=sorted(inputs.artifacts, key=lambda artifact: artifact.id),
     )
 
 

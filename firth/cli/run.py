@@ -72,7 +72,7 @@ def _execute(recipe: "Recipe", root: pathlib.Path, name: str, verbose: bool) -> 
     from firth.pipelines import local
 
     console = terminal()
-    console.print(f"[bold]{recipe.name}[/] in {root / name}")
+    console.print(f"[bold]{recipe.name}[/] in {root / name} (loading TFX takes a while)")
     try:
         with drawing(console, live=console.is_terminal and not verbose) as draw:
             return local.run(recipe, root=root, name=name, verbose=verbose, on_event=draw)

@@ -1,0 +1,23 @@
+"""TFX's own command line takes the pipeline file that the library ships."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+PIPELINE_FILE = pathlib.Path(__file__).parents[2] / "firth" / "pipelines" / "local_runner.py"
+
+
+def test_tfx_pipeline_create(tmp_path):
+    command = [pathlib.Path(sys.executable).parent / "tfx", "pipeline", "create"]
+    process = subprocess.run(
+        [*command, "--engine=local", f"--pipeline_path={PIPELINE_FILE}"],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path), "FIRTH_RECIPE": "bert_tiny"},
+        capture_output=True,
+        text=True,
+    )
+    assert 'Pipeline "bert_tiny" created successfully.' in process.stdout, process.stderr[-2000:]
+    # Creating compiles the pipeline; nothing of it runs.
+    assert list(tmp_path.glob("tfx/**/pipeline_args.json"))
+    assert not (tmp_path / "firth-runs" / "bert_tiny" / "pipeline").exists()
