@@ -38,9 +38,9 @@ INSTALL_REQUIRES = [
 ]
 
 EXTRAS_REQUIRE = {
-    "kubeflow": ["kfp>=2.7,<3"],
-    # tf-models-official pins TensorFlow exactly, so it cannot be a plain requirement.
-    "modelgarden": by_stack("tf-models-official", "==2.16.0", ">=2.19"),
+    "kubeflow": by_stack("kfp", ">=2.0,<2.6", ">=2.7,<3"),
+    # tf-models-official pins TensorFlow, and has no release for the second stack's.
+    "modelgarden": [f"tf-models-official==2.16.0; {FIRST}"],
     "test": [
         "hypothesis>=6.100",
         "mypy>=1.11",

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 
 from tfx import v1 as tfx
+from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration import metadata
 
 from firth.components import (
@@ -21,7 +22,7 @@ from firth.components import (
 )
 from firth.corpus import fingerprint
 from firth.evaluation import build_eval_config
-from firth.pipelines.baseline import LatestComparableModelStrategy
+from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
 from firth.recipes import Evaluation, Recipe
 
 RUN_FN = "firth.training.run_fn.run_fn"
@@ -38,6 +39,7 @@ def create_pipeline(
     metadata_path: str | None = None,
     beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
     enable_cache: bool = True,
+    baseline_strategy: type[ResolverStrategy] = LatestComparableModelStrategy,
 ) -> tfx.dsl.Pipeline:
     """Returns the TFX pipeline that a recipe describes.
 
@@ -53,12 +55,15 @@ def create_pipeline(
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
         beam_pipeline_args: Given to every component that runs on Beam.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+        baseline_strategy: Which blessed model the new one is evaluated beside. The Kubeflow runner knows
+            TFX's own `LatestBlessedModelStrategy` only.
 
     Raises:
         firth.corpus.SourceError: if a source names no file.
     """
     corpus = _corpus(recipe)
-    model = _model(recipe, corpus["sequences"], checkpoint_root or os.path.join(pipeline_root, "checkpoints"))
+    checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
+    model = _model(recipe, corpus["sequences"], checkpoint_root, baseline_strategy)
     push = _push(model, serving_dir or os.path.join(pipeline_root, "serving"))
     reporter = Reporter(
         corpus_report=corpus["curator"].outputs["report"],
@@ -112,7 +117,12 @@ def _corpus(recipe: Recipe) -> dict:
     }
 
 
-def _model(recipe: Recipe, sequences: SequenceGen, checkpoint_root: str) -> dict:
+def _model(
+    recipe: Recipe,
+    sequences: SequenceGen,
+    checkpoint_root: str,
+    baseline_strategy: type[ResolverStrategy],
+) -> dict:
     """From packed rows to a judged model."""
     examples = sequences.outputs["examples"]
     trainer = tfx.components.Trainer(
@@ -122,12 +132,7 @@ def _model(recipe: Recipe, sequences: SequenceGen, checkpoint_root: str) -> dict
         eval_args=tfx.proto.EvalArgs(),
         custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},
     )
-    baseline = tfx.dsl.Resolver(
-        strategy_class=LatestComparableModelStrategy,
-        model=tfx.dsl.Channel(type=tfx.types.standard_artifacts.Model),
-        model_blessing=tfx.dsl.Channel(type=tfx.types.standard_artifacts.ModelBlessing),
-        current_model=trainer.outputs["model"],
-    ).with_id("LatestBlessedModel")
+    baseline = _baseline(trainer, baseline_strategy)
     evaluator = tfx.components.Evaluator(
         examples=examples,
         model=trainer.outputs["model"],
@@ -136,6 +141,17 @@ def _model(recipe: Recipe, sequences: SequenceGen, checkpoint_root: str) -> dict
     )
     validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
     return {"trainer": trainer, "baseline": baseline, "evaluator": evaluator, "validator": validator}
+
+
+def _baseline(trainer: tfx.components.Trainer, strategy: type[ResolverStrategy]) -> tfx.dsl.Resolver:
+    """Returns the node that finds the blessed model to evaluate beside."""
+    channels = {
+        MODEL: tfx.dsl.Channel(type=tfx.types.standard_artifacts.Model),
+        BLESSING: tfx.dsl.Channel(type=tfx.types.standard_artifacts.ModelBlessing),
+    }
+    if issubclass(strategy, LatestComparableModelStrategy):
+        channels[CURRENT] = trainer.outputs["model"]
+    return tfx.dsl.Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")
 
 
 def _training_recipe(recipe: Recipe) -> Recipe:
