@@ -6,6 +6,7 @@ model reads.
 """
 
 import dataclasses
+from collections.abc import Iterable
 
 # Of a row, as tf.train.Example fields on disk.
 EXAMPLE_ID = "example_id"
@@ -16,30 +17,52 @@ SENTENCE_STARTS = "sentence_starts"
 CHUNK_LENGTHS = "chunk_lengths"
 DOCUMENT_KEYS = "document_keys"
 PARTNER_PREFIX = "partner_"
+CHARACTERS = "characters"
 
 # Of Features.
 TOKEN_IDS = "token_ids"
 SEGMENT_IDS = "segment_ids"
 POSITION_IDS = "position_ids"
 DOCUMENT_IDS = "document_ids"
+ATTENTION_ORDER = "attention_order"
 MASKED_POSITIONS = "masked_positions"
 MASKED_LABELS = "masked_labels"
 MASKED_WEIGHTS = "masked_weights"
 POOLED_POSITIONS = "pooled_positions"
 NEXT_SENTENCE_LABELS = "next_sentence_labels"
 NEXT_SENTENCE_WEIGHTS = "next_sentence_weights"
+SENTENCE_ORDER_LABELS = "sentence_order_labels"
+SENTENCE_ORDER_WEIGHTS = "sentence_order_weights"
+BOUNDARY_LEFT = "boundary_left"
+BOUNDARY_RIGHT = "boundary_right"
+BOUNDARY_OFFSETS = "boundary_offsets"
+LABEL_IDS = "label_ids"
+LABEL_WEIGHTS = "label_weights"
+BACKWARD_LABEL_IDS = "backward_label_ids"
+BACKWARD_LABEL_WEIGHTS = "backward_label_weights"
+DECODER_TOKEN_IDS = "decoder_token_ids"
+DECODER_POSITION_IDS = "decoder_position_ids"
+DECODER_DOCUMENT_IDS = "decoder_document_ids"
 
-# What a model adds to the metrics for each example, float32 [batch]: losses in nats, hits and weights. The
-# unigram loss is that of the same masked tokens under the training split's unigram distribution.
-EVALUATION_SUMS = (
-    "mlm_loss_sum",
-    "mlm_correct_sum",
-    "mlm_weight_sum",
-    "nsp_loss_sum",
-    "nsp_correct_sum",
-    "nsp_weight_sum",
-    "unigram_loss_sum",
-)
+# What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
+PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")
+# Of the main loss: that of the same tokens under the training split's unigram distribution, and their bytes.
+UNIGRAM_LOSS_SUM = "unigram_loss_sum"
+BYTES_SUM = "bytes_sum"
+
+
+def evaluation_sums(losses: Iterable[str]) -> tuple[str, ...]:
+    """Returns the names of what a model adds to the metrics for each example, float32 [batch] each.
+
+    Args:
+        losses: Names of the objective's losses, the main one first (`recipe.objective.losses`).
+
+    Example:
+
+    >>> evaluation_sums(["mlm"])
+    ('mlm_loss_sum', 'mlm_correct_sum', 'mlm_weight_sum', 'unigram_loss_sum', 'bytes_sum')
+    """
+    return (*(f"{loss}_{part}" for loss in losses for part in PARTS_OF_LOSS), UNIGRAM_LOSS_SUM, BYTES_SUM)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,12 +73,13 @@ class Spec:
     shape: tuple[int, ...]
 
 
-def row_specs(raw_length: int, max_documents: int) -> dict[str, Spec]:
+def row_specs(raw_length: int, max_documents: int, max_characters: int = 0) -> dict[str, Spec]:
     """Returns the specs of one row, padded to fixed shapes.
 
     Args:
         raw_length: Most raw tokens of a row, which is its length less the special tokens of one document.
         max_documents: Most chunks of a row. A chunk is a document or a part of one.
+        max_characters: Of a word, where the tokenizer gives characters beside ids; otherwise 0.
 
     A row holds:
         example_id: int64 [], a hash of its content, unique in its split.
@@ -64,12 +88,15 @@ def row_specs(raw_length: int, max_documents: int) -> dict[str, Spec]:
         sentence_starts: int32 [raw_length], 1 where a sentence begins.
         chunk_lengths: int32 [max_documents], zeros behind.
         document_keys: int64 [max_documents], a hash of each chunk's document id, zeros behind.
+        characters: int32 [raw_length, max_characters], with `max_characters` only: each word's characters as
+            `WordTokenizer` gives them, zeros behind.
 
     Example:
 
     >>> row_specs(125, 8)["tokens"]
     Spec(dtype='int32', shape=(125,))
     """
+    characters = {CHARACTERS: Spec("int32", (raw_length, max_characters))} if max_characters else {}
     return {
         EXAMPLE_ID: Spec("int64", ()),
         RAW_TOKENS: Spec("int32", (raw_length,)),
@@ -77,41 +104,74 @@ def row_specs(raw_length: int, max_documents: int) -> dict[str, Spec]:
         SENTENCE_STARTS: Spec("int32", (raw_length,)),
         CHUNK_LENGTHS: Spec("int32", (max_documents,)),
         DOCUMENT_KEYS: Spec("int64", (max_documents,)),
+        **characters,
     }
 
 
-def encoder_specs(length: int) -> dict[str, Spec]:
-    """Returns the specs of the features that an encoder reads, for one example.
+def encoder_specs(length: int, segments: bool = True, order: bool = False) -> dict[str, Spec]:
+    """Returns the specs of the features that one stack of blocks reads, for one example.
 
-    token_ids, segment_ids, position_ids: int32 [length].
+    token_ids, position_ids: int32 [length].
+    segment_ids: int32 [length], with `segments` only.
     document_ids: int32 [length], 0 on padding and 1, 2, ... on the documents of a row. A token attends to
         the tokens of its own document only, and positions start again with each document.
+    attention_order: int32 [length], with `order` only. A token attends to those tokens of its document whose
+        order is not above its own: all zeros is bidirectional, ascending is causal, zeros on a prefix and
+        ascending behind it is a prefix LM, a random order is a permutation.
     """
-    names = (TOKEN_IDS, SEGMENT_IDS, POSITION_IDS, DOCUMENT_IDS)
+    names = [TOKEN_IDS, POSITION_IDS, DOCUMENT_IDS]
+    names += [SEGMENT_IDS] if segments else []
+    names += [ATTENTION_ORDER] if order else []
     return {name: Spec("int32", (length,)) for name in names}
 
 
-def masked_lm_specs(length: int, max_predictions: int, max_documents: int) -> dict[str, Spec]:
-    """Returns the specs of the masked LM's features, for one example.
+def selection_specs(max_predictions: int) -> dict[str, Spec]:
+    """Returns the specs of what is predicted at chosen positions, for one example.
 
-    On top of `encoder_specs`:
-        masked_positions, masked_labels: int32 [max_predictions], zeros behind.
-        masked_weights: float32 [max_predictions], 1 on real predictions and 0 behind.
-        pooled_positions: int32 [max_documents], where each document's [CLS] stands, zeros behind.
-        next_sentence_labels: int32 [max_documents], 1 where the second segment is a random one.
-        next_sentence_weights: float32 [max_documents], 1 on real pairs and 0 behind.
-
-    Example:
-
-    >>> masked_lm_specs(128, 20, 8)["masked_weights"]
-    Spec(dtype='float32', shape=(20,))
+    masked_positions, masked_labels: int32 [max_predictions], positions ascending, zeros behind.
+    masked_weights: float32 [max_predictions], 1 on real predictions and 0 behind.
     """
     return {
-        **encoder_specs(length),
         MASKED_POSITIONS: Spec("int32", (max_predictions,)),
         MASKED_LABELS: Spec("int32", (max_predictions,)),
         MASKED_WEIGHTS: Spec("float32", (max_predictions,)),
-        POOLED_POSITIONS: Spec("int32", (max_documents,)),
-        NEXT_SENTENCE_LABELS: Spec("int32", (max_documents,)),
-        NEXT_SENTENCE_WEIGHTS: Spec("float32", (max_documents,)),
     }
+
+
+def label_specs(length: int) -> dict[str, Spec]:
+    """Returns the specs of what is predicted at every position, for one example.
+
+    label_ids: int32 [length], the token that each position predicts, 0 where none is.
+    label_weights: float32 [length], 1 where a token is predicted.
+    """
+    return {LABEL_IDS: Spec("int32", (length,)), LABEL_WEIGHTS: Spec("float32", (length,))}
+
+
+def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
+    """Returns the specs of a task on the segment pairs of a row, for one example.
+
+    pooled_positions: int32 [max_documents], where each document's [CLS] stands, zeros behind.
+    <task>_labels: int32 [max_documents].
+    <task>_weights: float32 [max_documents], 1 on real pairs and 0 behind.
+
+    Args:
+        max_documents: Of a row.
+        task: `next_sentence`, whose label is 1 where the second segment is a random one, or `sentence_order`,
+            whose label is 1 where the two were swapped.
+    """
+    return {
+        POOLED_POSITIONS: Spec("int32", (max_documents,)),
+        f"{task}_labels": Spec("int32", (max_documents,)),
+        f"{task}_weights": Spec("float32", (max_documents,)),
+    }
+
+
+def decoder_specs(length: int) -> dict[str, Spec]:
+    """Returns the specs of what a decoder beside an encoder reads, for one example.
+
+    decoder_token_ids, decoder_position_ids: int32 [length].
+    decoder_document_ids: int32 [length], 0 on padding; a decoder's token attends to the tokens of its own
+        document, those before it in the decoder and all of them in the encoder.
+    """
+    names = (DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
+    return {name: Spec("int32", (length,)) for name in names}

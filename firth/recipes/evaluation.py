@@ -9,9 +9,16 @@ from firth.recipes.base import Config
 MetricName = Literal[
     "mlm_perplexity",
     "mlm_accuracy",
+    "lm_perplexity",
+    "lm_accuracy",
+    "sbo_perplexity",
+    "sbo_accuracy",
     "nsp_accuracy",
+    "sop_accuracy",
+    "rtd_accuracy",
     "unigram_perplexity",
-    "mlm_perplexity_over_unigram",
+    "perplexity_over_unigram",
+    "bits_per_byte",
 ]
 
 
@@ -32,9 +39,10 @@ class Threshold(Config):
 class Evaluation(Config):
     """Metrics over the eval split, exact because they come from per-example sums.
 
-    `mlm_perplexity_over_unigram` is the model's perplexity over that of the training split's unigram
-    distribution on the same masked tokens.
+    `perplexity_over_unigram` is the perplexity of the objective's main loss (masked LM, or LM) over that of
+    the training split's unigram distribution on the same tokens; `bits_per_byte` is that loss in bits over
+    the UTF-8 bytes of the tokens that it predicts.
     """
 
     batch_size: int = pydantic.Field(default=32, ge=1)
-    thresholds: tuple[Threshold, ...] = (Threshold(metric="mlm_perplexity_over_unigram", upper_bound=1.0),)
+    thresholds: tuple[Threshold, ...] = (Threshold(metric="perplexity_over_unigram", upper_bound=1.0),)

@@ -1,51 +1,240 @@
-"""The shape of the model."""
+"""The shape of the model: one type for each family. What differs between two models of a family is a value."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pydantic
 
 from firth.recipes.base import Config
+from firth.recipes.blocks import (
+    Attention,
+    Count,
+    DisentangledPositions,
+    Embeddings,
+    FeedForward,
+    LearnedPositions,
+    Norm,
+    Positions,
+)
 from firth.recipes.cleaning import Fraction
 
+Stddev = Annotated[float, pydantic.Field(gt=0)]
 
-class Bert(Config):
-    """A post-norm masked transformer with token, segment and position embeddings (Devlin et al. 2018).
 
-    The vocabulary's size stands in the tokenizer's part of the recipe.
+class _Shape(Config):
+    """What all transformers have. The vocabulary's size stands in the tokenizer's part of the recipe."""
 
-    Attributes:
-        layers: Transformer blocks.
-        width: Of the hidden states.
-        heads: Attention heads of a block; they divide the width.
-        feed_forward_width: Of the inner layer of a block; four times the width where it is not given.
-        positions: Learned position embeddings, the longest row this model can read.
-        segments: Learned segment embeddings.
-        dropout: Of embeddings and of each sublayer's output.
-        attention_dropout: Of attention probabilities.
-        norm_epsilon: Added to the variance in each layer norm.
-        initializer_stddev: Of the truncated normal that weights start from.
-    """
-
-    kind: Literal["bert"] = "bert"
-    layers: int = pydantic.Field(default=12, ge=1)
-    width: int = pydantic.Field(default=768, ge=1)
-    heads: int = pydantic.Field(default=12, ge=1)
-    feed_forward_width: int | None = pydantic.Field(default=None, ge=1)
-    positions: int = pydantic.Field(default=512, ge=1)
-    segments: int = pydantic.Field(default=2, ge=1)
-    activation: Literal["gelu", "gelu_approximate", "relu"] = "gelu"
+    layers: Count = 12
+    width: Count = 768
+    attention: Attention = Attention()
+    feed_forward: FeedForward = FeedForward()
     dropout: Fraction = 0.1
-    attention_dropout: Fraction = 0.1
-    norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
-    initializer_stddev: float = pydantic.Field(default=0.02, gt=0)
+    initializer_stddev: Stddev = 0.02
 
     @pydantic.model_validator(mode="after")
     def _heads_divide_width(self):
-        if self.width % self.heads:
-            raise ValueError(f"heads: {self.heads} does not divide width: {self.width}")
+        if self.attention.head_width is None and self.width % self.attention.heads:
+            raise ValueError(f"attention.heads: {self.attention.heads} does not divide width: {self.width}")
         return self
 
     @property
     def inner_width(self) -> int:
         """Width of the feed-forward layer."""
-        return self.feed_forward_width or 4 * self.width
+        return self.feed_forward.width or 4 * self.width
+
+    @property
+    def head_width(self) -> int:
+        """Width of an attention head."""
+        return self.attention.head_width or self.width // self.attention.heads
+
+    @property
+    def key_value_heads(self) -> int:
+        """Heads of keys and values."""
+        return self.attention.key_value_heads or self.attention.heads
+
+
+class _Transformer(_Shape):
+    norm: Norm = Norm()
+    positions: Positions = LearnedPositions()
+    embeddings: Embeddings = Embeddings()
+    biases: bool = True
+    share_layers: bool = False
+
+    @property
+    def embedding_width(self) -> int:
+        """Width of the token table."""
+        return self.embeddings.width or self.width
+
+    @property
+    def longest(self) -> int | None:
+        """Longest sequence that the model can read; None where there is no bound."""
+        return self.positions.length if isinstance(self.positions, LearnedPositions) else None
+
+
+class MaskedTransformer(_Transformer):
+    """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
+
+    Attributes:
+        layers: Transformer blocks.
+        width: Of the hidden states.
+        attention, feed_forward, norm, positions, embeddings: See `firth.recipes.blocks`.
+        biases: Of all dense layers and layer norms.
+        share_layers: All blocks have the same weights (Lan et al. 2019, "ALBERT").
+        dropout: Of embeddings and of each sublayer's output.
+        initializer_stddev: Of the truncated normal that weights start from.
+    """
+
+    kind: Literal["masked_transformer"] = "masked_transformer"
+    embeddings: Embeddings = Embeddings(segments=2, norm=True)
+
+
+class CausalTransformer(_Transformer):
+    """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
+
+    Attributes:
+        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            initializer_stddev: As in `MaskedTransformer`.
+        tied_output: The vocabulary projection is the token table.
+        bidirectional_prefix: Tokens of a prefix see all of it; the objective says what the prefix is.
+        scaled_residual_initializer: Start the projections that end a residual branch from a stddev divided by
+            the root of their number (Radford et al. 2019, section 2.3).
+    """
+
+    kind: Literal["causal_transformer"] = "causal_transformer"
+    tied_output: bool = True
+    bidirectional_prefix: bool = False
+    scaled_residual_initializer: bool = False
+
+    @pydantic.model_validator(mode="after")
+    def _positions_are_causal(self):
+        _refuse(self, DisentangledPositions)
+        return self
+
+
+class EncoderDecoder(_Transformer):
+    """An encoder, and a decoder that attends to it: T5, BART.
+
+    Attributes:
+        layers: Blocks of the encoder.
+        decoder_layers: Blocks of the decoder; as many as the encoder's where it is not given.
+        share_encoder_decoder: Both use the same weights, but for the decoder's attention to the encoder
+            (Raffel et al. 2019, section 3.2.2, "shared").
+        tied_output: The vocabulary projection is the token table.
+        scaled_output: Multiply the decoder's states by width ** -0.5 before a tied projection, as T5 does.
+        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            initializer_stddev: As in `MaskedTransformer`.
+    """
+
+    kind: Literal["encoder_decoder"] = "encoder_decoder"
+    decoder_layers: Count | None = None
+    share_encoder_decoder: bool = False
+    tied_output: bool = True
+    scaled_output: bool = False
+
+    @property
+    def blocks_of_decoder(self) -> int:
+        """Blocks of the decoder."""
+        return self.decoder_layers or self.layers
+
+    @pydantic.model_validator(mode="after")
+    def _decoder_fits(self):
+        _refuse(self, DisentangledPositions)
+        if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
+            raise ValueError("share_encoder_decoder needs as many decoder_layers as layers")
+        if self.embeddings.segments:
+            raise ValueError("embeddings.segments: an encoder-decoder has no segments")
+        return self
+
+
+class TwoStreamTransformer(_Shape):
+    """XLNet's encoder with a content stream and a query stream (Yang et al. 2019, section 2.3).
+
+    Relative sinusoidal positions and relative segments are a part of its attention.
+
+    Attributes:
+        layers, width, attention, feed_forward, dropout, initializer_stddev: As in `MaskedTransformer`.
+        norm_epsilon: Of its post-norm layer norms.
+    """
+
+    kind: Literal["two_stream_transformer"] = "two_stream_transformer"
+    norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
+
+    @property
+    def longest(self) -> None:
+        """There is no longest sequence."""
+        return None
+
+
+class CharacterCNN(Config):
+    """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4).
+
+    Attributes:
+        width: Of a character's embedding.
+        max_characters: Of a word, with the marks at its begin and end; longer words are cut.
+        filters: Pairs of a convolution's width and its number of filters.
+        highway_layers: Behind the convolutions (Srivastava et al. 2015).
+        activation: Of the convolutions.
+    """
+
+    width: Count = 16
+    max_characters: int = pydantic.Field(default=50, ge=4)
+    filters: tuple[tuple[Count, Count], ...] = (
+        (1, 32),
+        (2, 32),
+        (3, 64),
+        (4, 128),
+        (5, 256),
+        (6, 512),
+        (7, 1024),
+    )
+    highway_layers: int = pydantic.Field(default=2, ge=0)
+    activation: Literal["relu", "tanh"] = "relu"
+
+
+class BiLSTM(Config):
+    """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
+
+    Attributes:
+        layers: Of each direction.
+        cells: Of an LSTM.
+        projection_width: Of its output, and of a word's vector; hidden states hold both directions.
+        characters: From characters to words.
+        cell_clip, projection_clip: Bounds of cell states and of projected outputs; null for none.
+        skip_connections: Add a layer's input to its output, from the second layer on.
+        carry_state: In training, a batch goes on from the states that the batch before ended with, as the
+            reference code does. Never in evaluation or in serving.
+        dropout: Of the input of each layer.
+        initializer_stddev: Of the softmax weights.
+    """
+
+    kind: Literal["bilstm"] = "bilstm"
+    layers: Count = 2
+    cells: Count = 4096
+    projection_width: Count = 512
+    characters: CharacterCNN = CharacterCNN()
+    cell_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    projection_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    skip_connections: bool = True
+    carry_state: bool = False
+    dropout: Fraction = 0.1
+    initializer_stddev: Stddev = 0.02
+
+    @property
+    def width(self) -> int:
+        """Of the hidden states, both directions together."""
+        return 2 * self.projection_width
+
+    @property
+    def longest(self) -> None:
+        """There is no longest sequence."""
+        return None
+
+
+AnyModel = Annotated[
+    MaskedTransformer | CausalTransformer | EncoderDecoder | TwoStreamTransformer | BiLSTM,
+    pydantic.Field(discriminator="kind"),
+]
+
+
+def _refuse(model: _Transformer, kind: type) -> None:
+    if isinstance(model.positions, kind):
+        raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")

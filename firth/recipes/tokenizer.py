@@ -1,6 +1,6 @@
 """The tokenizer a recipe trains, and how its pieces become sequences."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pydantic
 
@@ -16,6 +16,8 @@ class WordPieceTokenizer(Config):
         lowercase: Lower-case and strip accents, as the uncased models do.
         min_frequency: A pair of pieces is merged if it occurs at least this often.
         max_word_characters: A longer word becomes `[UNK]`.
+        sentinels: Special pieces `<extra_id_0>`, `<extra_id_1>`, ... that stand for spans (Raffel et al. 2019,
+            section 3.1.4), counted in the vocabulary's size; their ids descend from its top.
     """
 
     kind: Literal["wordpiece"] = "wordpiece"
@@ -23,6 +25,41 @@ class WordPieceTokenizer(Config):
     lowercase: bool = True
     min_frequency: int = pydantic.Field(default=2, ge=1)
     max_word_characters: int = pydantic.Field(default=100, ge=8)
+    sentinels: int = pydantic.Field(default=0, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _pieces_are_left(self):
+        if self.vocabulary_size < self.sentinels + 16:
+            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
+        return self
+
+
+class WordTokenizer(Config):
+    """Whole words, each with its characters (Peters et al. 2018, section 3.4).
+
+    Every word has a vector, made of its characters; the vocabulary is what the softmax predicts.
+
+    Attributes:
+        vocabulary_size: Most frequent words, the special ones included, sorted by descending count. A small
+            corpus may have fewer; the model keeps this many rows.
+        lowercase: Lower-case and strip accents. ELMo does not.
+        min_frequency: A rarer word is `<UNK>` where it is predicted.
+        max_characters: UTF-8 bytes of a word with the two marks around it; a longer word is cut.
+    """
+
+    kind: Literal["words"] = "words"
+    vocabulary_size: int = pydantic.Field(default=793_471, ge=16)
+    lowercase: bool = False
+    min_frequency: int = pydantic.Field(default=1, ge=1)
+    max_characters: int = pydantic.Field(default=50, ge=4)
+
+    @property
+    def sentinels(self) -> int:
+        """A word vocabulary has none."""
+        return 0
+
+
+AnyTokenizer = Annotated[WordPieceTokenizer | WordTokenizer, pydantic.Field(discriminator="kind")]
 
 
 class Sequences(Config):

@@ -1,0 +1,43 @@
+"""What a model says of the tokens that its objective asks for: losses and hits, never whole logits."""
+
+from typing import NamedTuple
+
+from keras import ops
+
+from firth.models.losses import cross_entropy
+
+
+class Predictions(NamedTuple):
+    """One loss of an objective, for each prediction of a batch.
+
+    Attributes:
+        losses: float32 [batch, count], in nats.
+        correct: float32 [batch, count], 1 where the likeliest answer is the right one.
+        weights: float32 [batch, count], 0 where nothing is predicted.
+    """
+
+    losses: object
+    correct: object
+    weights: object
+
+
+def predictions_of_logits(logits, labels, weights) -> Predictions:
+    """Returns the predictions that logits make.
+
+    Args:
+        logits: Float tensor [batch, count, classes].
+        labels: Int tensor [batch, count].
+        weights: Float tensor [batch, count].
+
+    Example:
+
+    >>> import numpy as np
+    >>> made = predictions_of_logits(np.array([[[0.0, 2.0]]]), np.array([[1]]), np.array([[1.0]]))
+    >>> round(float(made.losses[0, 0]), 4), float(made.correct[0, 0])
+    (0.1269, 1.0)
+    """
+    weights = ops.cast(weights, "float32")
+    flat = ops.reshape(logits, (-1, logits.shape[-1]))
+    losses = ops.reshape(cross_entropy(flat, ops.reshape(labels, (-1,))), ops.shape(weights))
+    hits = ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32"))
+    return Predictions(losses, ops.cast(hits, "float32"), weights)

@@ -1,0 +1,88 @@
+"""Whether the parts of a recipe fit together."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from firth.recipes.denoising import SalientSpans, _Sentinels
+from firth.recipes.language_models import BidirectionalLM
+from firth.recipes.masking import MaskedLM, PermutationLM, UniLM, _Masking
+from firth.recipes.model import MaskedTransformer
+
+if TYPE_CHECKING:
+    from firth.recipes.recipe import Recipe
+
+
+def misfits(recipe: "Recipe") -> Iterator[str]:
+    """Yields a line for each pair of parts that cannot work together."""
+    yield from _model_and_objective(recipe)
+    yield from _lengths(recipe)
+    yield from _tokenizer(recipe)
+    yield from _pairs(recipe)
+    yield from _names(recipe)
+
+
+def _model_and_objective(recipe: "Recipe") -> Iterator[str]:
+    model, objective = recipe.model, recipe.objective
+    if model.kind not in objective.model_kinds:
+        needed = " or ".join(objective.model_kinds)
+        yield f"objective.kind: {objective.kind} needs model.kind: {needed}, not {model.kind}"
+
+
+def _lengths(recipe: "Recipe") -> Iterator[str]:
+    objective, sequences, longest = recipe.objective, recipe.sequences, recipe.model.longest
+    length = max(objective.input_length(sequences), objective.target_length(sequences))
+    if longest is not None and length > longest:
+        if length == sequences.length:
+            yield f"sequences.length: {length} is above model.positions.length: {longest}"
+        else:
+            yield f"{objective.kind} makes rows of {length}, which is above model.positions.length: {longest}"
+    if isinstance(objective, _Masking | PermutationLM):
+        predictions = objective.max_predictions
+        if predictions > sequences.length:
+            yield f"objective.max_predictions: {predictions} is above sequences.length: {sequences.length}"
+
+
+def _tokenizer(recipe: "Recipe") -> Iterator[str]:
+    objective, tokenizer = recipe.objective, recipe.tokenizer
+    if isinstance(objective, BidirectionalLM) != (tokenizer.kind == "words"):
+        needed = "words" if isinstance(objective, BidirectionalLM) else "wordpiece"
+        yield f"objective.kind: {objective.kind} needs tokenizer.kind: {needed}"
+    elif isinstance(objective, _Sentinels):
+        spans = objective.most_spans(objective.raw_length(recipe.sequences))
+        if spans > tokenizer.sentinels:
+            yield f"objective.kind: {objective.kind} makes up to {spans} spans of a document of full " + (
+                f"length; set tokenizer.sentinels: {spans} or more"
+            )
+    if isinstance(objective, SalientSpans) and tokenizer.lowercase:
+        yield "objective.kind: salient_spans needs tokenizer.lowercase: false"
+    if tokenizer.kind == "words" and recipe.model.kind == "bilstm":
+        characters = recipe.model.characters.max_characters
+        if characters != tokenizer.max_characters:
+            yield (
+                f"tokenizer.max_characters: {tokenizer.max_characters} is not "
+                f"model.characters.max_characters: {characters}"
+            )
+
+
+def _pairs(recipe: "Recipe") -> Iterator[str]:
+    objective, model = recipe.objective, recipe.model
+    has_pairs = isinstance(objective, UniLM) or (isinstance(objective, MaskedLM) and objective.has_pairs)
+    if has_pairs and isinstance(model, MaskedTransformer) and model.embeddings.segments == 1:
+        yield f"objective.kind: {objective.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
+    trains_pooler = isinstance(objective, MaskedLM) and objective.has_pairs
+    if not trains_pooler and recipe.export.pooling == "cls":
+        yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
+
+
+def _names(recipe: "Recipe") -> Iterator[str]:
+    names = [source.name for source in recipe.sources]
+    for name in names:
+        if names.count(name) > 1:
+            yield f"sources: two are named {name!r}; give each a name of its own"
+    known = [f"{loss}_{what}" for loss in recipe.objective.losses for what in ("perplexity", "accuracy")]
+    for threshold in recipe.evaluation.thresholds:
+        loss, _, what = threshold.metric.partition("_")
+        if what in ("perplexity", "accuracy") and threshold.metric not in known:
+            yield f"evaluation.thresholds: {threshold.metric} needs an objective with the loss {loss!r}"
+
+
