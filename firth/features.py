@@ -18,6 +18,8 @@ CHUNK_LENGTHS = "chunk_lengths"
 DOCUMENT_KEYS = "document_keys"
 PARTNER_PREFIX = "partner_"
 CHARACTERS = "characters"
+# On disk a word stands as its bytes; its characters are made when rows are read.
+WORDS = "words"
 
 # Of Features.
 TOKEN_IDS = "token_ids"

@@ -54,6 +54,7 @@ def _chunks(document: TokenizedDocument, max_length: int, counts: Counter[str]) 
     for number, length in enumerate(lengths):
         part = slice(start, start + length)
         tokens, words, sentences = document.tokens, document.word_starts, document.sentence_starts
-        chunks.append(Chunk(document.key, number, tokens[part], words[part], sentences[part]))
+        named = None if document.words is None else document.words[part]
+        chunks.append(Chunk(document.key, number, tokens[part], words[part], sentences[part], named))
         start += length
     return chunks

@@ -26,6 +26,7 @@ class Chunk:
         number: Which part, from 0.
         tokens: int32 [length].
         word_starts, sentence_starts: bool [length].
+        words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
     """
 
     document_key: int
@@ -33,6 +34,7 @@ class Chunk:
     tokens: np.ndarray
     word_starts: np.ndarray
     sentence_starts: np.ndarray
+    words: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,11 +45,13 @@ class Row:
         example_id: A hash of what is in the row.
         source: That all its documents come from.
         lists: The other fields of a row, by name, as lists of integers.
+        words: Each token's bytes, where tokens are whole words; otherwise empty.
     """
 
     example_id: int
     source: str
     lists: dict[str, list[int]]
+    words: tuple[bytes, ...] = ()
 
     @property
     def document_keys(self) -> frozenset[int]:
@@ -62,6 +66,8 @@ class Row:
         feature = example.features.feature
         feature[features.SOURCE].bytes_list.value.append(self.source.encode("utf-8"))
         feature[features.EXAMPLE_ID].int64_list.value.append(self.example_id)
+        if self.words:
+            feature[features.WORDS].bytes_list.value.extend(self.words)
         for name in LISTS:
             feature[name].int64_list.value.extend(self.lists[name])
             if partner:
@@ -86,4 +92,5 @@ def make_row(source: str, chunks: Sequence[Chunk]) -> Row:
             features.CHUNK_LENGTHS: [len(chunk.tokens) for chunk in chunks],
             features.DOCUMENT_KEYS: [chunk.document_key for chunk in chunks],
         },
+        tuple(word for chunk in chunks if chunk.words is not None for word in chunk.words.tolist()),
     )

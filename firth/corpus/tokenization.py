@@ -13,7 +13,7 @@ from firth.corpus.records import pickle_list
 from firth.corpus.sentences import split_sentences
 
 if TYPE_CHECKING:
-    from firth.tokenizers import WordPieceTokenizer
+    from firth.tokenizers.storage import AnyTokenizer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +25,7 @@ class TokenizedDocument:
         source: Name of its source.
         tokens: int32 [length].
         word_starts, sentence_starts: bool [length].
+        words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
     """
 
     key: int
@@ -32,6 +33,7 @@ class TokenizedDocument:
     tokens: np.ndarray
     word_starts: np.ndarray
     sentence_starts: np.ndarray
+    words: np.ndarray | None = None
 
 
 class Tokenize(beam.DoFn):
@@ -61,13 +63,10 @@ class Tokenize(beam.DoFn):
             yield group, pickle_list(members)
 
 
-def tokenize_documents(
-    tokenizer: "WordPieceTokenizer", documents: Sequence[Document]
-) -> list[TokenizedDocument]:
+def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:
     """Returns the documents in tokens: those of each text as a whole, with its sentences marked."""
     sentences = [split_sentences(document.text) for document in documents]
-    ragged = tokenizer.tokenize([sentence for each in sentences for sentence in each])
-    tokens, bounds = ragged.flat_values.numpy(), ragged.row_splits.numpy()
+    tokens, words, bounds = _flat_tokens(tokenizer, [sentence for each in sentences for sentence in each])
     sentence_starts = np.zeros(len(tokens), bool)
     sentence_starts[bounds[:-1][bounds[1:] > bounds[:-1]]] = True
     word_starts = tokenizer.word_start_table[tokens]
@@ -79,6 +78,19 @@ def tokenize_documents(
             tokens[start:end],
             word_starts[start:end],
             sentence_starts[start:end],
+            None if words is None else words[start:end],
         )
         for document, start, end in zip(documents, ends[:-1], ends[1:])
     ]
+
+
+def _flat_tokens(
+    tokenizer: "AnyTokenizer", texts: list[str]
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """Returns the tokens of all texts, the words that they are (if they are), and where each text begins."""
+    if hasattr(tokenizer, "split"):
+        words = tokenizer.split(texts)
+        ids = tokenizer.word_ids(words)
+        return ids.flat_values.numpy(), words.flat_values.numpy(), words.row_splits.numpy()
+    ragged = tokenizer.tokenize(texts)
+    return ragged.flat_values.numpy(), None, ragged.row_splits.numpy()

@@ -9,7 +9,8 @@ from firth.corpus.document import Document
 from firth.corpus.errors import EmptyCorpusError
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.records import ReadBatches
-from firth.recipes.tokenizer import WordPieceTokenizer as Config
+from firth.recipes.tokenizer import AnyTokenizer as Config
+from firth.recipes.tokenizer import WordTokenizer as WordConfig
 
 
 def count_corpus_words(
@@ -43,15 +44,28 @@ def train_tokenizer(word_counts: dict[str, int], config: Config, folder: str) ->
     Raises:
         EmptyCorpusError: if there are no words.
     """
-    from firth.tokenizers import WordPieceTokenizer, save_tokenizer, train_wordpiece
+    from firth.tokenizers import save_tokenizer
 
     if not word_counts:
         raise EmptyCorpusError("no tokenizer can be trained: the train split has no word")
+    return save_tokenizer(_tokenizer(word_counts, config), folder)
+
+
+def _tokenizer(word_counts: dict[str, int], config: Config):
+    from firth.tokenizers import (
+        WordPieceTokenizer,
+        WordTokenizer,
+        build_word_vocabulary,
+        train_wordpiece,
+    )
+
+    if isinstance(config, WordConfig):
+        words = build_word_vocabulary(word_counts, config.vocabulary_size, config.min_frequency)
+        return WordTokenizer(words, lowercase=config.lowercase, max_characters=config.max_characters)
     vocabulary = train_wordpiece(word_counts, config.vocabulary_size, config.min_frequency)
-    tokenizer = WordPieceTokenizer(
+    return WordPieceTokenizer(
         vocabulary, lowercase=config.lowercase, max_word_characters=config.max_word_characters
     )
-    return save_tokenizer(tokenizer, folder)
 
 
 def _count(records: list[bytes], lowercase: bool) -> Counter[str]:

@@ -33,6 +33,11 @@ class WordPieceTokenizer(Config):
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
         return self
 
+    @property
+    def max_characters(self) -> int:
+        """Pieces are read by their ids alone."""
+        return 0
+
 
 class WordTokenizer(Config):
     """Whole words, each with its characters (Peters et al. 2018, section 3.4).
@@ -60,6 +65,18 @@ class WordTokenizer(Config):
 
 
 AnyTokenizer = Annotated[WordPieceTokenizer | WordTokenizer, pydantic.Field(discriminator="kind")]
+_ANY_TOKENIZER: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyTokenizer)
+
+
+def tokenizer_from_json(text: str) -> WordPieceTokenizer | WordTokenizer:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Example:
+
+    >>> tokenizer_from_json(WordTokenizer(vocabulary_size=99).to_json()).vocabulary_size
+    99
+    """
+    return _ANY_TOKENIZER.validate_json(text, strict=True)
 
 
 class Sequences(Config):

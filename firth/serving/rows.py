@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from firth import features as names
+from firth.tokenizers.word_characters import word_characters
 
 
 def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict, dict]:
@@ -10,7 +11,7 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict,
 
     Args:
         examples: string [batch], serialized tf.train.Examples with the fields of `features.row_specs` as
-            lists of int64, as long as they need to be.
+            lists of int64, as long as they need to be; in the place of `characters`, `words` as bytes.
         specs: The row's specs.
 
     Returns:
@@ -20,8 +21,11 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict,
     Raises (when run):
         tf.errors.InvalidArgumentError: if a text is no row, or a list is longer than its spec.
     """
+    characters = specs.get(names.CHARACTERS)
+    specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}
     partner_specs = {name: spec for name, spec in specs.items() if name != names.EXAMPLE_ID}
-    schema = {name: _parser(spec) for name, spec in specs.items()}
+    schema: dict = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
+    schema.update({name: _parser(spec) for name, spec in specs.items()})
     schema.update({names.PARTNER_PREFIX + name: _parser(spec) for name, spec in partner_specs.items()})
     parsed = tf.io.parse_example(examples, schema)
     rows = {name: _dense(name, parsed[name], spec) for name, spec in specs.items()}
@@ -30,7 +34,15 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict,
         for name, spec in partner_specs.items()
     }
     partners[names.EXAMPLE_ID] = tf.zeros_like(rows[names.EXAMPLE_ID])
+    if characters:
+        rows[names.CHARACTERS] = _characters(parsed[names.WORDS], characters)
+        partners[names.CHARACTERS] = tf.zeros_like(rows[names.CHARACTERS])
     return rows, partners
+
+
+def _characters(words: tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
+    made = words.with_flat_values(word_characters(words.flat_values, spec.shape[1]))
+    return made.to_tensor(shape=[None, *spec.shape])
 
 
 def _parser(spec: names.Spec):

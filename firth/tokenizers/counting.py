@@ -20,12 +20,13 @@ def _normalizer(lowercase: bool) -> tf_text.FastBertNormalizer:
 
 
 @functools.lru_cache(maxsize=1)
-def _ideograph() -> re.Pattern:
+def ideograph_pattern() -> str:
+    """Returns a regular expression with one group for a CJK ideograph, which is a word of its own."""
     points = np.flatnonzero(characters.kinds() & characters.Kind.IDEOGRAPHS)
     breaks = np.flatnonzero(np.diff(points) > 1)
     firsts, lasts = points[np.r_[0, breaks + 1]], points[np.r_[breaks, -1]]
     spans = "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts))
-    return re.compile(f"([{spans}])")
+    return f"([{spans}])"
 
 
 def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int = 100) -> dict[str, int]:
@@ -44,5 +45,5 @@ def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int 
     with tf.device("CPU"):
         normalized = _normalizer(lowercase).normalize(without_specials(tf.constant(texts, tf.string)))
     joined = b" ".join(normalized.numpy().tolist()).decode()
-    counts = collections.Counter(_ideograph().sub(r" \1 ", joined).split())
+    counts = collections.Counter(re.sub(ideograph_pattern(), r" \1 ", joined).split())
     return {word: count for word, count in counts.items() if len(word) <= max_word_characters}

@@ -6,10 +6,16 @@ import pathlib
 import shutil
 import tempfile
 
+from firth.tokenizers.word import WordTokenizer
 from firth.tokenizers.word_piece import WordPieceTokenizer
+
+AnyTokenizer = WordPieceTokenizer | WordTokenizer
+# By what `tokenizer.json` gives as `kind`. Each has `settings`, which with a vocabulary make it again.
+KINDS = {"wordpiece": WordPieceTokenizer, "words": WordTokenizer}
 
 VOCABULARY_FILE = "vocab.txt"
 SETTINGS_FILE = "tokenizer.json"
+_OWN_KEYS = ("kind", "digest", "golden")
 
 # Read again at each load, so that a change of kernel, library or normalisation cannot pass unseen.
 _GOLDEN_TEXTS = (
@@ -29,12 +35,12 @@ class TokenizerMismatchError(ValueError):
     """A tokenizer on disk is not the one that it should be, or does not do what it did when it was saved."""
 
 
-def _read_golden(tokenizer: WordPieceTokenizer) -> list[dict]:
+def _read_golden(tokenizer: AnyTokenizer) -> list[dict]:
     ids = tokenizer.tokenize(list(_GOLDEN_TEXTS)).to_list()
     return [{"text": text, "ids": row} for text, row in zip(_GOLDEN_TEXTS, ids)]
 
 
-def save_tokenizer(tokenizer: WordPieceTokenizer, directory: str | os.PathLike) -> str:
+def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike) -> str:
     """Writes a tokenizer with golden id vectors, and returns its digest.
 
     The directory appears whole or not at all: files are written to a sibling, which then takes its name.
@@ -70,20 +76,19 @@ def save_tokenizer(tokenizer: WordPieceTokenizer, directory: str | os.PathLike) 
     return tokenizer.digest
 
 
-def _write(tokenizer: WordPieceTokenizer, folder: pathlib.Path) -> None:
+def _write(tokenizer: AnyTokenizer, folder: pathlib.Path) -> None:
     lines = "".join(f"{piece}\n" for piece in tokenizer.get_vocabulary())
     (folder / VOCABULARY_FILE).write_text(lines, encoding="utf-8", newline="\n")
     settings = {
-        "kind": "wordpiece",
-        "lowercase": tokenizer.lowercase,
-        "max_word_characters": tokenizer.max_word_characters,
+        "kind": next(kind for kind, made in KINDS.items() if isinstance(tokenizer, made)),
+        **tokenizer.settings,
         "digest": tokenizer.digest,
         "golden": _read_golden(tokenizer),
     }
     (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
-def load_tokenizer(directory: str | os.PathLike, expected_digest: str | None = None) -> WordPieceTokenizer:
+def load_tokenizer(directory: str | os.PathLike, expected_digest: str | None = None) -> AnyTokenizer:
     """Reads a tokenizer that `save_tokenizer` wrote, and checks it.
 
     Args:
@@ -100,8 +105,8 @@ def load_tokenizer(directory: str | os.PathLike, expected_digest: str | None = N
     # str.splitlines would also split at U+2028 and its like.
     pieces = (folder / VOCABULARY_FILE).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
     try:
-        tokenizer = WordPieceTokenizer(pieces, settings["lowercase"], settings["max_word_characters"])
-    except ValueError as error:
+        tokenizer = KINDS[settings["kind"]](pieces, **_made_with(settings))
+    except (ValueError, TypeError) as error:
         raise TokenizerMismatchError(f"{folder / VOCABULARY_FILE}: {error}") from error
     _check(tokenizer, settings, folder)
     if expected_digest is not None and tokenizer.digest != expected_digest:
@@ -116,12 +121,17 @@ def _read_settings(path: pathlib.Path) -> dict:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise TokenizerMismatchError(f"{path} is not valid JSON: {error}") from error
-    for key in ("kind", "lowercase", "max_word_characters", "digest", "golden"):
+    for key in _OWN_KEYS:
         if key not in settings:
             raise TokenizerMismatchError(f"{path} has no key {key!r}")
-    if settings["kind"] != "wordpiece":
-        raise TokenizerMismatchError(f"{path}: kind is {settings['kind']!r}, expected 'wordpiece'")
+    if settings["kind"] not in KINDS:
+        known = " or ".join(map(repr, KINDS))
+        raise TokenizerMismatchError(f"{path}: kind is {settings['kind']!r}, expected {known}")
     return settings
+
+
+def _made_with(settings: dict) -> dict:
+    return {key: value for key, value in settings.items() if key not in _OWN_KEYS}
 
 
 def _check(tokenizer: WordPieceTokenizer, settings: dict, folder: pathlib.Path) -> None:

@@ -9,6 +9,24 @@ PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]",
 SUFFIX_MARK = "##"
 
 
+def check_pieces(pieces: Sequence[str]) -> dict[str, int]:
+    """Returns the id of each piece, which is its place, counted from 0.
+
+    Raises:
+        ValueError: if a piece is empty, holds a line break, or occurs twice.
+    """
+    ids: dict[str, int] = {}
+    for index, piece in enumerate(pieces):
+        if not isinstance(piece, str) or not piece or "\n" in piece or "\r" in piece:
+            raise ValueError(
+                f"piece {index} of the vocabulary is {piece!r}; expected a string without line breaks"
+            )
+        if piece in ids:
+            raise ValueError(f"piece {index} of the vocabulary is {piece!r}, as is piece {ids[piece]}")
+        ids[piece] = index
+    return ids
+
+
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
     """Pieces in the order of their ids.
@@ -34,15 +52,7 @@ class Vocabulary:
         >>> Vocabulary.of(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "fox"]).ids["fox"]
         5
         """
-        ids: dict[str, int] = {}
-        for index, piece in enumerate(pieces):
-            if not isinstance(piece, str) or not piece or "\n" in piece or "\r" in piece:
-                raise ValueError(
-                    f"piece {index} of the vocabulary is {piece!r}; expected a string without line breaks"
-                )
-            if piece in ids:
-                raise ValueError(f"piece {index} of the vocabulary is {piece!r}, as is piece {ids[piece]}")
-            ids[piece] = index
+        ids = check_pieces(pieces)
         missing = [special for special in SPECIAL_PIECES if special not in ids]
         if missing:
             raise ValueError(

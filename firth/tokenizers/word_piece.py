@@ -172,6 +172,11 @@ class WordPieceTokenizer(keras_hub.tokenizers.Tokenizer):
         return np.array([not piece.startswith(SUFFIX_MARK) for piece in self._vocabulary.pieces])
 
     @property
+    def settings(self) -> dict:
+        """What makes this tokenizer again, beside its vocabulary."""
+        return {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
+
+    @property
     def digest(self) -> str:
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
         content = [

@@ -86,10 +86,11 @@ def load_recipe_tokenizer(recipe: Recipe, directory: str):
 def open_rows(recipe: Recipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
     """Returns the training rows, read once and kept under `checkpoint_root`."""
     limits = RowLimits(
-        length=recipe.sequences.length,
+        raw_length=recipe.objective.raw_length(recipe.sequences),
         special_tokens=recipe.objective.special_tokens,
         max_documents=recipe.sequences.max_documents,
         vocabulary_size=recipe.tokenizer.vocabulary_size,
+        max_characters=recipe.tokenizer.max_characters,
     )
     return read_rows(train_files, os.path.join(checkpoint_root, "rows"), limits)
 

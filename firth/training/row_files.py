@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
+from firth.tokenizers.word_characters import word_characters
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 
 _FORMAT = 1
@@ -24,6 +25,7 @@ _PARSE_SPEC = {
     features.EXAMPLE_ID: tf.io.FixedLenFeature([], tf.int64),
     **{name: tf.io.RaggedFeature(tf.int64) for name in _RAGGED},
 }
+_WORDS = {features.WORDS: tf.io.RaggedFeature(tf.string)}
 
 
 def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) -> Rows:
@@ -43,7 +45,7 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     """
     files = _match(patterns)
     directory = os.path.join(cache_directory, _key(files, limits))
-    specs = features.row_specs(limits.raw_length, limits.max_documents)
+    specs = limits.specs()
     if not os.path.exists(directory):
         _build(files, directory, specs, limits)
     return load_rows(directory, specs)
@@ -78,7 +80,7 @@ def _build(files, directory, specs, limits):
         writer = RowsWriter(unfinished, specs)
         for path in files:
             for block in _read_file(path, limits):
-                writer.append({name: _pad(column, specs[name]) for name, column in block.items()})
+                writer.append({name: _pad(block[name], spec) for name, spec in specs.items()})
         writer.finish()
         _remove_others(directory)
         os.replace(unfinished, directory)
@@ -101,12 +103,20 @@ def _read_file(path: str, limits: RowLimits) -> Iterator[dict]:
     count = 0
     try:
         for batch in records:
-            block = tf.io.parse_example(batch, _PARSE_SPEC)
+            block = tf.io.parse_example(batch, {**_PARSE_SPEC, **(_WORDS if limits.max_characters else {})})
             _check(block, limits, path, count)
             count += len(batch)
-            yield block
+            yield _with_characters(block, limits.max_characters)
     except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
         raise RowsError(f"{path}: cannot be read behind record {count}: {error.message}") from error
+
+
+def _with_characters(block: dict, max_characters: int) -> dict:
+    if not max_characters:
+        return block
+    words = block[features.WORDS]
+    characters = word_characters(words.flat_values, max_characters)
+    return {**block, features.CHARACTERS: words.with_flat_values(characters)}
 
 
 def _check(block, limits: RowLimits, path, count):
@@ -122,13 +132,16 @@ def _problems(block, limits):
     yield tokens == 0, "holds no tokens"
     for name in (features.WORD_STARTS, features.SENTENCE_STARTS):
         yield lengths[name] != tokens, f"{name} is not as long as {features.RAW_TOKENS}"
+    if limits.max_characters:
+        words = block[features.WORDS].row_lengths().numpy()
+        yield words != tokens, "does not hold a word for each of its tokens"
     yield lengths[features.DOCUMENT_KEYS] != chunks, "document_keys is not as long as chunk_lengths"
     yield chunks > limits.max_documents, f"has more than {limits.max_documents} chunks"
     chunk_lengths = block[features.CHUNK_LENGTHS]
     yield _any(chunk_lengths < 1), "has a chunk of no tokens"
     yield tf.reduce_sum(chunk_lengths, 1).numpy() != tokens, "chunk_lengths do not add up to its tokens"
     full = tokens + limits.special_tokens * chunks
-    yield full > limits.length, f"is longer than {limits.length} tokens with its special ones"
+    yield full > limits.capacity, f"is longer than {limits.capacity} tokens with its special ones"
     ids = block[features.RAW_TOKENS]
     outside = _any((ids < 0) | (ids >= limits.vocabulary_size))
     yield outside, f"has token ids outside the vocabulary of {limits.vocabulary_size} pieces"

@@ -17,6 +17,7 @@ _DTYPES = {
     features.SENTENCE_STARTS: np.uint8,
     features.CHUNK_LENGTHS: np.int32,
     features.DOCUMENT_KEYS: np.int64,
+    features.CHARACTERS: np.int16,
 }
 _BLOCK = 4096
 
@@ -30,21 +31,27 @@ class RowLimits:
     """What the rows of a recipe keep to.
 
     Attributes:
-        length: Tokens of a row with its special tokens.
-        special_tokens: That the objective adds to each chunk.
+        raw_length: Most tokens of a row of one chunk, special ones not among them.
+        special_tokens: Room that each chunk takes beside its tokens.
         max_documents: Most chunks of a row.
         vocabulary_size: Token ids are below it.
+        max_characters: Of a word, where rows hold words; otherwise 0.
     """
 
-    length: int
+    raw_length: int
     special_tokens: int
     max_documents: int
     vocabulary_size: int
+    max_characters: int = 0
 
     @property
-    def raw_length(self) -> int:
-        """Most tokens of a row without special tokens."""
-        return self.length - self.special_tokens
+    def capacity(self) -> int:
+        """Most tokens of a row together with the room that its chunks take."""
+        return self.raw_length + self.special_tokens
+
+    def specs(self) -> dict[str, features.Spec]:
+        """Returns the specs of a row."""
+        return features.row_specs(self.raw_length, self.max_documents, self.max_characters)
 
 
 @dataclasses.dataclass(frozen=True)

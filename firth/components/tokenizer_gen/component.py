@@ -7,7 +7,7 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import Tokenizer
 from firth.components.tokenizer_gen.executor import Executor
-from firth.recipes.tokenizer import WordPieceTokenizer
+from firth.recipes.tokenizer import AnyTokenizer
 
 
 class TokenizerGenSpec(ComponentSpec):
@@ -32,7 +32,7 @@ class TokenizerGen(base_beam_component.BaseBeamComponent):
     SPEC_CLASS = TokenizerGenSpec
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
-    def __init__(self, examples: types.BaseChannel, tokenizer: WordPieceTokenizer):
+    def __init__(self, examples: types.BaseChannel, tokenizer: AnyTokenizer):
         spec = TokenizerGenSpec(
             examples=examples, config=tokenizer.to_json(), tokenizer=types.Channel(type=Tokenizer)
         )

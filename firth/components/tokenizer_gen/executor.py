@@ -5,7 +5,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
-from firth.recipes.tokenizer import WordPieceTokenizer
+from firth.recipes.tokenizer import tokenizer_from_json
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):
@@ -23,7 +23,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             firth.corpus.EmptyCorpusError: if the train split has no word.
         """
         self._log_startup(input_dict, output_dict, exec_properties)
-        config = WordPieceTokenizer.from_json(exec_properties["config"])
+        config = tokenizer_from_json(exec_properties["config"])
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
         words = count_corpus_words(

@@ -1,0 +1,55 @@
+"""The characters of words as ELMo reads them (Peters et al. 2018), numbered as in its reference code.
+
+A word is its UTF-8 bytes between two marks. 0 is left for positions without a word, so everything is one
+higher than in the files of the reference code, which count from the bytes.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+# A byte's character is the byte and 1.
+FIRST_BYTE = 1
+SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = range(257, 262)
+CHARACTER_COUNT = 262
+MARKS = 2
+
+
+def word_characters(words, max_characters: int) -> tf.Tensor:
+    """Returns the characters of words.
+
+    Args:
+        words: string [n].
+        max_characters: Of a word, marks included; longer words are cut behind `max_characters - 2` bytes.
+
+    Returns:
+        int32 [n, max_characters]: begin mark, bytes, end mark, padding.
+
+    Example:
+
+    >>> word_characters(["ab", "é"], 6).numpy().tolist()
+    [[259, 98, 99, 260, 261, 261], [259, 196, 170, 260, 261, 261]]
+    """
+    words = tf.convert_to_tensor(words, tf.string)
+    room = max_characters - MARKS
+    lengths = tf.minimum(tf.strings.length(words), room)[:, tf.newaxis]
+    taken = tf.cast(tf.io.decode_raw(words, tf.uint8, fixed_length=room), tf.int32) + FIRST_BYTE
+    places = tf.range(room + 1)
+    inside = tf.where(
+        places < lengths, tf.pad(taken, [[0, 0], [0, 1]]), tf.where(places == lengths, WORD_END, PADDING)
+    )
+    return tf.pad(inside, [[0, 0], [1, 0]], constant_values=WORD_BEGIN)
+
+
+def sentence_characters(max_characters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns what stands for `<S>` and `</S>`: a word of one character that no byte makes, int32 each.
+
+    Example:
+
+    >>> sentence_characters(5)[0].tolist()
+    [259, 257, 260, 261, 261]
+    """
+    begin, end = (
+        np.array([WORD_BEGIN, mark, WORD_END, *[PADDING] * (max_characters - MARKS - 1)], dtype=np.int32)
+        for mark in (SENTENCE_BEGIN, SENTENCE_END)
+    )
+    return begin, end
