@@ -1,0 +1,348 @@
+"""Writes a small file for each family: a tiny random model of transformers, its inputs, what it makes of them.
+
+It runs in an environment of its own, so that the tests need no torch:
+
+    python3.11 -m venv build/transformers
+    build/transformers/bin/pip install torch==2.13.0 transformers==5.23.0
+    build/transformers/bin/python tests/models/golden/make_transformers_golden.py [FAMILY ...]
+
+A file holds `input/*`, `weight/*` (tied ones once), `hidden/*` (last hidden states), `loss/*` by the names that
+losses have in recipes, and under `made_with` the versions and the configuration it was made with.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import platform
+from collections.abc import Callable
+
+import numpy as np
+import torch
+import transformers
+from torch.nn.functional import cross_entropy
+
+FOLDER = pathlib.Path(__file__).parent
+LENGTHS, TARGET_LENGTHS = (12, 7, 9), (6, 10, 4)
+IGNORED = -100
+VOCABULARY = 40
+# Large enough that a norm without it, or with another one, is seen.
+EPSILON = 1e-3
+
+Arrays = dict[str, np.ndarray]
+Tensors = dict[str, torch.Tensor]
+
+
+def padded(
+    generator: np.random.Generator, lengths: tuple[int, ...], pad: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns random ids, none of them that of padding, and the mask of what is real."""
+    shape = (len(lengths), max(lengths))
+    real = np.arange(shape[1]) < np.array(lengths)[:, None]
+    return np.where(real, generator.integers(2, VOCABULARY, shape), pad), real
+
+
+def one_text(generator: np.random.Generator, pad: int) -> Arrays:
+    ids, real = padded(generator, LENGTHS, pad)
+    return {"input_ids": ids, "attention_mask": real.astype("int64")}
+
+
+def masked_inputs(generator: np.random.Generator, pad: int = 0) -> Arrays:
+    inputs = one_text(generator, pad)
+    predicted = (generator.random(inputs["input_ids"].shape) < 0.3) & (inputs["attention_mask"] == 1)
+    labels = generator.integers(2, VOCABULARY, predicted.shape)
+    return {**inputs, "labels": np.where(predicted, labels, IGNORED)}
+
+
+def pair_inputs(generator: np.random.Generator, label: str) -> Arrays:
+    inputs = masked_inputs(generator)
+    second = np.arange(max(LENGTHS)) >= np.array([[5], [3], [4]])
+    return {**inputs, "token_type_ids": second * inputs["attention_mask"], label: np.array([0, 1, 1])}
+
+
+def causal_inputs(generator: np.random.Generator) -> Arrays:
+    inputs = one_text(generator, pad=0)
+    return {**inputs, "labels": np.where(inputs["attention_mask"] == 1, inputs["input_ids"], IGNORED)}
+
+
+def decoder_inputs(generator: np.random.Generator, pad: int) -> Arrays:
+    ids, real = padded(generator, TARGET_LENGTHS, pad)
+    labels = np.where(real, generator.integers(2, VOCABULARY, ids.shape), IGNORED)
+    decoder = {"decoder_input_ids": ids, "decoder_attention_mask": real.astype("int64")}
+    return {**one_text(generator, pad), **decoder, "labels": labels}
+
+
+def last_states(model: transformers.PreTrainedModel, inputs: Tensors) -> Tensors:
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    states = model.base_model(**{name: inputs[name] for name in names if name in inputs})
+    return {"hidden/last": states.last_hidden_state}
+
+
+def encoder_and_decoder(model: transformers.PreTrainedModel, inputs: Tensors) -> Tensors:
+    answers = model(**inputs)
+    encoded = answers.encoder_last_hidden_state
+    decoded = model.get_decoder()(
+        input_ids=inputs["decoder_input_ids"],
+        attention_mask=inputs["decoder_attention_mask"],
+        encoder_hidden_states=encoded,
+        encoder_attention_mask=inputs["attention_mask"],
+    )
+    return {"hidden/encoder": encoded, "hidden/last": decoded.last_hidden_state, "loss/lm": answers.loss}
+
+
+def single(name: str) -> Callable:
+    """Returns what runs a model with one loss."""
+
+    def run(model, inputs: Tensors) -> Tensors:
+        return {**last_states(model, inputs), f"loss/{name}": model(**inputs).loss}
+
+    return run
+
+
+def masked_and(name: str) -> Callable:
+    """Returns what runs a model whose loss is that of masked tokens and that of a task on pairs."""
+
+    def run(model, inputs: Tensors) -> Tensors:
+        both = model(**inputs)
+        logits = both.prediction_logits.flatten(0, 1)
+        masked = cross_entropy(logits, inputs["labels"].flatten(), ignore_index=IGNORED)
+        return {**last_states(model, inputs), "loss/mlm": masked, f"loss/{name}": both.loss - masked}
+
+    return run
+
+
+class Electra(torch.nn.Module):
+    """A generator and a discriminator that share their embeddings, as the reference code trains them."""
+
+    def __init__(self, config: transformers.ElectraConfig):
+        super().__init__()
+        self.discriminator = transformers.ElectraForPreTraining(config)
+        quarter = {name: getattr(config, name) // 4 for name in ELECTRA_SHRINKS}
+        smaller = transformers.ElectraConfig(**{**config.to_dict(), **quarter})
+        self.generator = transformers.ElectraForMaskedLM(smaller)
+        self.generator.electra.embeddings = self.discriminator.electra.embeddings
+        self.generator.generator_lm_head.weight = self.discriminator.electra.embeddings.word_embeddings.weight
+
+
+ELECTRA_SHRINKS = ("hidden_size", "intermediate_size", "num_attention_heads")
+
+
+def electra_inputs(generator: np.random.Generator) -> Arrays:
+    inputs = pair_inputs(generator, "unused")
+    replaced = (inputs["labels"] != IGNORED) & (generator.random(inputs["labels"].shape) < 0.7)
+    others = generator.integers(2, VOCABULARY, replaced.shape)
+    inputs["replaced_ids"] = np.where(replaced, others, inputs["input_ids"])
+    inputs["replaced_labels"] = (inputs["replaced_ids"] != inputs["input_ids"]).astype("int64")
+    return {name: value for name, value in inputs.items() if name != "unused"}
+
+
+def run_electra(model: Electra, inputs: Tensors) -> Tensors:
+    replaced = {name: inputs[name] for name in ("attention_mask", "token_type_ids")}
+    replaced["input_ids"] = inputs["replaced_ids"]
+    masked = {**replaced, "input_ids": inputs["input_ids"]}
+    return {
+        "hidden/last": model.discriminator.electra(**replaced).last_hidden_state,
+        "hidden/generator": model.generator.electra(**masked).last_hidden_state,
+        "loss/rtd": model.discriminator(**replaced, labels=inputs["replaced_labels"]).loss,
+        "loss/mlm": model.generator(**masked, labels=inputs["labels"]).loss,
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """How to make a model, what it reads, and what of its answers is kept."""
+
+    model: Callable
+    config: type[transformers.PretrainedConfig]
+    settings: dict
+    inputs: Callable[[np.random.Generator], Arrays]
+    run: Callable
+
+
+ENCODER = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 24,
+    "max_position_embeddings": 14,
+    "type_vocab_size": 2,
+    "layer_norm_eps": EPSILON,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+LLAMA = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 4,
+    "intermediate_size": 24,
+    "rms_norm_eps": EPSILON,
+    "tie_word_embeddings": False,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 100.0},
+    "pad_token_id": 0,
+}
+# Wavelengths 6, 20, 63 and 199: one is left alone, two lie between and one is slowed down in full.
+LLAMA_3_1 = {
+    **LLAMA,
+    "head_dim": 8,
+    "tie_word_embeddings": True,
+    "rope_parameters": {
+        "rope_type": "llama3",
+        "rope_theta": 100.0,
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 64,
+    },
+}
+T5 = {
+    "vocab_size": VOCABULARY,
+    "d_model": 16,
+    "d_kv": 6,
+    "d_ff": 24,
+    "num_layers": 2,
+    "num_heads": 4,
+    "layer_norm_epsilon": EPSILON,
+    "dropout_rate": 0.0,
+    # Two distances have a bucket of their own; 10 tokens apart share the last with all beyond.
+    "relative_attention_num_buckets": 8,
+    "relative_attention_max_distance": 9,
+    "feed_forward_proj": "relu",
+    "tie_word_embeddings": True,
+    "decoder_start_token_id": 0,
+}
+BART = {
+    "vocab_size": VOCABULARY,
+    "d_model": 16,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 24,
+    "decoder_ffn_dim": 24,
+    "max_position_embeddings": 14,
+    "activation_function": "gelu",
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+    "activation_dropout": 0.0,
+}
+GPT2 = {
+    "vocab_size": VOCABULARY,
+    "n_embd": 16,
+    "n_layer": 2,
+    "n_head": 4,
+    "n_inner": 24,
+    "n_positions": 14,
+    "layer_norm_epsilon": EPSILON,
+    "resid_pdrop": 0.0,
+    "embd_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+}
+
+FAMILIES = {
+    "bert": Family(
+        transformers.BertForPreTraining,
+        transformers.BertConfig,
+        ENCODER,
+        lambda generator: pair_inputs(generator, "next_sentence_label"),
+        masked_and("nsp"),
+    ),
+    # Positions begin behind the id of padding, 1, and there is a single segment.
+    "roberta": Family(
+        transformers.RobertaForMaskedLM,
+        transformers.RobertaConfig,
+        {**ENCODER, "max_position_embeddings": 16, "type_vocab_size": 1, "pad_token_id": 1},
+        lambda generator: masked_inputs(generator, pad=1),
+        single("mlm"),
+    ),
+    "albert": Family(
+        transformers.AlbertForPreTraining,
+        transformers.AlbertConfig,
+        {**ENCODER, "embedding_size": 8, "hidden_act": "gelu_new"},
+        lambda generator: pair_inputs(generator, "sentence_order_label"),
+        masked_and("sop"),
+    ),
+    "electra": Family(
+        Electra, transformers.ElectraConfig, {**ENCODER, "embedding_size": 8}, electra_inputs, run_electra
+    ),
+    "gpt2": Family(transformers.GPT2LMHeadModel, transformers.GPT2Config, GPT2, causal_inputs, single("lm")),
+    "llama": Family(
+        transformers.LlamaForCausalLM, transformers.LlamaConfig, LLAMA, causal_inputs, single("lm")
+    ),
+    "llama_3_1": Family(
+        transformers.LlamaForCausalLM, transformers.LlamaConfig, LLAMA_3_1, causal_inputs, single("lm")
+    ),
+    "t5": Family(
+        transformers.T5ForConditionalGeneration,
+        transformers.T5Config,
+        T5,
+        lambda generator: decoder_inputs(generator, pad=0),
+        encoder_and_decoder,
+    ),
+    "t5_1_1": Family(
+        transformers.T5ForConditionalGeneration,
+        transformers.T5Config,
+        {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+        lambda generator: decoder_inputs(generator, pad=0),
+        encoder_and_decoder,
+    ),
+    # Its `final_logits_bias` is a buffer of zeros that is never trained, and so no weight here.
+    "bart": Family(
+        transformers.BartForConditionalGeneration,
+        transformers.BartConfig,
+        BART,
+        lambda generator: decoder_inputs(generator, pad=1),
+        encoder_and_decoder,
+    ),
+}
+
+
+def randomise(model: torch.nn.Module) -> None:
+    """Makes biases and norms random too: fresh ones hide a mistaken copy."""
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            is_scale = name.endswith("weight") and any(part in name.lower() for part in ("norm", ".ln_"))
+            parameter.copy_(torch.randn(parameter.shape) * 0.3 + is_scale)
+
+
+def make(name: str, family: Family) -> None:
+    model = family.model(family.config(**family.settings)).eval()
+    randomise(model)
+    inputs = family.inputs(np.random.default_rng(0))
+    with torch.no_grad():
+        answers = family.run(model, {key: torch.tensor(value) for key, value in inputs.items()})
+    made_with = {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "command": f"python tests/models/golden/make_transformers_golden.py {name}",
+        "model": family.model.__name__,
+        "config": family.settings,
+    }
+    output = FOLDER / f"{name}.npz"
+    np.savez_compressed(
+        output,
+        made_with=json.dumps(made_with),
+        **{f"input/{key}": value for key, value in inputs.items()},
+        **{key: value.numpy() for key, value in answers.items()},
+        **{f"weight/{key}": value.detach().numpy() for key, value in model.named_parameters()},
+    )
+    losses = {key: round(float(value), 3) for key, value in answers.items() if key.startswith("loss/")}
+    print(f"{output}: {output.stat().st_size} bytes, {losses}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument(
+        "families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}; all if none"
+    )
+    for name in parser.parse_args().families or FAMILIES:
+        make(name, FAMILIES[name])
+
+
+if __name__ == "__main__":
+    main()
