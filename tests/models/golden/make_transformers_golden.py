@@ -1,4 +1,4 @@
-"""Writes a small file for each family: a tiny random model of transformers, its inputs, what it makes of them.
+"""Writes a small file for each family: a tiny random model of transformers, its inputs and its answers.
 
 It runs in an environment of its own, so that the tests need no torch:
 
@@ -6,8 +6,8 @@ It runs in an environment of its own, so that the tests need no torch:
     build/transformers/bin/pip install torch==2.13.0 transformers==5.23.0
     build/transformers/bin/python tests/models/golden/make_transformers_golden.py [FAMILY ...]
 
-A file holds `input/*`, `weight/*` (tied ones once), `hidden/*` (last hidden states), `loss/*` by the names that
-losses have in recipes, and under `made_with` the versions and the configuration it was made with.
+A file holds `input/*`, `weight/*` (tied ones once), `hidden/*` (last hidden states), `loss/*` by the names
+that losses have in recipes, and under `made_with` the versions and the configuration it was made with.
 """
 
 import argparse
