@@ -3,13 +3,14 @@
 import dataclasses
 import glob
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from firth.analysis.held_out import masked_sentences
+from firth.analysis.held_out import masked_sentences, plain_sentences
 from firth.analysis.lineage import versions
-from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord
+from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 from firth.recipes import Recipe
 
 SENTENCES = 12
@@ -31,6 +32,7 @@ class ReportInputs:
         evaluation: What TFMA wrote.
         blessing: Holds `BLESSED` or `NOT_BLESSED`.
         serving_report: Holds `serving_report.json`.
+        objective_rates: Holds `objective_rates.json`.
         run_dir: A local run's folder, which holds `timings.json`.
         pushed: Whether the model was pushed; None where nothing says so.
         artifacts: Lineage.
@@ -45,6 +47,7 @@ class ReportInputs:
     evaluation: str = ""
     blessing: str = ""
     serving_report: str = ""
+    objective_rates: str = ""
     run_dir: str = ""
     pushed: bool | None = None
     artifacts: Sequence[ArtifactRecord] = ()
@@ -56,6 +59,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
 
     vocabulary = _vocabulary(inputs.tokenizer)
     serving = _read_json(inputs.serving_report, "serving_report.json")
+    filled, scored = _sentences(inputs, vocabulary)
     return RunRecord(
         recipe=inputs.recipe,
         parameters=parameter_counts(inputs.recipe),
@@ -66,7 +70,9 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         evaluation=_evaluation(inputs.evaluation),
         blessed=_blessed(inputs.blessing, serving),
         serving=serving,
-        filled_masks=_filled_masks(inputs, vocabulary),
+        filled_masks=filled,
+        scored_sentences=scored,
+        objective_rates=_read_json(inputs.objective_rates, "objective_rates.json"),
         pushed=inputs.pushed,
         timings=_read_json(inputs.run_dir, "timings.json") or {},
         versions=versions(),
@@ -113,18 +119,35 @@ def _blessed(folder: str, serving: Mapping[str, Any] | None) -> bool | None:
     return False if folder and os.path.exists(os.path.join(folder, "NOT_BLESSED")) else None
 
 
-def _filled_masks(inputs: ReportInputs, vocabulary: Sequence[str]) -> list[FilledMask]:
-    """Asks the exported model for words of held-out sentences."""
+def _sentences(
+    inputs: ReportInputs, vocabulary: Sequence[str]
+) -> tuple[list[FilledMask], list[ScoredSentence]]:
+    """Asks the exported model about held-out sentences, as far as it can be asked."""
     if not (inputs.model and vocabulary and glob.glob(os.path.join(inputs.examples, "Split-eval", "*"))):
-        return []
+        return [], []
     from firth.analysis.eval_rows import eval_rows
     from firth.serving import Client
 
-    seed = inputs.recipe.seed
+    client, seed = Client(inputs.model), inputs.recipe.seed
     rows = eval_rows(inputs.examples, ROWS_READ, seed)
+    filled = _filled_masks(client, rows, vocabulary, seed) if client.inputs("fill_mask") else []
+    scored = _scored(client, rows, vocabulary, seed) if client.inputs("score") == ("text",) else []
+    return filled, scored
+
+
+def _filled_masks(client, rows, vocabulary: Sequence[str], seed: int) -> list[FilledMask]:
     sentences = list(masked_sentences(rows, vocabulary, seed))[:SENTENCES]
-    answers = Client(inputs.model).fill_mask([sentence.text for sentence in sentences]) if sentences else []
+    answers = client.fill_mask([sentence.text for sentence in sentences]) if sentences else []
     return [
         FilledMask(sentence.before, sentence.answer, sentence.after, sentence.source, masks[0])
         for sentence, masks in zip(sentences, answers)
+    ]
+
+
+def _scored(client, rows, vocabulary: Sequence[str], seed: int) -> list[ScoredSentence]:
+    sentences = list(plain_sentences(rows, vocabulary, seed))[:SENTENCES]
+    answers = client.score([text for text, _ in sentences]) if sentences else []
+    return [
+        ScoredSentence(list(zip(scored.pieces, map(math.exp, scored.log_probabilities))), source)
+        for scored, (_, source) in zip(answers, sentences)
     ]

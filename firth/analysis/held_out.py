@@ -63,6 +63,16 @@ def masked_sentences(
             yield MaskedSentence(before, sentence[position], after, row.source)
 
 
+def plain_sentences(
+    rows: Iterable[HeldOutRow], vocabulary: Sequence[str], seed: int
+) -> Iterator[tuple[str, str]]:
+    """Yields at most one sentence of each row, drawn by a hash of seed and row id, and its source."""
+    for row in rows:
+        fit = [sentence for sentence in _sentences(row, vocabulary) if _is_fit(sentence)]
+        if fit:
+            yield join_pieces(random.Random(f"{seed}/{row.example_id}").choice(fit)), row.source
+
+
 def join_pieces(pieces: Sequence[str]) -> str:
     """Returns pieces as text that the tokenizer takes apart again into the same pieces.
 
@@ -90,7 +100,7 @@ def _sentences(row: HeldOutRow, vocabulary: Sequence[str]) -> Iterator[list[str]
 
 
 def _maskable(sentence: Sequence[str]) -> list[int]:
-    if not MIN_PIECES <= len(sentence) <= MAX_PIECES or any(_is_special(piece) for piece in sentence):
+    if not _is_fit(sentence):
         return []
     following = [*sentence[1:], ""]
     return [
@@ -98,6 +108,10 @@ def _maskable(sentence: Sequence[str]) -> list[int]:
         for position, (piece, after) in enumerate(zip(sentence, following))
         if piece.isalpha() and len(piece) >= MIN_LETTERS and not after.startswith(CONTINUATION)
     ]
+
+
+def _is_fit(sentence: Sequence[str]) -> bool:
+    return MIN_PIECES <= len(sentence) <= MAX_PIECES and not any(_is_special(piece) for piece in sentence)
 
 
 def _is_special(piece: str) -> bool:

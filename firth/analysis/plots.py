@@ -8,6 +8,8 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from firth.analysis.losses import BINARY, GUESSING, TITLES
+
 # Drawn in these colours, then replaced by what the style sheet defines, so that light and dark pages fit.
 _THEMED = {
     "#010101": "var(--ink)",
@@ -60,29 +62,26 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
     return _inline(buffer.getvalue(), name, title)
 
 
-def loss_plot(history: History, unigram_loss: float | None = None) -> str:
-    """Returns the masked LM loss by step, in nats, beside the loss of the unigram baseline."""
+def loss_plot(history: History, loss: str, unigram_loss: float | None = None) -> str:
+    """Returns one loss by step, in nats, beside what the unigram baseline or guessing gives.
+
+    Args:
+        history: Of the training.
+        loss: Its name.
+        unigram_loss: Held out, for the main loss.
+    """
+    title = TITLES[loss]
 
     def draw(axes: Axes) -> None:
-        axes.plot(*_series(history, "mlm_loss"), color=FIRST, linewidth=1.4, label="masked LM")
+        axes.plot(*_series(history, f"{loss}_loss"), color=FIRST, linewidth=1.4, label=title)
         if unigram_loss is not None:
             axes.axhline(unigram_loss, color=SECOND, linestyle="--", linewidth=1.2, label="unigram, held out")
+        if loss in BINARY:
+            axes.axhline(GUESSING, color=MUTED, linestyle="--", linewidth=1, label="guessing")
         axes.set(xlabel="step", ylabel="loss in nats")
         axes.legend()
 
-    return plot("loss", "Masked LM loss by step", draw)
-
-
-def next_sentence_plot(history: History) -> str:
-    """Returns the next sentence loss by step, in nats; guessing gives 0.693."""
-
-    def draw(axes: Axes) -> None:
-        axes.plot(*_series(history, "nsp_loss"), color=THIRD, linewidth=1.2)
-        axes.axhline(0.6931, color=MUTED, linestyle="--", linewidth=1, label="guessing")
-        axes.set(xlabel="step", ylabel="loss in nats")
-        axes.legend()
-
-    return plot("next-sentence", "Next sentence loss by step", draw)
+    return plot(f"loss-{loss}", f"Loss of {title} by step", draw)
 
 
 def learning_rate_plot(history: History) -> str:

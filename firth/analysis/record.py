@@ -1,6 +1,7 @@
 """What a report shows, gathered in one place and free of files and libraries."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,6 +52,25 @@ class FilledMask:
 
 
 @dataclasses.dataclass(frozen=True)
+class ScoredSentence:
+    """A held-out sentence under a language model.
+
+    Attributes:
+        pieces: Each with its probability behind those before it.
+        source: The sentence's source.
+    """
+
+    pieces: Sequence[tuple[str, float]]
+    source: str
+
+    @property
+    def perplexity(self) -> float:
+        """Over its pieces."""
+        nats = -sum(math.log(max(probability, 1e-30)) for _, probability in self.pieces)
+        return math.exp(nats / max(len(self.pieces), 1))
+
+
+@dataclasses.dataclass(frozen=True)
 class RunRecord:
     """Everything known of a run. What was not recorded is None or empty, and the report says so.
 
@@ -64,7 +84,9 @@ class RunRecord:
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
         blessed: Whether it kept its thresholds and can be served; None where nothing says so.
         serving: As `firth.serving.validate_serving` gives it.
-        filled_masks: Held-out sentences.
+        filled_masks: Held-out sentences, where the model fills masks.
+        scored_sentences: Held-out sentences, where the model scores texts.
+        objective_rates: What the objective did to a sample of rows, as ObjectiveValidator measured it.
         pushed: Whether the model was pushed; None where nothing says so.
         timings: By component: state, seconds, peak_bytes.
         versions: Of Python and of the packages that matter.
@@ -81,6 +103,8 @@ class RunRecord:
     blessed: bool | None = None
     serving: Mapping[str, Any] | None = None
     filled_masks: Sequence[FilledMask] = ()
+    scored_sentences: Sequence[ScoredSentence] = ()
+    objective_rates: Mapping[str, Any] | None = None
     pushed: bool | None = None
     timings: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)

@@ -9,6 +9,7 @@ import jinja2
 
 from firth.analysis import plots
 from firth.analysis.funnel import funnel_lines, sources_of
+from firth.analysis.losses import TITLES, main_perplexity
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
 from firth.analysis.verdicts import overall, verdicts
@@ -43,6 +44,7 @@ def render_report(record: RunRecord) -> str:
         record=record,
         sections=SECTIONS,
         metrics=metrics,
+        titles=TITLES,
         verdicts=verdicts(record.recipe.evaluation, metrics),
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
@@ -75,7 +77,7 @@ def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str
     return [
         (
             "Held-out perplexity",
-            _number(metrics.get("mlm_perplexity")),
+            _number(main_perplexity(metrics)[1]),
             f"unigram baseline {_number(metrics.get('unigram_perplexity'))}",
         ),
         ("Blessed", states[record.blessed], f"pushed: {states[record.pushed]}"),
@@ -95,13 +97,16 @@ def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str
         return {}
     unigram = metrics.get("unigram_perplexity")
     loss = math.log(unigram) if unigram and math.isfinite(unigram) else None
+    main = record.recipe.objective.main_loss
     drawn = {
-        "Masked LM loss": plots.loss_plot(record.history, loss),
-        "Learning rate": plots.learning_rate_plot(record.history),
+        f"Loss of {TITLES[name]}": plots.loss_plot(record.history, name, loss if name == main else None)
+        for name in record.recipe.objective.losses
     }
-    if record.recipe.objective.next_sentence:
-        drawn["Next sentence loss"] = plots.next_sentence_plot(record.history)
-    return {**drawn, "Non-padding tokens per second": plots.speed_plot(record.history)}
+    return {
+        **drawn,
+        "Learning rate": plots.learning_rate_plot(record.history),
+        "Non-padding tokens per second": plots.speed_plot(record.history),
+    }
 
 
 def _corpus_plots(record: RunRecord) -> dict[str, str]:

@@ -10,10 +10,12 @@ OVERALL = "overall"
 # A figure and what to compare it with, side by side.
 _FIRST = (
     "mlm_perplexity",
+    "lm_perplexity",
     "unigram_perplexity",
-    "mlm_perplexity_over_unigram",
+    "perplexity_over_unigram",
+    "bits_per_byte",
     "mlm_accuracy",
-    "nsp_accuracy",
+    "lm_accuracy",
 )
 
 

@@ -22,6 +22,7 @@ class Task(str, enum.Enum):
 
     FILL_MASK = "fill-mask"
     EMBED = "embed"
+    SCORE = "score"
 
 
 def register(app: typer.Typer) -> None:
@@ -29,26 +30,40 @@ def register(app: typer.Typer) -> None:
     examples = commands.epilog(
         "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
         "firth predict demo embed 'A sentence.' 'Another one.' --json",
+        "firth predict gpt2_tiny score 'Returns the length of the list.'",
+        "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
     )
     app.command("predict", epilog=examples)(_predict)
 
 
 def _predict(
     run: commands.RunName,
-    task: Annotated[Task, typer.Argument(metavar="TASK", help="fill-mask or embed.", show_default=False)],
+    task: Annotated[
+        Task, typer.Argument(metavar="TASK", help="fill-mask, embed or score.", show_default=False)
+    ],
     texts: Annotated[
         list[str], typer.Argument(metavar="TEXT", help="One or more texts.", show_default=False)
     ],
+    target: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="For score: what follows each text; once for each."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
 ) -> None:
-    r"""Asks the newest blessed model of a run: pieces for each `\[MASK]`, or a vector for each text."""
+    r"""Asks the newest blessed model of a run.
+
+    What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, or how
+    probable a text is (alone, or as the target of another one).
+    """
     if task is Task.FILL_MASK:
         unmasked = [text for text in texts if MASK not in text]
         if unmasked:
             fail(f"there is no {MASK} in {unmasked[0]!r}", ExitCode.USAGE)
-    answers = _ask(_model_directory(root, run), task, texts, verbose)
+    if target and (task is not Task.SCORE or len(target) != len(texts)):
+        fail("--target goes with score, once for each text", ExitCode.USAGE)
+    answers = _ask(_model_directory(root, run), task, texts, target or None, verbose)
     for text, answer in zip(texts, answers):
         typer.echo(
             json.dumps({"text": text, **answer}, ensure_ascii=False) if as_json else _readable(text, answer)
@@ -61,18 +76,20 @@ def _model_directory(root: pathlib.Path, run: str) -> pathlib.Path:
     return find_run(root, run).directory / "serving"
 
 
-def _ask(directory: pathlib.Path, task: Task, texts: Sequence[str], verbose: bool) -> list[dict[str, Any]]:
+def _ask(
+    directory: pathlib.Path, task: Task, texts: Sequence[str], targets: Sequence[str] | None, verbose: bool
+) -> list[dict[str, Any]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     from firth.pipelines.logs import output_in
 
     if verbose:
-        return _answers(directory, task, texts)
+        return _answers(directory, task, texts, targets)
     descriptor, log = tempfile.mkstemp(prefix="firth-predict-", suffix=".log")
     os.close(descriptor)
     try:
         with output_in(pathlib.Path(log)):
-            answers = _answers(directory, task, texts)
-    except FileNotFoundError as error:
+            answers = _answers(directory, task, texts, targets)
+    except (FileNotFoundError, ValueError) as error:
         os.remove(log)
         fail(str(error))
     except Exception as error:
@@ -81,12 +98,16 @@ def _ask(directory: pathlib.Path, task: Task, texts: Sequence[str], verbose: boo
     return answers
 
 
-def _answers(directory: pathlib.Path, task: Task, texts: Sequence[str]) -> list[dict[str, Any]]:
+def _answers(
+    directory: pathlib.Path, task: Task, texts: Sequence[str], targets: Sequence[str] | None
+) -> list[dict[str, Any]]:
     from firth.serving import Client
 
     client = Client(directory)
     if task is Task.EMBED:
         return [{"embedding": [float(value) for value in vector]} for vector in client.embed(texts)]
+    if task is Task.SCORE:
+        return [scored._asdict() for scored in client.score(texts, targets)]
     return [
         {"masks": [[{"piece": piece, "score": score} for piece, score in mask] for mask in masks]}
         for masks in client.fill_mask(texts)
@@ -98,6 +119,10 @@ def _readable(text: str, answer: dict[str, Any]) -> str:
         vector = answer["embedding"]
         head = ", ".join(f"{value:.4f}" for value in vector[:6]) + (", ..." if len(vector) > 6 else "")
         return f"{text}\n  [{head}] ({len(vector)} values; --json prints all)"
+    if "log_probability" in answer:
+        pieces = zip(answer["pieces"], answer["log_probabilities"])
+        shown = "  ".join(f"{piece} {value:.2f}" for piece, value in pieces)
+        return f"{text}\n  {answer['log_probability']:.3f} nats: {shown}"
     lines = [text]
     for number, candidates in enumerate(answer["masks"], start=1):
         shown = "  ".join(f"{found['piece']} {found['score']:.3f}" for found in candidates)

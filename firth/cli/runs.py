@@ -31,10 +31,11 @@ def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
 
 
 def _cells(run: RunOnDisk) -> tuple[str, ...]:
+    from firth.analysis.losses import main_perplexity
     from firth.analysis.verdicts import overall
 
     metrics = overall(run.summary.get("evaluation", {}))
-    perplexities = [metrics.get(name) for name in ("mlm_perplexity", "unigram_perplexity")]
+    perplexities = [main_perplexity(metrics)[1], metrics.get("unigram_perplexity")]
     seconds = sum(timing.get("seconds") or 0.0 for timing in run.timings.values())
     return (
         run.directory.name,

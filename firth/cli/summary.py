@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from firth.analysis.losses import main_perplexity
 from firth.analysis.verdicts import Verdict, overall, verdicts
 from firth.cli import commands
 from firth.cli.runs_on_disk import REPORT_FILE
@@ -35,7 +36,8 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     console.print(f"pushed: {result.pushed or 'nothing'}")
     console.print(f"report: {result.run_dir / REPORT_FILE}")
     console.print("\nnext:")
-    for command in next_commands(result.run_dir.name, root, can_predict=result.pushed is not None):
+    asked = ask_with(recipe) if result.pushed is not None else []
+    for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
 
 
@@ -72,28 +74,48 @@ def perplexity_line(metrics: dict[str, float]) -> str:
     >>> perplexity_line({"mlm_perplexity": 211.3, "unigram_perplexity": 845.2})
     'held-out masked LM perplexity: [bold]211.3[/], against 845.2 of the unigram baseline'
     """
-    model, unigram = metrics.get("mlm_perplexity"), metrics.get("unigram_perplexity")
+    title, model = main_perplexity(metrics)
+    unigram = metrics.get("unigram_perplexity")
     if model is None or unigram is None:
-        return "held-out masked LM perplexity: not recorded"
+        return "held-out perplexity: not recorded"
     beside = f"against {unigram:,.1f} of the unigram baseline"
-    return f"held-out masked LM perplexity: [bold]{model:,.1f}[/], {beside}"
+    return f"held-out {title} perplexity: [bold]{model:,.1f}[/], {beside}"
 
 
-def next_commands(name: str, root: pathlib.Path, can_predict: bool) -> list[str]:
+def ask_with(recipe: "Recipe") -> list[str]:
+    """Returns what a recipe's model can be asked, as arguments of `firth predict`.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> ask_with(load_recipe("demo"))
+    ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'"]
+    """
+    model, objective = recipe.model.kind, recipe.objective.kind
+    asked = []
+    if objective in ("masked_lm", "span_masking", "unilm"):
+        asked.append("fill-mask 'The [MASK] of the house.'")
+    if objective == "causal_lm":
+        asked.append("score 'A sentence.'")
+    elif model in ("causal_transformer", "encoder_decoder"):
+        asked.append("score 'A sentence' --target 'and its end.'")
+    if model != "causal_transformer":
+        asked.append("embed 'A sentence.'")
+    return asked
+
+
+def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:
     """Returns commands to go on with, to be pasted as they are.
 
     Example:
 
-    >>> next_commands("demo", pathlib.Path("firth-runs"), can_predict=False)
-    ['firth report demo --open']
+    >>> next_commands("demo", pathlib.Path("firth-runs"), ["embed 'A sentence.'"])
+    ['firth report demo --open', "firth predict demo embed 'A sentence.'"]
     """
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     run = shlex.quote(name)
-    commands_after = [f"firth report {run}{place} --open"]
-    if can_predict:
-        commands_after.append(f"firth predict {run}{place} fill-mask 'The [MASK] of the house.'")
-        commands_after.append(f"firth predict {run}{place} embed 'A sentence.'")
-    return commands_after
+    questions = (f"firth predict {run}{place} {arguments}" for arguments in asked)
+    return [f"firth report {run}{place} --open", *questions]
 
 
 def _reason(found: list[Verdict]) -> str:

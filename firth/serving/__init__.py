@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from firth.serving.client import Candidate, Client, NoModelError
+    from firth.serving.client import Candidate, Client, NoModelError, Scored
     from firth.serving.saved_model import export
     from firth.serving.validation import validate_serving
 
@@ -16,10 +16,11 @@ _HOMES = {
     "Candidate": "client",
     "Client": "client",
     "NoModelError": "client",
+    "Scored": "client",
     "export": "saved_model",
     "validate_serving": "validation",
 }
 
-__all__ = ["Candidate", "Client", "NoModelError", "export", "validate_serving"]
+__all__ = ["Candidate", "Client", "NoModelError", "Scored", "export", "validate_serving"]
 
 __getattr__ = lazy_names(__name__, _HOMES)

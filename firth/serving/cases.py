@@ -1,12 +1,18 @@
 """The requests that a model must answer before it is served."""
 
 import dataclasses
+import json
+import os
 from collections.abc import Iterator, Sequence
 
-from firth.serving.samples import TEXT_SIGNATURES, TEXTS
-from firth.serving.warmup import Request, read_warmup
+import tensorflow as tf
+
+from firth.features import evaluation_sums
+from firth.serving.samples import TEXTS
+from firth.serving.warmup import FOLDER, Request, read_warmup
 
 MEGABYTE = 2**20
+DESCRIPTION = "firth.json"
 
 # Outputs that must not depend on the batch. What an argmax or a ranking decides is left out: two of nearly
 # the same score may change places.
@@ -14,13 +20,7 @@ BATCH_INVARIANT = {
     "fill_mask": ("scores", "mask_positions", "mask_count", "truncated"),
     "embed": ("embedding", "truncated"),
     "embed_tokens": ("pieces", "embeddings", "token_count", "truncated"),
-    "evaluate": (
-        "mlm_loss_sum",
-        "mlm_weight_sum",
-        "nsp_loss_sum",
-        "nsp_weight_sum",
-        "unigram_loss_sum",
-    ),
+    "score": ("pieces", "log_probabilities", "log_probability", "token_count", "truncated"),
 }
 
 TEXT_CASES: dict[str, list[bytes]] = {
@@ -62,20 +62,31 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
         rows: Serialized rows of an eval split.
     """
     warmup = list(read_warmup(directory))
-    for signature in TEXT_SIGNATURES:
+    description = read_description(directory)
+    signatures = description["signatures"]
+    for signature, inputs in signatures.items():
         for name, texts in TEXT_CASES.items():
             compare = BATCH_INVARIANT[signature] if len(texts) > 1 else ()
-            yield Case(name, Request(signature, {"text": texts}), compare=compare)
-    yield Case("one", Request("serving_default", {"text": TEXT_CASES["one"]}))
+            yield Case(name, Request(signature, dict.fromkeys(inputs, texts)), compare=compare)
+    default = next(iter(signatures.values()))
+    yield Case("one", Request("serving_default", dict.fromkeys(default, TEXT_CASES["one"])))
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
-    yield from _row_cases(list(rows) or made_up)
+    yield from _row_cases(list(rows) or made_up, description["losses"])
     for index, request in enumerate(warmup):
         yield Case(f"warm-up request {index}", request)
 
 
-def _row_cases(rows: list[bytes]) -> Iterator[Case]:
+def read_description(directory: str) -> dict:
+    """Returns what `export` wrote beside a SavedModel: recipe, signatures, losses and versions."""
+    with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION)) as file:
+        return json.load(file)
+
+
+def _row_cases(rows: list[bytes], losses: list[str]) -> Iterator[Case]:
+    # Hits follow from an argmax.
+    compare = tuple(name for name in evaluation_sums(losses) if not name.endswith("correct_sum"))
     if rows:
         yield Case("one", Request("evaluate", {"examples": rows[:1]}))
-        yield Case("many", Request("evaluate", {"examples": rows}), compare=BATCH_INVARIANT["evaluate"])
+        yield Case("many", Request("evaluate", {"examples": rows}), compare=compare)
     yield Case("empty batch", Request("evaluate", {"examples": []}))
     yield Case("no row", Request("evaluate", {"examples": [b"not an Example"]}), refused=True)

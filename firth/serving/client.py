@@ -22,6 +22,20 @@ class Candidate(NamedTuple):
     score: float
 
 
+class Scored(NamedTuple):
+    """A text as a language model sees it.
+
+    Attributes:
+        log_probability: Natural logarithm of the probability of all pieces together.
+        pieces: Of the text.
+        log_probabilities: Of each piece behind those before it.
+    """
+
+    log_probability: float
+    pieces: list[str]
+    log_probabilities: list[float]
+
+
 class Client:
     """Asks the newest model of a serving directory.
 
@@ -71,12 +85,46 @@ class Client:
         """
         return self._ask("embed", texts)["embedding"]
 
-    def _ask(self, name: str, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        if name not in self._loaded.signatures:
+    def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> list[Scored]:
+        """Returns how probable each text is, or each target behind the text of the same place.
+
+        Raises:
+            ValueError: if the model has no such signature, or needs targets, or takes none.
+        """
+        outputs = self._ask("score", texts, targets)
+        return [
+            Scored(
+                float(total),
+                [piece.decode("utf-8", "replace") for piece in pieces[:count]],
+                [float(value) for value in values[:count]],
+            )
+            for total, pieces, values, count in zip(
+                outputs["log_probability"],
+                outputs["pieces"],
+                outputs["log_probabilities"],
+                outputs["token_count"],
+            )
+        ]
+
+    def inputs(self, name: str) -> tuple[str, ...]:
+        """Returns what a signature reads, or nothing where the model has no such signature."""
+        signature = self._loaded.signatures.get(name)
+        return () if signature is None else tuple(signature.structured_input_signature[1])
+
+    def _ask(
+        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
+    ) -> dict[str, np.ndarray]:
+        reads = self.inputs(name)
+        if not reads:
             raise ValueError(
                 f"{self.path} has no signature {name}; it has {', '.join(self._loaded.signatures)}"
             )
-        outputs = self._loaded.signatures[name](text=tf.constant(list(texts), tf.string))
+        if ("target" in reads) != (targets is not None):
+            wanted = "a target for each text" if "target" in reads else "texts alone"
+            raise ValueError(f"{self.path}: the signature {name} takes {wanted}")
+        given = {"text": texts} if targets is None else {"text": texts, "target": targets}
+        tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
+        outputs = self._loaded.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}
 
 

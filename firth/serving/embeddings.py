@@ -1,7 +1,8 @@
-"""The signatures `embed` and `embed_tokens`: vectors of texts and of their pieces."""
+"""The signatures `embed` and `embed_tokens`: vectors of texts and of their tokens."""
 
 import tensorflow as tf
 
+from firth.serving.encoding import Encoded
 from firth.serving.served import Served
 
 
@@ -14,16 +15,16 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
     Returns:
         embedding: float32 [batch, width]; with `mean`, the mean over the vectors that `embed_tokens` gives,
-            which is zero for a text without pieces; with `cls`, the pooled `[CLS]`.
+            which is zero for a text without tokens; with `cls`, the pooled `[CLS]`.
         truncated: bool [batch].
     """
     encoded = served.encode(text)
-    hidden = served.model.backbone(encoded.features, training=False)
     if served.recipe.export.pooling == "cls":
         first = tf.zeros([tf.shape(text)[0], 1], tf.int32)
-        embedding = tf.cast(served.model.pooler(hidden, first)[:, 0], tf.float32)
+        hidden = served.encoder_states(encoded.features)
+        embedding = tf.cast(served.model.heads.pooler(hidden, first)[:, 0], tf.float32)
     else:
-        vectors, count = _own_vectors(hidden, encoded.pieces)
+        vectors, count = _token_vectors(served, encoded)["embeddings"], _count(encoded)
         embedding = tf.math.divide_no_nan(
             tf.reduce_sum(vectors, axis=1), tf.cast(count, tf.float32)[:, tf.newaxis]
         )
@@ -31,33 +32,40 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Makes one vector of each of a text's own pieces, `[CLS]` and `[SEP]` not among them.
+    """Makes one vector of each of a text's own tokens, special tokens around it not among them.
 
     Args:
         served: The model and its tokenizer.
         text: string [batch].
 
     Returns:
-        pieces: string [batch, tokens], empty behind a text's last piece.
-        embeddings: float32 [batch, tokens, width], zeros behind.
+        pieces: string [batch, tokens], word pieces or words, empty behind a text's last one.
+        embeddings: float32 [batch, tokens, width], zeros behind. Of an encoder-decoder, the encoder's states;
+            of a biLM, the mean of its layers.
+        layers: Of a biLM only, float32 [batch, tokens, layers + 1, width]: the words' own vectors (twice, for
+            both directions) and each layer, for a task to mix (Peters et al. 2018, section 3.2).
         token_count: int32 [batch].
         truncated: bool [batch].
     """
     encoded = served.encode(text)
-    hidden = served.model.backbone(encoded.features, training=False)
-    vectors, count = _own_vectors(hidden, encoded.pieces)
-    pieces = encoded.pieces.with_flat_values(served.pieces(encoded.pieces.flat_values))
+    vectors = _token_vectors(served, encoded)
+    columns = tf.shape(vectors["embeddings"])[1]
     return {
-        "pieces": pieces.to_tensor("", shape=tf.stack([-1, tf.shape(vectors)[1]])),
-        "embeddings": vectors,
-        "token_count": count,
+        "pieces": encoded.tokens.to_tensor("", shape=tf.stack([-1, columns])),
+        **vectors,
+        "token_count": _count(encoded),
         "truncated": encoded.truncated,
     }
 
 
-def _own_vectors(hidden: tf.Tensor, pieces: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns the vectors of the texts' own pieces, float32 [batch, tokens, width], and their number."""
-    count = tf.cast(pieces.row_lengths(), tf.int32)
-    own = tf.cast(hidden[:, 1:-1], tf.float32)
-    real = tf.sequence_mask(count, tf.shape(own)[1])[:, :, tf.newaxis]
-    return tf.where(real, own, 0.0), count
+def _token_vectors(served: Served, encoded: Encoded) -> dict[str, tf.Tensor]:
+    if served.recipe.model.kind != "bilstm":
+        vectors, _ = encoded.own(served.encoder_states(encoded.features))
+        return {"embeddings": vectors}
+    layers = served.model.backbone.layer_outputs(encoded.features, training=False)
+    layers, _ = encoded.own(tf.transpose(layers, [0, 2, 1, 3]))
+    return {"embeddings": tf.reduce_mean(layers, axis=2), "layers": layers}
+
+
+def _count(encoded: Encoded) -> tf.Tensor:
+    return tf.cast(encoded.ids.row_lengths(), tf.int32)

@@ -1,4 +1,4 @@
-"""Raw strings to the features that an encoder reads, inside the graph."""
+"""Raw strings to the features that a model reads, inside the graph."""
 
 from typing import NamedTuple
 
@@ -6,45 +6,102 @@ import tensorflow as tf
 
 from firth import features as names
 
-# [CLS] before the text and [SEP] behind it.
-ADDED_PIECES = 2
-
 
 class Encoded(NamedTuple):
-    """A batch of texts as the encoder reads them.
+    """A batch of texts as a model reads them.
 
     Attributes:
-        features: The tensors of `features.encoder_specs`, int32 [batch, longest]: `[CLS] text [SEP]`, padded
-            to the longest of the batch.
-        pieces: Ids of the text's own pieces, ragged int32 [batch, None].
+        features: int32 [batch, longest] tensors by name, padded to the longest of the batch; words also have
+            their characters, int32 [batch, longest, max_characters].
+        ids: Of the text's own tokens, ragged int32 [batch, (tokens)].
+        tokens: The text's own tokens as strings, ragged [batch, (tokens)].
+        before, after: Special tokens around the text's own ones.
         truncated: bool [batch], whether the text was longer than the row and was cut.
     """
 
     features: dict[str, tf.Tensor]
-    pieces: tf.RaggedTensor
+    ids: tf.RaggedTensor
+    tokens: tf.RaggedTensor
+    before: int
+    after: int
     truncated: tf.Tensor
 
+    def own(self, hidden: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the vectors of the text's own tokens and their number.
 
-def encode(text: tf.Tensor, tokenizer, length: int) -> Encoded:
+        Args:
+            hidden: Float tensor [batch, longest, ...], one vector or more for each place of the row.
+
+        Returns:
+            float32 [batch, longest less special tokens, ...] with zeros behind, and int32 [batch].
+        """
+        count = tf.cast(self.ids.row_lengths(), tf.int32)
+        vectors = tf.cast(hidden[:, self.before : tf.shape(hidden)[1] - self.after], tf.float32)
+        real = tf.sequence_mask(count, tf.shape(vectors)[1])
+        real = tf.reshape(real, tf.concat([tf.shape(real), tf.ones([vectors.shape.rank - 2], tf.int32)], 0))
+        return tf.where(real, vectors, 0.0), count
+
+
+def encode(
+    text: tf.Tensor, tokenizer, length: int, before: tuple[int, ...], after: tuple[int, ...]
+) -> Encoded:
     """Encodes texts as one segment each.
 
     Args:
         text: string [batch]; any bytes.
-        tokenizer: With `tokenize`, `cls_id`, `sep_id` and `pad_id`.
-        length: Most pieces of a row, [CLS] and [SEP] included.
+        tokenizer: Of word pieces.
+        length: Most tokens of a row, special ones included.
+        before, after: Special ids that stand around each text.
     """
     whole = tokenizer.tokenize(text)
-    pieces = whole[:, : length - ADDED_PIECES]
-    edge = tf.ones([tf.shape(text)[0], 1], tf.int32)
-    rows = tf.concat([edge * tokenizer.cls_id, pieces, edge * tokenizer.sep_id], axis=1)
+    ids = whole[:, : length - len(before) - len(after)]
+    vocabulary = tf.constant(tokenizer.get_vocabulary())
+    tokens = ids.with_flat_values(tf.gather(vocabulary, ids.flat_values))
+    batch = tf.shape(text)[0]
+    rows = tf.concat([_repeat(before, batch), ids, _repeat(after, batch)], axis=1)
+    features = _row_features(rows, len(before) + len(after))
+    longest = tf.shape(features[names.DOCUMENT_IDS])[1]
+    features[names.TOKEN_IDS] = rows.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest]))
+    return Encoded(features, ids, tokens, len(before), len(after), whole.row_lengths() > ids.row_lengths())
+
+
+def encode_words(text: tf.Tensor, tokenizer, length: int) -> Encoded:
+    """Encodes texts as `<S> words </S>`, for a model that reads characters.
+
+    Args:
+        text: string [batch]; any bytes.
+        tokenizer: A `firth.tokenizers.WordTokenizer`.
+        length: Most words of a row, `<S>` and `</S>` included.
+    """
+    whole = tokenizer.split(text)
+    words = whole[:, : length - 2]
+    batch = tf.shape(text)[0]
+    mark = tf.fill([batch, 1], b"")
+    features = _row_features(tf.concat([mark, words, mark], axis=1), 2)
+    longest = tf.shape(features[names.DOCUMENT_IDS])[1]
+    spelled = words.with_flat_values(tokenizer.characters(words.flat_values))
+    inside = spelled.to_tensor(shape=tf.stack([-1, longest - 2, tokenizer.max_characters]))
+    characters = tf.pad(inside, [[0, 0], [1, 1], [0, 0]])
+    places = tf.range(longest)[tf.newaxis]
+    last = tf.cast(words.row_lengths(), tf.int32)[:, tf.newaxis] + 1
+    characters = tf.where((places == 0)[:, :, tf.newaxis], tokenizer.bos_characters, characters)
+    characters = tf.where((places == last)[:, :, tf.newaxis], tokenizer.eos_characters, characters)
+    features[names.CHARACTERS] = characters
+    ids = words.with_flat_values(tf.zeros_like(words.flat_values, tf.int32))
+    return Encoded(features, ids, words, 1, 1, whole.row_lengths() > words.row_lengths())
+
+
+def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:
+    return tf.tile(tf.reshape(tf.constant(ids, tf.int32), [1, len(ids)]), [batch, 1])
+
+
+def _row_features(rows: tf.RaggedTensor, shortest: int) -> dict[str, tf.Tensor]:
     lengths = tf.cast(rows.row_lengths(), tf.int32)
     # The maximum over an empty batch is the smallest integer.
-    longest = tf.maximum(tf.reduce_max(lengths), ADDED_PIECES)
+    longest = tf.maximum(tf.reduce_max(lengths), shortest)
     real = tf.sequence_mask(lengths, longest, tf.int32)
-    features = {
-        names.TOKEN_IDS: rows.to_tensor(tokenizer.pad_id, shape=tf.stack([-1, longest])),
+    return {
         names.SEGMENT_IDS: tf.zeros_like(real),
         names.POSITION_IDS: tf.range(longest) * real,
         names.DOCUMENT_IDS: real,
     }
-    return Encoded(features, pieces, whole.row_lengths() > pieces.row_lengths())

@@ -1,14 +1,15 @@
 """The signature `evaluate`: what each row of a split adds to the metrics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from firth import features as names
-from firth.features import EVALUATION_SUMS
+from firth.features import evaluation_sums
 from firth.models import example_sums
 from firth.objectives import OBJECTIVES
+from firth.serving.main_loss import bytes_of_tokens, main_loss_sums
 from firth.serving.rows import parse_rows
 from firth.serving.served import Served
 
@@ -18,8 +19,8 @@ Sums = dict[str, tf.Tensor]
 def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums]:
     """Returns a function from serialized rows, string [batch], to float32 [batch] sums.
 
-    The sums are those of `firth.models.example_sums` and `unigram_loss_sum`, the loss on the same masked
-    pieces under the distribution `unigram` (float32 [vocabulary], log probabilities).
+    The sums are those of `firth.models.example_sums` and of `main_loss_sums`, under the distribution
+    `unigram` (float32 [vocabulary], log probabilities).
 
     Masks and pairs are drawn from (recipe seed, example id), and a row's partner travels with it, so a row's
     figures depend neither on its batch nor on the run. However many rows are asked for at once, the model
@@ -27,7 +28,11 @@ def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums
     """
     recipe = served.recipe
     objective = OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, served.tokenizer)
-    specs = names.row_specs(objective.raw_length, recipe.sequences.max_documents)
+    specs = names.row_specs(
+        objective.raw_length, recipe.sequences.max_documents, recipe.tokenizer.max_characters
+    )
+    token_bytes = bytes_of_tokens(served.tokenizer)
+    sums_made = evaluation_sums(recipe.objective.losses)
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
 
     def features(row_and_partner):
@@ -39,11 +44,11 @@ def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums
         rows, partners = parse_rows(examples, specs)
         rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
         batch = tf.map_fn(features, (rows, partners), fn_output_signature=outputs)
-        sums = example_sums(batch, served.model(batch, training=False))
-        return {**sums, "unigram_loss_sum": _unigram_loss(batch, unigram)}
+        sums = example_sums(served.model(batch, training=False))
+        return {**sums, **main_loss_sums(batch, unigram, token_bytes)}
 
     def evaluate_in_chunks(examples: tf.Tensor) -> Sums:
-        return in_chunks(evaluate, examples, recipe.evaluation.batch_size)
+        return in_chunks(evaluate, examples, recipe.evaluation.batch_size, sums_made)
 
     return evaluate_in_chunks
 
@@ -55,29 +60,25 @@ def _known(ids: tf.Tensor, vocabulary_size: int) -> tf.Tensor:
         return tf.identity(ids)
 
 
-def _unigram_loss(batch: dict[str, tf.Tensor], unigram: np.ndarray) -> tf.Tensor:
-    losses = -tf.gather(tf.constant(unigram), batch[names.MASKED_LABELS])
-    return tf.reduce_sum(losses * batch[names.MASKED_WEIGHTS], axis=-1)
-
-
-def in_chunks(function: Callable[[tf.Tensor], Sums], values: tf.Tensor, size: int) -> Sums:
+def in_chunks(
+    function: Callable[[tf.Tensor], Sums], values: tf.Tensor, size: int, outputs: Sequence[str]
+) -> Sums:
     """Applies a function to at most `size` values at a time, and joins what it returns.
 
     Args:
-        function: From [chunk] values to float32 [chunk] tensors named by EVALUATION_SUMS.
+        function: From [chunk] values to float32 [chunk] tensors by name.
         values: [batch], of any length.
         size: Most values of a chunk.
+        outputs: The names.
     """
     total = tf.shape(values)[0]
     # One chunk even of nothing, so that an empty batch has an answer.
     chunks = tf.maximum((total + size - 1) // size, 1)
-    arrays = [
-        tf.TensorArray(tf.float32, chunks, infer_shape=False, element_shape=[None]) for _ in EVALUATION_SUMS
-    ]
+    arrays = [tf.TensorArray(tf.float32, chunks, infer_shape=False, element_shape=[None]) for _ in outputs]
 
     def body(index, arrays):
         sums = function(values[index * size : (index + 1) * size])
-        return index + 1, [array.write(index, sums[name]) for name, array in zip(EVALUATION_SUMS, arrays)]
+        return index + 1, [array.write(index, sums[name]) for name, array in zip(outputs, arrays)]
 
     _, arrays = tf.while_loop(lambda index, _: index < chunks, body, [0, arrays], parallel_iterations=1)
-    return {name: array.concat() for name, array in zip(EVALUATION_SUMS, arrays)}
+    return {name: array.concat() for name, array in zip(outputs, arrays)}

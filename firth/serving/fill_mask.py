@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from firth import features as names
+from firth.serving.encoding import Encoded
 from firth.serving.served import Served
 
 
@@ -23,16 +23,17 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         truncated: bool [batch], whether the text was cut, and masks with it.
     """
     encoded = served.encode(text)
-    positions, count = _mask_positions(encoded.pieces, served.tokenizer.mask_id)
-    logits = _masked_logits(served, encoded.features, positions)
+    positions, count = _mask_positions(encoded.ids, served.tokenizer.mask_id)
+    logits = _masked_logits(served, encoded, positions)
     proposable = served.proposable()
     k = min(served.recipe.export.top_k, int(proposable.sum()))
     scores, ids = tf.math.top_k(tf.nn.softmax(tf.where(proposable, logits, logits.dtype.min)), k)
+    vocabulary = tf.constant(served.tokenizer.get_vocabulary())
     # The maximum over an empty batch is the smallest integer.
     masks = tf.maximum(tf.reduce_max(count), 0)
     real = tf.sequence_mask(count, masks)[:, :, tf.newaxis]
     return {
-        "pieces": tf.where(real, served.pieces(ids[:, :masks]), ""),
+        "pieces": tf.where(real, tf.gather(vocabulary, ids[:, :masks]), ""),
         "scores": tf.where(real, scores[:, :masks], 0.0),
         "mask_positions": positions[:, :masks],
         "mask_count": count,
@@ -52,13 +53,9 @@ def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, t
     return masked.to_tensor(0, shape=tf.stack([-1, columns])), count
 
 
-def _masked_logits(served: Served, features: dict[str, tf.Tensor], positions: tf.Tensor) -> tf.Tensor:
+def _masked_logits(served: Served, encoded: Encoded, positions: tf.Tensor) -> tf.Tensor:
     """Returns the model's logits at the masks, float32 [batch, columns, rows of the vocabulary]."""
-    first = tf.zeros([tf.shape(positions)[0], 1], tf.int32)
-    inputs = {
-        **features,
-        # [CLS] stands before the text's own pieces.
-        names.MASKED_POSITIONS: positions + 1,
-        names.POOLED_POSITIONS: first,
-    }
-    return tf.cast(served.model(inputs, training=False)["masked_logits"], tf.float32)
+    hidden = served.encoder_states(encoded.features)
+    table = served.model.backbone.token_embedding.table
+    logits = served.model.heads.masked_lm_head(hidden, positions + encoded.before, table)
+    return tf.cast(logits, tf.float32)

@@ -5,14 +5,15 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
+from firth.tokenizers import WordTokenizer
 
 TEXTS = (
     "You shall know a word by the [MASK] it keeps.",
     "Returns the number of [MASK] in a list, or [MASK] if it is empty.",
     "A short one.",
 )
-TEXT_SIGNATURES = ("fill_mask", "embed", "embed_tokens")
 
 
 def warmup_requests(served: Served, count: int) -> list[Request]:
@@ -20,7 +21,10 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
     requests = []
     for size in range(1, count + 1):
         texts = [TEXTS[index % len(TEXTS)].encode() for index in range(size)]
-        requests += [Request(signature, {"text": texts}) for signature in TEXT_SIGNATURES]
+        requests += [
+            Request(name, dict.fromkeys(signature.inputs, texts))
+            for name, signature in text_signatures(served.recipe).items()
+        ]
         rows = [sample_row(served, text, index) for index, text in enumerate(texts)]
         requests.append(Request("evaluate", {"examples": rows}))
     return requests
@@ -29,7 +33,7 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
 def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
     """Returns a serialized row of one document and without a partner, as `features.row_specs` says."""
     recipe, tokenizer = served.recipe, served.tokenizer
-    room = recipe.sequences.length - recipe.objective.special_tokens
+    room = recipe.objective.raw_length(recipe.sequences)
     tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()[:room]
     fields = {
         names.EXAMPLE_ID: [example_id],
@@ -43,4 +47,7 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
         name: tf.train.Feature(int64_list=tf.train.Int64List(value=np.asarray(values, np.int64)))
         for name, values in fields.items()
     }
+    if isinstance(tokenizer, WordTokenizer):
+        words = tokenizer.split([text])[0].numpy()[:room].tolist()
+        features[names.WORDS] = tf.train.Feature(bytes_list=tf.train.BytesList(value=words))
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()

@@ -11,30 +11,29 @@ import numpy as np
 import tensorflow as tf
 
 from firth.recipes import Recipe
-from firth.serving.embeddings import embed, embed_tokens
+from firth.serving.cases import DESCRIPTION
 from firth.serving.evaluate import evaluator
-from firth.serving.fill_mask import fill_mask
 from firth.serving.samples import warmup_requests
 from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import FOLDER, write_warmup
 
-DESCRIPTION = "firth.json"
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
 
 def export(model: keras.Model, tokenizer, recipe: Recipe, unigram_counts: np.ndarray, directory: str) -> None:
     """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
 
-    Signatures: `fill_mask` (also `serving_default`), `embed` and `embed_tokens` on `text` (string [batch]),
-    and `evaluate` on `examples` (string [batch], serialized rows). `assets.extra` holds TF Serving's warm-up
+    Signatures: those of `text_signatures` on strings, of which the first is also `serving_default`, and
+    `evaluate` on `examples` (string [batch], serialized rows). `assets.extra` holds TF Serving's warm-up
     requests and `firth.json`: the recipe, the tokenizer's digest and the versions of what made it.
 
     The directory appears whole or not at all.
 
     Args:
         model: From `firth.models.build_pretraining_model`, trained.
-        tokenizer: A `firth.tokenizers.WordPieceTokenizer`; its vocabulary becomes a part of the graph.
+        tokenizer: From `firth.tokenizers`; its vocabulary becomes a part of the graph.
         recipe: The run's recipe.
         unigram_counts: int64 [rows], how often each piece occurs in the training split.
         directory: Must not exist, or be empty. Any file system that TensorFlow writes.
@@ -81,13 +80,17 @@ def _write(served: Served, unigram_counts: np.ndarray, directory: str) -> None:
 
 
 def _signatures(served: Served, unigram: np.ndarray) -> dict:
-    text, examples = (tf.TensorSpec([None], tf.string, name=name) for name in ("text", "examples"))
     functions = {
-        function.__name__: tf.function(functools.partial(function, served), input_signature=[text])
-        for function in (fill_mask, embed, embed_tokens)
+        name: tf.function(
+            functools.partial(signature.function, served),
+            input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
+        )
+        for name, signature in text_signatures(served.recipe).items()
     }
+    default = next(iter(functions.values()))
+    examples = tf.TensorSpec([None], tf.string, name="examples")
     functions["evaluate"] = tf.function(evaluator(served, unigram), input_signature=[examples])
-    return {**functions, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: functions["fill_mask"]}
+    return {**functions, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: default}
 
 
 def _description(served: Served) -> dict:
@@ -96,5 +99,9 @@ def _description(served: Served) -> dict:
         "recipe": json.loads(served.recipe.to_json()),
         "tokenizer_digest": served.tokenizer.digest,
         "row_length": served.row_length,
+        "signatures": {
+            name: list(signature.inputs) for name, signature in text_signatures(served.recipe).items()
+        },
+        "losses": list(served.recipe.objective.losses),
         "versions": {"python": platform.python_version(), **versions},
     }

@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from firth.recipes import Recipe
-from firth.serving.encoding import Encoded, encode
-from firth.tokenizers import WordPieceTokenizer
+from firth.serving.encoding import Encoded, encode, encode_words
+from firth.tokenizers import WordPieceTokenizer, WordTokenizer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Served:
     """
 
     model: keras.Model
-    tokenizer: WordPieceTokenizer
+    tokenizer: WordPieceTokenizer | WordTokenizer
     recipe: Recipe
 
     @property
     def row_length(self) -> int:
-        """Pieces of the longest row that is served, [CLS] and [SEP] included.
+        """Tokens of the longest row that is served, special ones included.
 
         It is the length of the training rows: the embeddings of positions behind it were never trained, even
         where the model has them.
@@ -35,12 +35,26 @@ class Served:
         return self.recipe.sequences.length
 
     def encode(self, text: tf.Tensor) -> Encoded:
-        """Encodes texts, string [batch], cutting what is longer than `row_length`."""
-        return encode(text, self.tokenizer, self.row_length)
+        """Encodes texts, string [batch], as the encoder was trained to read them, and cuts what is longer."""
+        if isinstance(self.tokenizer, WordTokenizer):
+            return encode_words(text, self.tokenizer, self.row_length)
+        before, after = self._special_ids_around_text()
+        return encode(text, self.tokenizer, self.row_length, before, after)
 
-    def pieces(self, ids: tf.Tensor) -> tf.Tensor:
-        """Returns the pieces of ids, int32 [...], as strings of the same shape."""
-        return tf.gather(tf.constant(self.tokenizer.get_vocabulary()), ids)
+    def _special_ids_around_text(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        cls, sep = self.tokenizer.cls_id, self.tokenizer.sep_id
+        model, objective = self.recipe.model.kind, self.recipe.objective.kind
+        if model == "two_stream_transformer":
+            return (), (sep, cls)
+        if model == "encoder_decoder" and objective != "denoising":
+            return (), (sep,)
+        return (cls,), (sep,)
+
+    def encoder_states(self, features: dict[str, tf.Tensor]) -> tf.Tensor:
+        """Returns what the encoder makes of a row, float [batch, length, width]."""
+        backbone = self.model.backbone
+        encoder = backbone.encode if self.recipe.model.kind == "encoder_decoder" else backbone
+        return encoder(features, training=False)
 
     def proposable(self) -> np.ndarray:
         """Returns bool [rows]: True for pieces that may be proposed for a `[MASK]`.

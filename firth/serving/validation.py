@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from firth.serving.cases import Case, cases
-from firth.serving.warmup import FOLDER
+from firth.serving.cases import Case, cases, read_description
 
 SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
 LOG_BYTES = 2_000
@@ -60,9 +59,7 @@ def validate_serving(directory: str, rows: Sequence[bytes] = (), timeout_seconds
 
 
 def _tolerance(directory: str) -> float:
-    path = os.path.join(directory, FOLDER, "firth.json")
-    with tf.io.gfile.GFile(path) as file:
-        return TOLERANCES[json.load(file)["recipe"]["training"]["precision"]]
+    return TOLERANCES[read_description(directory)["recipe"]["training"]["precision"]]
 
 
 def _run(directory: str, tried: list[Case], tolerance: float, timeout_seconds: float):

@@ -7,11 +7,11 @@ from tests.analysis.records import corpus_report, run_record
 
 HISTORY = run_record().history
 DRAWN = {
-    "loss": lambda: plots.loss_plot(HISTORY, 6.7),
-    "loss without a baseline": lambda: plots.loss_plot(HISTORY),
+    "loss": lambda: plots.loss_plot(HISTORY, "mlm", 6.7),
+    "loss without a baseline": lambda: plots.loss_plot(HISTORY, "mlm"),
     "learning rate": lambda: plots.learning_rate_plot(HISTORY),
     "one point": lambda: plots.learning_rate_plot(HISTORY[:1]),
-    "next sentence": lambda: plots.next_sentence_plot(HISTORY),
+    "next sentence": lambda: plots.loss_plot(HISTORY, "nsp"),
     "speed": lambda: plots.speed_plot(HISTORY),
     "lengths": lambda: plots.length_plot(corpus_report()["lengths"]),
     "no lengths": lambda: plots.length_plot({}),

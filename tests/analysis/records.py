@@ -64,7 +64,7 @@ def run_record():
          "learning_rate": 1e-3, "tokens_per_second": 1000.0, "tokens": 512 * step}
         for step in range(1, 11)
     ]  # fmt: skip
-    metrics = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.25, "mlm_perplexity_over_unigram": 0.1434}
+    metrics = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.25, "perplexity_over_unigram": 0.1434}
     candidates = [("cat", 0.5), ("dog", 0.25), (HOSTILE, 0.125)]
     return RunRecord(
         recipe=load_recipe("demo").model_copy(update={"description": HOSTILE}),

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from firth.cli.main import app
 from firth.recipes import load_recipe, recipe_to_yaml
 
-METRICS = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.2, "mlm_perplexity_over_unigram": 0.1434}
+METRICS = {"mlm_perplexity": 120.5, "unigram_perplexity": 840.2, "perplexity_over_unigram": 0.1434}
 
 
 @pytest.fixture

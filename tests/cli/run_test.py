@@ -61,11 +61,11 @@ def test_a_blessed_run(firth, runner):
 
 
 def test_a_run_that_is_not_blessed_says_why(firth, runner):
-    worse = {**METRICS, "mlm_perplexity_over_unigram": 1.25}
+    worse = {**METRICS, "perplexity_over_unigram": 1.25}
     with_result(runner, blessed=False, pushed=None, evaluation={"overall": worse})
     result = firth("run", "demo")
     assert result.exit_code == 3
-    assert "not blessed: mlm_perplexity_over_unigram is 1.25, at most 1 is asked" in result.output
+    assert "not blessed: perplexity_over_unigram is 1.25, at most 1 is asked" in result.output
     assert "pushed: nothing" in result.output and "firth predict" not in result.output
 
 

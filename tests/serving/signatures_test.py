@@ -47,7 +47,7 @@ def test_texts_are_encoded_as_one_segment_padded_to_the_longest():
 
 @pytest.mark.parametrize("words, truncated", [(21, False), (22, False), (23, True), (60, True)])
 def test_texts_are_cut_at_the_trained_length_though_the_model_has_more_positions(words, truncated):
-    assert RECIPE.sequences.length == 24 < RECIPE.model.positions
+    assert RECIPE.sequences.length == 24 < RECIPE.model.longest
     outputs = run(embed_tokens, exported_model().served, ["z " * words])
     assert outputs["token_count"].tolist() == [min(words, 22)]
     assert outputs["truncated"].tolist() == [truncated]
@@ -57,9 +57,9 @@ def test_fill_mask_takes_the_likeliest_pieces_that_are_words():
     served = exported_model().served
     outputs = run(fill_mask, served, ["the [MASK] sat"])
     features = features_of(["[CLS]", "the", "[MASK]", "sat", "[SEP]"], length=5)
-    features["masked_positions"] = np.array([[2]], np.int32)
-    features["pooled_positions"] = np.array([[0]], np.int32)
-    logits = np.array(served.model(features, training=False)["masked_logits"])[0, 0, 5 : len(VOCABULARY)]
+    hidden, table = served.model.backbone(features), served.model.backbone.token_embedding.table
+    logits = np.array(served.model.heads.masked_lm_head(hidden, np.array([[2]], np.int32), table))
+    logits = logits[0, 0, 5 : len(VOCABULARY)]
     probabilities = np.exp(logits) / np.exp(logits).sum()
     best = np.argsort(-probabilities)[:3]
     assert outputs["pieces"][0, 0].tolist() == [WORDS[index].encode() for index in best]
@@ -106,7 +106,7 @@ def test_embed_by_cls_is_the_pooled_first_vector():
     served = with_export(pooling="cls")
     features = features_of(["[CLS]", "z", "[SEP]"], length=3)
     hidden = served.model.backbone(features, training=False)
-    expected = np.array(served.model.pooler(hidden, np.array([[0]]))[:, 0])
+    expected = np.array(served.model.heads.pooler(hidden, np.array([[0]]))[:, 0])
     np.testing.assert_allclose(run(embed, served, ["z"])["embedding"], expected, rtol=1e-4, atol=1e-5)
 
 

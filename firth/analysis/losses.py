@@ -1,0 +1,29 @@
+"""Losses by name, for people to read."""
+
+from collections.abc import Mapping
+
+TITLES = {
+    "mlm": "masked LM",
+    "lm": "LM",
+    "nsp": "next sentence prediction",
+    "sop": "sentence order prediction",
+    "sbo": "span boundary objective",
+    "rtd": "replaced token detection",
+}
+# Losses with two answers, and what guessing costs, in nats.
+BINARY = ("nsp", "sop", "rtd")
+GUESSING = 0.6931
+
+
+def main_perplexity(metrics: Mapping[str, float]) -> tuple[str, float | None]:
+    """Returns what a model was judged by, and its value: the perplexity of its masked LM, or of its LM.
+
+    Example:
+
+    >>> main_perplexity({"lm_perplexity": 12.5, "lm_accuracy": 0.3})
+    ('LM', 12.5)
+    """
+    for loss in ("mlm", "lm"):
+        if (value := metrics.get(f"{loss}_perplexity")) is not None:
+            return TITLES[loss], value
+    return "", None

@@ -1,0 +1,139 @@
+"""The signature `score`: how probable a text is, alone or behind another one."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from firth import features as names
+from firth.serving.served import Served
+
+
+class _Row(NamedTuple):
+    """Special tokens and text that a decoder is given, and the text that it is asked about."""
+
+    given: tf.RaggedTensor
+    asked: tf.RaggedTensor
+
+
+def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Scores texts under a causal LM.
+
+    Args:
+        served: The model and its tokenizer.
+        text: string [batch].
+
+    Returns:
+        pieces: string [batch, tokens], empty behind a text's last one.
+        log_probabilities: float32 [batch, tokens], natural logarithm of each piece's probability behind all
+            pieces before it; zeros behind.
+        log_probability: float32 [batch], their sum. The end of the text is not among what is scored.
+        token_count: int32 [batch].
+        truncated: bool [batch], whether the text was longer than the row and was cut.
+    """
+    whole = served.tokenizer.tokenize(text)
+    given = _special(served.tokenizer.cls_id, whole)
+    asked = whole[:, : served.row_length - 1]
+    features = _stack_features(_Row(given, asked), served.tokenizer.pad_id)
+    return _answer(served, features, asked, _is_cut(whole, asked))
+
+
+def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Scores what follows a text, or is written from it, under an encoder-decoder or a prefix LM.
+
+    Args:
+        served: The model and its tokenizer.
+        text: string [batch], what the model is given.
+        target: string [batch], what it is asked about. Both may hold sentinels, such as `<extra_id_0>`.
+
+    Returns:
+        As `score` does, of the targets; `truncated` also tells of a text that was cut.
+    """
+    if served.recipe.model.kind == "encoder_decoder":
+        return _score_decoded(served, text, target)
+    sequences = served.recipe.sequences
+    tokenizer, length = served.tokenizer, served.recipe.objective.input_length(sequences)
+    whole_text, whole_target = tokenizer.tokenize(text), tokenizer.tokenize(target)
+    # At least one token is asked about, so that its place is left free.
+    kept = whole_text[:, : served.row_length - 2]
+    if served.recipe.objective.kind == "prefix_lm":
+        given = tf.concat([_special(tokenizer.cls_id, kept), kept], axis=1)
+    else:
+        given = tf.concat([kept, _special(tokenizer.sep_id, kept)], axis=1)
+    asked = _cut(whole_target, length - tf.cast(given.row_lengths(), tf.int32))
+    features = _stack_features(_Row(given, asked), tokenizer.pad_id)
+    cut = _is_cut(whole_text, kept) | _is_cut(whole_target, asked)
+    return _answer(served, features, asked, cut)
+
+
+def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
+    tokenizer, objective = served.tokenizer, served.recipe.objective
+    encoded = served.encode(text)
+    whole = tokenizer.tokenize(target)
+    given = _special(tokenizer.pad_id, whole)
+    if objective.kind == "denoising":
+        given = tf.concat([_special(tokenizer.sep_id, whole), _special(tokenizer.cls_id, whole)], axis=1)
+    room = objective.target_length(served.recipe.sequences) - given.shape[1]
+    asked = whole[:, :room]
+    row = _stack_features(_Row(given, asked), tokenizer.pad_id)
+    features = {
+        **encoded.features,
+        names.DECODER_TOKEN_IDS: row[names.TOKEN_IDS],
+        names.DECODER_POSITION_IDS: row[names.POSITION_IDS],
+        names.DECODER_DOCUMENT_IDS: row[names.DOCUMENT_IDS],
+        names.LABEL_IDS: row[names.LABEL_IDS],
+        names.LABEL_WEIGHTS: row[names.LABEL_WEIGHTS],
+    }
+    return _answer(served, features, asked, encoded.truncated | _is_cut(whole, asked))
+
+
+def _special(special_id: int, like: tf.RaggedTensor) -> tf.Tensor:
+    return tf.fill([like.nrows(tf.int32), 1], special_id)
+
+
+def _cut(ids: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
+    """Returns the first tokens of each row, as many as `lengths` (int32 [batch]) says."""
+    places = tf.ragged.range(ids.row_lengths())
+    inside = tf.cast(places, tf.int32) < tf.expand_dims(lengths, 1)
+    return tf.ragged.boolean_mask(ids, inside)
+
+
+def _is_cut(whole: tf.RaggedTensor, kept: tf.RaggedTensor) -> tf.Tensor:
+    return whole.row_lengths() > kept.row_lengths()
+
+
+def _stack_features(row: _Row, pad_id: int) -> dict[str, tf.Tensor]:
+    """Returns the features of one stack, in which each token predicts the next one."""
+    rows = tf.concat([tf.cast(row.given, tf.int32), row.asked], axis=1)
+    if not isinstance(rows, tf.RaggedTensor):
+        rows = tf.RaggedTensor.from_tensor(rows)
+    lengths = tf.cast(rows.row_lengths(), tf.int32)[:, tf.newaxis]
+    asked = tf.cast(row.asked.row_lengths(), tf.int32)[:, tf.newaxis]
+    longest = tf.maximum(tf.reduce_max(lengths), 1)
+    places = tf.range(longest)[tf.newaxis]
+    real = tf.cast(places < lengths, tf.int32)
+    tokens = rows.to_tensor(pad_id, shape=tf.stack([-1, longest]))
+    first = lengths - asked
+    weights = (places >= first - 1) & (places < lengths - 1)
+    labels = tf.concat([tokens[:, 1:], tf.fill([tf.shape(tokens)[0], 1], pad_id)], axis=1)
+    return {
+        names.TOKEN_IDS: tokens,
+        names.POSITION_IDS: places * real,
+        names.DOCUMENT_IDS: real,
+        names.ATTENTION_ORDER: tf.where(places < first, 0, places) * real,
+        names.LABEL_IDS: tf.where(weights, labels, 0),
+        names.LABEL_WEIGHTS: tf.cast(weights, tf.float32),
+    }
+
+
+def _answer(served: Served, features: dict, asked: tf.RaggedTensor, truncated: tf.Tensor) -> dict:
+    losses = served.model(features, training=False)["lm"].losses
+    found = tf.ragged.boolean_mask(-losses, features[names.LABEL_WEIGHTS] > 0).to_tensor(0.0)
+    vocabulary = tf.constant(served.tokenizer.get_vocabulary())
+    pieces = asked.with_flat_values(tf.gather(vocabulary, asked.flat_values)).to_tensor("")
+    return {
+        "pieces": pieces,
+        "log_probabilities": found,
+        "log_probability": tf.reduce_sum(found, axis=1),
+        "token_count": tf.cast(asked.row_lengths(), tf.int32),
+        "truncated": truncated,
+    }
