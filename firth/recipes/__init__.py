@@ -1,17 +1,5 @@
 """Recipes: the language of a run. Importing this loads neither TensorFlow nor TFX."""
 
-from firth.recipes.cleaning import (
-    CharactersStep,
-    Cleaning,
-    ExactDuplicatesStep,
-    LengthStep,
-    NormalizeStep,
-    Split,
-)
-from firth.recipes.errors import RecipeError
-from firth.recipes.evaluation import Evaluation, Threshold
-from firth.recipes.export import Export
-from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.blocks import (
     Attention,
     DisentangledPositions,
@@ -24,8 +12,20 @@ from firth.recipes.blocks import (
     RotaryScaling,
     SinusoidalPositions,
 )
+from firth.recipes.cleaning import (
+    CharactersStep,
+    Cleaning,
+    ExactDuplicatesStep,
+    LengthStep,
+    NormalizeStep,
+    Split,
+)
 from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.errors import RecipeError
+from firth.recipes.evaluation import Evaluation, Threshold
+from firth.recipes.export import Export
 from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.masking import (
     MaskedLM,
     PermutationLM,
@@ -71,8 +71,8 @@ __all__ = [
     "LengthStep",
     "MaskedLM",
     "MaskedTransformer",
-    "NormalizeStep",
     "Norm",
+    "NormalizeStep",
     "PermutationLM",
     "PrefixLM",
     "Recipe",

@@ -140,6 +140,11 @@ class DisentangledPositions(Config):
     max_distance: Count = 512
     buckets: Count | None = 256
 
+    @property
+    def span(self) -> int:
+        """Distances, or buckets of them, that are told apart in each direction."""
+        return self.buckets or self.max_distance
+
 
 Positions = Annotated[
     LearnedPositions | SinusoidalPositions | RotaryPositions | RelativeBuckets | DisentangledPositions,

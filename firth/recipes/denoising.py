@@ -169,4 +169,3 @@ class Denoising(Objective):
     def target_length(self, sequences: Sequences) -> int:
         """As long as the row."""
         return sequences.length
-

@@ -84,5 +84,3 @@ def _names(recipe: "Recipe") -> Iterator[str]:
         loss, _, what = threshold.metric.partition("_")
         if what in ("perplexity", "accuracy") and threshold.metric not in known:
             yield f"evaluation.thresholds: {threshold.metric} needs an objective with the loss {loss!r}"
-
-

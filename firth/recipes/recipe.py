@@ -44,4 +44,3 @@ class Recipe(Config):
         if problems:
             raise ValueError("\n".join(problems))
         return self
-

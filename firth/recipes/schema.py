@@ -17,7 +17,7 @@ def recipe_schema() -> dict[str, Any]:
     >>> recipe_schema()["properties"]["extends"]["enum"][0]
     'demo'
     """
-    schema = Recipe.model_json_schema()
+    schema = _with_kinds_optional(Recipe.model_json_schema())
     extends = {
         "description": "Start from this preset: mappings are merged key by key, lists replace.",
         "enum": list(preset_names()),
@@ -28,6 +28,17 @@ def recipe_schema() -> dict[str, Any]:
     del schema["required"]
     schema["anyOf"] = [{"required": ["sources"]}, {"required": [EXTENDS]}]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _with_kinds_optional(schema: Any) -> Any:
+    """Returns a schema in which a part need not say its `kind`, since the preset that is extended may.
+
+    Without it several kinds may fit, which `oneOf` would refuse.
+    """
+    if isinstance(schema, dict):
+        parts = {key: _with_kinds_optional(value) for key, value in schema.items()}
+        return {"anyOf" if key == "oneOf" else key: value for key, value in parts.items()}
+    return [_with_kinds_optional(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def schema_text() -> str:

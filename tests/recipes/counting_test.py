@@ -2,16 +2,17 @@
 
 import pytest
 
+from firth.recipes.blocks import Attention, FeedForward, LearnedPositions
 from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
-from firth.recipes.model import Bert
+from firth.recipes.model import MaskedTransformer
 from firth.recipes.objective import MaskedLM
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import TextSource
 from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
 from firth.recipes.training import Training
 
-BASE = Bert()
-LARGE = Bert(layers=24, width=1024, heads=16)
+BASE = MaskedTransformer()
+LARGE = MaskedTransformer(layers=24, width=1024, attention=Attention(heads=16))
 SOURCES = (TextSource(kind="text", paths=("*.txt",)),)
 
 
@@ -42,7 +43,13 @@ def test_without_next_sentences_neither_pooler_nor_its_head_is_trained():
 
 def test_flops_by_hand():
     tiny = recipe(
-        Bert(layers=2, width=4, heads=2, feed_forward_width=8, positions=16),
+        MaskedTransformer(
+            layers=2,
+            width=4,
+            attention=Attention(heads=2),
+            feed_forward=FeedForward(width=8),
+            positions=LearnedPositions(length=16),
+        ),
         tokenizer=WordPieceTokenizer(vocabulary_size=20),
         sequences=Sequences(length=8, max_documents=3),
         objective=MaskedLM(max_predictions=2),
@@ -56,7 +63,7 @@ def test_flops_by_hand():
 
 def test_flops_of_the_step_that_the_benchmark_measures():
     mini = recipe(
-        Bert(layers=4, width=256, heads=4),
+        MaskedTransformer(layers=4, width=256, attention=Attention(heads=4)),
         objective=MaskedLM(next_sentence=False),
         training=Training(batch_size=32, steps=20_000),
     )

@@ -1,6 +1,14 @@
 import pytest
 
-from firth.recipes import Bert, Recipe, RecipeError, load_recipe, preset_names, recipe_to_yaml
+from firth.recipes import (
+    Attention,
+    MaskedTransformer,
+    Recipe,
+    RecipeError,
+    load_recipe,
+    preset_names,
+    recipe_to_yaml,
+)
 from firth.recipes.advice import notices
 
 TEXT_SOURCE = "sources:\n  - {kind: text, paths: ['*.txt']}\n"
@@ -23,9 +31,13 @@ def problems_of(name_or_path, *overrides):
 
 
 def test_a_literal_file(recipe_file):
-    recipe = load_recipe(recipe_file(TEXT_SOURCE + "model: {layers: 2, width: 8, heads: 2}\n"))
+    recipe = load_recipe(
+        recipe_file(
+            TEXT_SOURCE + "model: {kind: masked_transformer, layers: 2, width: 8, attention: {heads: 2}}\n"
+        )
+    )
     assert recipe.name == "mine"
-    assert recipe.model == Bert(layers=2, width=8, heads=2)
+    assert recipe.model == MaskedTransformer(layers=2, width=8, attention=Attention(heads=2))
     assert recipe.sources[0].paths == ("*.txt",)
 
 
@@ -84,9 +96,9 @@ def test_later_overrides_win_and_lists_are_counted():
     ("training.steps.x=1", "x: leads below a plain value, 20000"),
     ("sources.7.name=a", "7: no place in a list of 1, counted from 0"),
     ("sources.0.kind=tex", "sources.0: kind: unknown kind 'tex'; did you mean text?"),
-    ("model.heads=7", "model: heads: 7 does not divide width: 256"),
-    ("model.width=255", "model: heads: 4 does not divide width: 255"),
-    ("sequences.length=513", "sequences.length: 513 is above model.positions: 512"),
+    ("model.attention.heads=7", "model: attention.heads: 7 does not divide width: 256"),
+    ("model.width=255", "model: attention.heads: 4 does not divide width: 255"),
+    ("sequences.length=513", "sequences.length: 513 is above model.positions.length: 512"),
 ])  # fmt: skip
 def test_refused_overrides_name_the_option(option, problem):
     assert problems_of("bert_mini", option) == [f"--set {option}: {problem}"]
@@ -104,7 +116,7 @@ def test_every_problem_is_listed_with_its_place(recipe_file):
         "  stepz: 5\n"
         "  learning_rate: 1e-3\n"
         "  precision: float16\n"
-        "model: {heads: '4'}\n"
+        "model: {attention: {heads: '4'}}\n"
         "sources:\n"
         "  - kind: jsonll\n"
         "  - kind: text\n"
@@ -113,19 +125,23 @@ def test_every_problem_is_listed_with_its_place(recipe_file):
         f"{path}:3:3: training.stepz: unknown key; did you mean steps?",
         f"{path}:4:3: training.learning_rate: unknown key; did you mean training.optimizer.learning_rate?",
         f"{path}:5:3: training.precision: 'float16' is no choice here; did you mean float32?",
-        f"{path}:6:9: model.heads: must be a valid integer, not '4'",
+        f"{path}:6:21: model.attention.heads: must be a valid integer, not '4'",
         f"{path}:8:5: sources.0: kind: unknown kind 'jsonll'; did you mean jsonl?",
         f"{path}:9:5: sources.1.paths: required, but not given",
     ]
 
 
 def test_every_misfit_between_parts_is_listed(recipe_file):
-    parts = "sequences: {length: 1024}\nobjective: {max_predictions: 2000}\nmodel: {segments: 1}\n"
+    parts = (
+        "sequences: {length: 1024}\nobjective: {max_predictions: 2000}\nmodel: {embeddings: {segments: 1}}\n"
+    )
     path = recipe_file(f"extends: bert_mini\n{parts}")
     problems = problems_of(path)
-    assert problems[0] == f"{path}:2:13: sequences.length: 1024 is above model.positions: 512"
+    assert problems[0] == f"{path}:2:13: sequences.length: 1024 is above model.positions.length: 512"
     assert problems[1] == f"{path}:3:13: objective.max_predictions: 2000 is above sequences.length: 1024"
-    assert problems[2] == f"{path}:4:9: objective.next_sentence needs model.segments: 2"
+    assert problems[2] == f"{path}:4:22: objective.kind: masked_lm with pairs " + (
+        "needs model.embeddings.segments: 2, or 0 for none"
+    )
 
 
 @pytest.mark.parametrize("text, place, problem", [

@@ -1,0 +1,81 @@
+"""What the forward pass of one row keeps for its backward pass: an estimate, for each family."""
+
+from collections.abc import Callable
+
+from firth.recipes.counting.blocks import AnyTransformer
+from firth.recipes.counting.lengths import Lengths, lengths_of
+from firth.recipes.generator import generator_of
+from firth.recipes.language_models import BidirectionalLM
+from firth.recipes.masking import ReplacedTokenDetection, SpanMasking
+from firth.recipes.model import BiLSTM, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
+from firth.recipes.recipe import Recipe
+
+_FLOAT32 = 4
+_BFLOAT16 = 2
+
+
+def activation_bytes(recipe: Recipe) -> int:
+    """Returns the bytes that one row keeps.
+
+    For each token and block of a transformer: 9 tensors as wide as the hidden states (4 more for attention to
+    an encoder), 3 as wide as the feed-forward layer (5 with a gate), and 3 rows of attention probabilities a
+    head (scores' softmax, the dropout mask, their product). For each word and LSTM: 6 tensors as wide as its
+    cells and 3 as its output; for each word what the convolutions make of its characters. For each selected
+    prediction the logits and their probabilities in float32; where every token is predicted, logits are made
+    in chunks and not kept, but those of ELMo's drawn words are.
+    """
+    element = _FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16
+    lengths = lengths_of(recipe)
+    model, objective = recipe.model, recipe.objective
+    kept = _BACKBONES[model.kind](model, lengths)
+    if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformer):
+        kept += _one_stack(generator_of(model, objective), lengths)
+    return element * kept + 2 * _FLOAT32 * _logits(recipe, lengths)
+
+
+def _logits(recipe: Recipe, lengths: Lengths) -> int:
+    objective, vocabulary = recipe.objective, recipe.tokenizer.vocabulary_size
+    if isinstance(objective, SpanMasking) and objective.boundary:
+        return 2 * lengths.selected * vocabulary
+    if isinstance(objective, BidirectionalLM):
+        return 2 * lengths.input * (objective.negatives or 0)
+    return lengths.selected * vocabulary
+
+
+def _one_stack(model: AnyTransformer, lengths: Lengths) -> int:
+    return lengths.input * (model.layers * _block(model, lengths.input) + model.width)
+
+
+def _encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> int:
+    source, target = lengths.input, lengths.target
+    cross = 4 * model.width + 3 * model.attention.heads * source
+    decoder = model.blocks_of_decoder * (_block(model, target) + cross) + model.width
+    return _one_stack(model, lengths) + target * decoder
+
+
+def _two_streams(model: TwoStreamTransformer, lengths: Lengths) -> int:
+    # Beside the probabilities, the scores by relative position before they are shifted into place.
+    token = _block(model, lengths.input) + 2 * model.attention.heads * lengths.input
+    return (lengths.input + lengths.selected) * (model.layers * token + model.width)
+
+
+def _bilstm(model: BiLSTM, lengths: Lengths) -> int:
+    characters = model.characters
+    convolved = sum(count * (characters.max_characters - span + 1) for span, count in characters.filters)
+    highways = 4 * characters.highway_layers * sum(count for _, count in characters.filters)
+    cells = 2 * model.layers * (6 * model.cells + 3 * model.projection_width)
+    return lengths.input * (convolved + highways + cells)
+
+
+def _block(model: AnyTransformer | TwoStreamTransformer, keys: int) -> int:
+    inner = (5 if model.feed_forward.gated else 3) * model.inner_width
+    return 9 * model.width + inner + 3 * model.attention.heads * keys
+
+
+_BACKBONES: dict[str, Callable[..., int]] = {
+    "masked_transformer": _one_stack,
+    "causal_transformer": _one_stack,
+    "encoder_decoder": _encoder_decoder,
+    "two_stream_transformer": _two_streams,
+    "bilstm": _bilstm,
+}

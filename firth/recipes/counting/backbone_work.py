@@ -1,0 +1,99 @@
+"""Multiply-adds of each family's backbone, forward."""
+
+import dataclasses
+from collections.abc import Callable
+
+from firth.recipes.blocks import DisentangledPositions
+from firth.recipes.counting.blocks import AnyTransformer
+from firth.recipes.counting.lengths import Lengths
+from firth.recipes.model import BiLSTM, CharacterCNN, EncoderDecoder, TwoStreamTransformer
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """Multiply-adds of one row, and those that a step needs once, however many rows it has."""
+
+    row: int
+    step: int = 0
+
+
+def one_stack(model: AnyTransformer, lengths: Lengths) -> Work:
+    """Blocks over the whole row, scores of masked pairs included."""
+    length = lengths.input
+    projected = _factorised(model) * length
+    return Work(
+        projected + model.layers * length * _block(model, length), model.layers * _relative_rows(model)
+    )
+
+
+def encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> Work:
+    """The encoder over the inputs; the decoder over the targets, each block reading the inputs too."""
+    source, target = lengths.input, lengths.target
+    queries, keys = _head_widths(model)
+    cross = target * (2 * model.width * queries + 2 * queries * source) + source * 2 * model.width * keys
+    decoder = model.blocks_of_decoder * (target * _block(model, target) + cross)
+    return Work(one_stack(model, lengths).row + _factorised(model) * target + decoder)
+
+
+def two_stream_transformer(model: TwoStreamTransformer, lengths: Lengths) -> Work:
+    """The content stream over the row, the query stream over the predicted positions."""
+    length, width = lengths.input, model.width
+    inner = model.attention.heads * model.head_width
+    # Scores by content and by relative position (twice the length of rows), and the sum of values.
+    seen = inner * (length + 2 * length + length)
+    after = inner * width + 2 * width * model.inner_width
+    content = 3 * width * inner + seen + after
+    query = width * inner + seen + after
+    row = model.layers * (length * content + lengths.selected * query)
+    return Work(row, model.layers * 2 * length * width * inner)
+
+
+def bilstm(model: BiLSTM, lengths: Lengths) -> Work:
+    """Characters to words, then all LSTMs of both directions."""
+    projected = model.projection_width
+    cell = 2 * projected * 4 * model.cells + model.cells * projected
+    return Work(lengths.input * (_characters(model.characters, projected) + 2 * model.layers * cell))
+
+
+def _characters(model: CharacterCNN, width: int) -> int:
+    places = ((span, count, model.max_characters - span + 1) for span, count in model.filters)
+    convolutions = sum(place * span * model.width * count for span, count, place in places)
+    filters = sum(count for _, count in model.filters)
+    return convolutions + model.highway_layers * 2 * filters * filters + filters * width
+
+
+def _block(model: AnyTransformer, length: int) -> int:
+    """One block, for each token."""
+    queries, keys = _head_widths(model)
+    attention = 2 * model.width * queries + 2 * model.width * keys + 2 * queries * length
+    dense = 3 if model.feed_forward.gated else 2
+    return attention + dense * model.width * model.inner_width + 2 * queries * _relative(model)
+
+
+def _head_widths(model: AnyTransformer) -> tuple[int, int]:
+    return model.attention.heads * model.head_width, model.key_value_heads * model.head_width
+
+
+def _factorised(model: AnyTransformer) -> int:
+    return model.embedding_width * model.width if model.embedding_width != model.width else 0
+
+
+def _relative(model: AnyTransformer) -> int:
+    """Rows of relative positions that content attends to, and that attend to content."""
+    positions = model.positions
+    return 2 * positions.span if isinstance(positions, DisentangledPositions) else 0
+
+
+def _relative_rows(model: AnyTransformer) -> int:
+    """Keys and queries of the rows of relative positions."""
+    queries, keys = _head_widths(model)
+    return _relative(model) * model.width * (queries + keys)
+
+
+BACKBONES: dict[str, Callable[..., Work]] = {
+    "masked_transformer": one_stack,
+    "causal_transformer": one_stack,
+    "encoder_decoder": encoder_decoder,
+    "two_stream_transformer": two_stream_transformer,
+    "bilstm": bilstm,
+}

@@ -1,0 +1,96 @@
+"""Parameters of each family's backbone, by part."""
+
+from collections.abc import Callable
+
+from firth.recipes.counting.blocks import (
+    added_to_tokens,
+    attention,
+    cross_attention,
+    dense,
+    feed_forward,
+    stack,
+)
+from firth.recipes.model import (
+    BiLSTM,
+    CausalTransformer,
+    CharacterCNN,
+    EncoderDecoder,
+    MaskedTransformer,
+    TwoStreamTransformer,
+)
+
+# Bytes, marks of a word's and a sentence's begin and end, padding of a word and of a sequence.
+CHARACTERS = 262
+
+
+def masked_transformer(model: MaskedTransformer, vocabulary: int) -> dict[str, int]:
+    """`embeddings`: tokens, segments, positions, their norm, and the projection of a factorised table;
+    `encoder`: all blocks, with what they share.
+    """
+    tokens = vocabulary * model.embedding_width
+    return {"embeddings": tokens + added_to_tokens(model), "encoder": stack(model, model.layers)}
+
+
+def causal_transformer(model: CausalTransformer, vocabulary: int) -> dict[str, int]:
+    """`embeddings` as in a masked transformer; `decoder`: all blocks, with what they share."""
+    tokens = vocabulary * model.embedding_width
+    return {"embeddings": tokens + added_to_tokens(model), "decoder": stack(model, model.layers)}
+
+
+def encoder_decoder(model: EncoderDecoder, vocabulary: int) -> dict[str, int]:
+    """`embeddings`: the token table that both stacks read; `encoder` and `decoder`: all blocks, and each
+    stack's own positions and norm of the embeddings.
+
+    Where both are shared, the decoder's part is its attention to the encoder alone.
+    """
+    depth = model.blocks_of_decoder
+    cross = cross_attention(model) * (1 if model.share_layers else depth)
+    own = 0 if model.share_encoder_decoder else added_to_tokens(model) + stack(model, depth)
+    return {
+        "embeddings": vocabulary * model.embedding_width,
+        "encoder": added_to_tokens(model) + stack(model, model.layers),
+        "decoder": own + cross,
+    }
+
+
+def two_stream_transformer(model: TwoStreamTransformer, vocabulary: int) -> dict[str, int]:
+    """`embeddings`: tokens, and the vector that the query stream starts from; `encoder`: all blocks.
+
+    A block's attention has no biases at its projections, one more projection for relative positions, two
+    vectors for relative segments and three learned query biases (Yang et al. 2019, sections 2.4 and 2.5).
+    """
+    inner = model.attention.heads * model.head_width
+    relative = dense(model.width, inner, bias=False) + 2 * inner + 3 * inner
+    norms = 2 * 2 * model.width
+    block = attention(model, bias=False) + relative + feed_forward(model, bias=True) + norms
+    return {"embeddings": (vocabulary + 1) * model.width, "encoder": model.layers * block}
+
+
+def bilstm(model: BiLSTM, vocabulary: int) -> dict[str, int]:
+    """`characters`: from characters to a word's vector; `lstm`: both directions.
+
+    The vocabulary's size matters to the softmax alone.
+    """
+    del vocabulary
+    projected = model.projection_width
+    layer = dense(2 * projected, 4 * model.cells) + model.cells * projected
+    return {
+        "characters": _characters(model.characters, projected),
+        "lstm": 2 * model.layers * layer,
+    }
+
+
+def _characters(model: CharacterCNN, width: int) -> int:
+    convolutions = sum(dense(span * model.width, count) for span, count in model.filters)
+    filters = sum(count for _, count in model.filters)
+    highways = model.highway_layers * dense(filters, 2 * filters)
+    return CHARACTERS * model.width + convolutions + highways + dense(filters, width)
+
+
+BACKBONES: dict[str, Callable[..., dict[str, int]]] = {
+    "masked_transformer": masked_transformer,
+    "causal_transformer": causal_transformer,
+    "encoder_decoder": encoder_decoder,
+    "two_stream_transformer": two_stream_transformer,
+    "bilstm": bilstm,
+}

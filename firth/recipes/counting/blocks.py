@@ -1,0 +1,80 @@
+"""Parameters of the parts that all transformers are made of."""
+
+from firth.recipes.blocks import DisentangledPositions, LearnedPositions, RelativeBuckets
+from firth.recipes.model import CausalTransformer, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
+
+AnyTransformer = MaskedTransformer | CausalTransformer | EncoderDecoder
+
+
+def dense(inputs: int, outputs: int, bias: bool = True) -> int:
+    """Returns the parameters of a dense layer."""
+    return inputs * outputs + (outputs if bias else 0)
+
+
+def norm(model: AnyTransformer, width: int) -> int:
+    """Returns the parameters of one norm: scales, and offsets where it is a layer norm with biases."""
+    has_offset = model.norm.kind == "layer_norm" and model.biases
+    return (2 if has_offset else 1) * width
+
+
+def attention(model: AnyTransformer | TwoStreamTransformer, bias: bool) -> int:
+    """Returns the parameters of one attention: queries, keys, values and output."""
+    queries = model.attention.heads * model.head_width
+    keys = model.key_value_heads * model.head_width
+    return dense(model.width, queries + 2 * keys, bias) + dense(queries, model.width, bias)
+
+
+def feed_forward(model: AnyTransformer | TwoStreamTransformer, bias: bool) -> int:
+    """Returns the parameters of one feed-forward layer, a gate included."""
+    inner = (2 if model.feed_forward.gated else 1) * model.inner_width
+    return dense(model.width, inner, bias) + dense(model.inner_width, model.width, bias)
+
+
+def block(model: AnyTransformer) -> int:
+    """Returns the parameters of one block without cross-attention."""
+    own = attention(model, model.biases) + feed_forward(model, model.biases)
+    return own + 2 * norm(model, model.width)
+
+
+def cross_attention(model: AnyTransformer) -> int:
+    """Returns what attention to an encoder adds to a block, its norm included."""
+    return attention(model, model.biases) + norm(model, model.width)
+
+
+def stack(model: AnyTransformer, layers: int) -> int:
+    """Returns the parameters of a stack of blocks without cross-attention.
+
+    Beside the blocks, counted once where they are shared, there are the norm behind the last block of a
+    pre-norm stack, and what relative positions learn once for all layers.
+    """
+    blocks = block(model) * (1 if model.share_layers else layers)
+    final = norm(model, model.width) if model.norm.placement == "pre" else 0
+    return blocks + final + relative_positions(model)
+
+
+def relative_positions(model: AnyTransformer) -> int:
+    """Returns what the layers of a stack share to tell distances apart."""
+    positions = model.positions
+    if isinstance(positions, RelativeBuckets):
+        return positions.buckets * model.attention.heads
+    if isinstance(positions, DisentangledPositions):
+        # A row for each distance to either side, and a layer norm over the rows.
+        return 2 * positions.span * model.width + 2 * model.width
+    return 0
+
+
+def added_to_tokens(model: AnyTransformer) -> int:
+    """Returns the parameters between the token table and the first block.
+
+    They are positions, segments, their norm, and the projection of a factorised table.
+    """
+    width, positions = model.embedding_width, model.positions
+    rows = model.embeddings.segments
+    rows += positions.length + positions.unused if isinstance(positions, LearnedPositions) else 0
+    normalised = norm(model, width) if model.embeddings.norm else 0
+    return rows * width + normalised + projection(model, width, model.width)
+
+
+def projection(model: AnyTransformer, inputs: int, outputs: int) -> int:
+    """Returns the parameters of the projection behind a factorised token table; none between equal widths."""
+    return dense(inputs, outputs, model.biases) if inputs != outputs else 0

@@ -1,0 +1,91 @@
+"""Multiply-adds of an objective's heads for one row, forward."""
+
+from collections.abc import Callable
+
+from firth.recipes.counting.backbone_work import Work, one_stack
+from firth.recipes.counting.heads import trains_pooler
+from firth.recipes.counting.lengths import Lengths, lengths_of
+from firth.recipes.generator import generator_of
+from firth.recipes.language_models import BidirectionalLM
+from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, SpanMasking, UniLM
+from firth.recipes.model import (
+    BiLSTM,
+    CausalTransformer,
+    EncoderDecoder,
+    MaskedTransformer,
+    TwoStreamTransformer,
+)
+from firth.recipes.objective_base import Objective
+from firth.recipes.recipe import Recipe
+
+
+def head_work(recipe: Recipe) -> Work:
+    """Returns the multiply-adds of all that an objective puts on top of a backbone."""
+    vocabulary = recipe.tokenizer.vocabulary_size
+    return _HEADS[recipe.objective.kind](recipe.model, recipe.objective, vocabulary, lengths_of(recipe))
+
+
+def _prediction(model: MaskedTransformer, vocabulary: int) -> int:
+    """One token: to the width of the token table, then to the vocabulary."""
+    return model.embedding_width * (model.width + vocabulary)
+
+
+def _masked_lm(
+    model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int, lengths: Lengths
+) -> Work:
+    pairs = lengths.documents * model.width * (model.width + 2) if trains_pooler(objective) else 0
+    return Work(lengths.selected * _prediction(model, vocabulary) + pairs)
+
+
+def _span_masking(
+    model: MaskedTransformer, objective: SpanMasking, vocabulary: int, lengths: Lengths
+) -> Work:
+    boundary = (3 * model.width + model.width) * model.width + model.embedding_width * vocabulary
+    each = _prediction(model, vocabulary) + (boundary if objective.boundary else 0)
+    return Work(lengths.selected * each)
+
+
+def _replaced_token_detection(
+    model: MaskedTransformer, objective: ReplacedTokenDetection, vocabulary: int, lengths: Lengths
+) -> Work:
+    """The generator over the whole row, its predictions, and one decision for each token."""
+    generator = generator_of(model, objective)
+    work = one_stack(generator, lengths)
+    predictions = lengths.selected * _prediction(generator, vocabulary)
+    return Work(work.row + predictions + lengths.input * model.width * (model.width + 1), work.step)
+
+
+def _permutation_lm(
+    model: TwoStreamTransformer, objective: PermutationLM, vocabulary: int, lengths: Lengths
+) -> Work:
+    del objective
+    return Work(lengths.selected * model.width * vocabulary)
+
+
+def _language_model(
+    model: CausalTransformer | EncoderDecoder, objective: Objective, vocabulary: int, lengths: Lengths
+) -> Work:
+    del objective
+    return Work((lengths.target or lengths.input) * model.embedding_width * vocabulary)
+
+
+def _bidirectional_lm(model: BiLSTM, objective: BidirectionalLM, vocabulary: int, lengths: Lengths) -> Work:
+    """Both directions, each against the drawn words and the true one, or against all."""
+    words = objective.negatives + 1 if objective.negatives else vocabulary
+    return Work(2 * lengths.input * model.projection_width * words)
+
+
+_HEADS: dict[str, Callable[..., Work]] = {
+    "masked_lm": _masked_lm,
+    "span_masking": _span_masking,
+    "replaced_token_detection": _replaced_token_detection,
+    "unilm": _masked_lm,
+    "permutation_lm": _permutation_lm,
+    "causal_lm": _language_model,
+    "prefix_lm": _language_model,
+    "bidirectional_lm": _bidirectional_lm,
+    "span_corruption": _language_model,
+    "iid_denoising": _language_model,
+    "salient_spans": _language_model,
+    "denoising": _language_model,
+}

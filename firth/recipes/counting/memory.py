@@ -1,0 +1,35 @@
+"""Memory that a recipe's training needs."""
+
+from firth.recipes.counting.activations import activation_bytes
+from firth.recipes.counting.parameters import parameter_counts
+from firth.recipes.recipe import Recipe
+
+_FLOAT32 = 4
+
+# Numbers that an optimizer keeps of each weight.
+_MOMENTS = {"adamw": 2}
+
+
+def memory_bytes(recipe: Recipe) -> dict[str, int]:
+    """Returns the bytes that training holds at once, by what they hold.
+
+    `weights`, `gradients` and `moments` (AdamW keeps two of each weight) are float32 under either precision,
+    and exact. `activations` is an estimate of what the forward pass keeps for the backward pass over one
+    batch, in the compute dtype; see `firth.recipes.counting.activations`. The peak lies above the sum by what
+    the largest single operation needs. All replicas are counted together for activations, one for the rest.
+
+    Example:
+
+    >>> from firth.recipes.sources import TextSource
+    >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
+    >>> memory_bytes(recipe)["moments"]
+    880851424
+    """
+    parameters = parameter_counts(recipe)["total_with_heads"]
+    counts = {
+        "weights": _FLOAT32 * parameters,
+        "gradients": _FLOAT32 * parameters,
+        "moments": _MOMENTS[recipe.training.optimizer.kind] * _FLOAT32 * parameters,
+        "activations": recipe.training.batch_size * activation_bytes(recipe),
+    }
+    return {**counts, "total": sum(counts.values())}

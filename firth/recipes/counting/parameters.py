@@ -1,0 +1,42 @@
+"""Parameters of a recipe, by part."""
+
+from firth.recipes.counting.backbones import BACKBONES
+from firth.recipes.counting.heads import heads, pooler, trains_pooler
+from firth.recipes.recipe import Recipe
+
+
+def parameter_counts(recipe: Recipe) -> dict[str, int]:
+    """Returns the numbers of trainable parameters, by part.
+
+    The parts are those of the backbone (`embeddings`, `encoder`, `decoder`; of ELMo `characters` and `lstm`;
+    see `firth.recipes.counting.backbones`) and of the objective's heads (`firth.recipes.counting.heads`).
+
+    `total` is the number that papers and checkpoints quote for the family:
+
+    - BERT, RoBERTa, SpanBERT, ALBERT, UniLM: embeddings, encoder and pooler, trained or not, without heads.
+    - ELECTRA, DeBERTa-v3: the discriminator's embeddings and encoder.
+    - XLNet: embeddings and encoder.
+    - GPT, Llama, prefix LM, T5, BART: everything, the output projection too where it is not the token table.
+    - ELMo: characters and LSTMs, without the softmax.
+
+    `total_with_heads`: what the recipe's objective trains.
+
+    Example:
+
+    >>> from firth.recipes.sources import TextSource
+    >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
+    >>> parameter_counts(recipe)["total"]
+    109482240
+    """
+    backbone = BACKBONES[recipe.model.kind](recipe.model, recipe.tokenizer.vocabulary_size)
+    pooled, on_top = pooler(recipe), heads(recipe)
+    inner = sum(backbone.values())
+    output = on_top.get("language_model_head", 0)
+    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if trains_pooler(recipe.objective) else 0)
+    return {
+        **backbone,
+        **pooled,
+        **on_top,
+        "total": inner + sum(pooled.values()) + output,
+        "total_with_heads": trained,
+    }
