@@ -62,7 +62,9 @@ def _tokenizer(word_counts: dict[str, int], config: Config):
     if isinstance(config, WordConfig):
         words = build_word_vocabulary(word_counts, config.vocabulary_size, config.min_frequency)
         return WordTokenizer(words, lowercase=config.lowercase, max_characters=config.max_characters)
-    vocabulary = train_wordpiece(word_counts, config.vocabulary_size, config.min_frequency)
+    vocabulary = train_wordpiece(
+        word_counts, config.vocabulary_size, config.min_frequency, sentinels=config.sentinels
+    )
     return WordPieceTokenizer(
         vocabulary, lowercase=config.lowercase, max_word_characters=config.max_word_characters
     )

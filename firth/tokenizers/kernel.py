@@ -8,13 +8,13 @@ import tensorflow_text as tf_text
 from firth.tokenizers.characters import is_word
 from firth.tokenizers.normalizer import SPECIAL_MARK, build_normalizer_model, stand_ins
 from firth.tokenizers.specials import mark_specials, marked
-from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, UNK
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, UNK, sentinel_pieces
 
 # The kernel limits words in bytes; a character has at most four.
 _BYTES_OF_CHARACTER = 4
 
 
-def kernel_piece(piece: str, index: int, lowercase: bool) -> str:
+def kernel_piece(piece: str, index: int, lowercase: bool, special: bool = False) -> str:
     """Returns what stands for a piece of the vocabulary in the kernel's own.
 
     Pieces that no normalised text can hold (`The` when lower-casing, `a.b`, `##.`) become words that match
@@ -25,7 +25,7 @@ def kernel_piece(piece: str, index: int, lowercase: bool) -> str:
     >>> kernel_piece("##ing", 7, True), kernel_piece("a.b", 8, True).isascii()
     ('##ing', False)
     """
-    if piece in SPECIAL_PIECES:
+    if special:
         return marked(piece, lowercase)
     body = piece.removeprefix(SUFFIX_MARK)
     prefix = piece[: len(piece) - len(body)]
@@ -43,9 +43,15 @@ class WordPieceKernel(tf.Module):
     that it gave up on are read once more by a kernel of a higher limit. Ordinary text never pays for that.
     """
 
-    def __init__(self, vocabulary: Sequence[str], lowercase: bool, max_word_characters: int):
+    def __init__(
+        self, vocabulary: Sequence[str], lowercase: bool, max_word_characters: int, sentinels: int = 0
+    ):
         super().__init__()
-        pieces = [kernel_piece(piece, index, lowercase) for index, piece in enumerate(vocabulary)]
+        special = {*SPECIAL_PIECES, *sentinel_pieces(sentinels)}
+        pieces = [
+            kernel_piece(piece, index, lowercase, piece in special) for index, piece in enumerate(vocabulary)
+        ]
+        self._sentinels = sentinels
         self._unknown = vocabulary.index(UNK)
         self._max_word_characters = max_word_characters
         with tf.init_scope(), tf.device("CPU"):
@@ -64,7 +70,7 @@ class WordPieceKernel(tf.Module):
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        words = self._normalizer.normalize(mark_specials(text))
+        words = self._normalizer.normalize(mark_specials(text, self._sentinels))
         ids, starts, ends = self._pieces.tokenize_with_offsets(words)
         lengths = ends.flat_values - starts.flat_values
         given_up = (ids.flat_values == self._unknown) & (

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Mapping
 
 from firth.tokenizers import characters
 from firth.tokenizers.characters import Kind
-from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, sentinel_pieces
 
 ALPHABET_LIMIT = 1000
 
 Pair = tuple[int, int]
 
 
-def train_wordpiece(word_counts: Mapping[str, int], vocabulary_size: int, min_frequency: int) -> list[str]:
-    """Returns the pieces of a vocabulary, the five special ones first.
+def train_wordpiece(
+    word_counts: Mapping[str, int], vocabulary_size: int, min_frequency: int, sentinels: int = 0
+) -> list[str]:
+    """Returns the pieces of a vocabulary, the five special ones first and the sentinels last.
 
     This is merging by count, as byte-pair encoding does it (Sennrich et al. 2016, section 3.2), written with
     WordPiece's `##`; the likelihood criterion of the first WordPiece (Schuster and Nakajima 2012) is not
@@ -35,6 +37,7 @@ def train_wordpiece(word_counts: Mapping[str, int], vocabulary_size: int, min_fr
         vocabulary_size: Pieces asked for. Fewer are returned where no pair occurs `min_frequency` times any
             more, which is for the caller to notice.
         min_frequency: Of a character and of a pair.
+        sentinels: How many sentinels end the vocabulary; they count in its size.
 
     Raises:
         ValueError: if `vocabulary_size` leaves no room beside the special pieces, or `min_frequency` is
@@ -48,11 +51,10 @@ def train_wordpiece(word_counts: Mapping[str, int], vocabulary_size: int, min_fr
     >>> pieces[15:]
     ['##ug', 'hug']
     """
-    room = vocabulary_size - len(SPECIAL_PIECES)
+    special = len(SPECIAL_PIECES) + sentinels
+    room = vocabulary_size - special
     if room < 1:
-        raise ValueError(
-            f"vocabulary_size: {vocabulary_size} leaves no room beside {len(SPECIAL_PIECES)} special pieces"
-        )
+        raise ValueError(f"vocabulary_size: {vocabulary_size} leaves no room beside {special} special pieces")
     if min_frequency < 1:
         raise ValueError(f"min_frequency: {min_frequency} is below 1")
     alphabet = _alphabet(word_counts, room, min_frequency)
@@ -62,7 +64,7 @@ def train_wordpiece(word_counts: Mapping[str, int], vocabulary_size: int, min_fr
     merger = _Merger(words, pieces)
     while len(merger.pieces) < room and merger.merge_best(min_frequency):
         pass
-    return [*SPECIAL_PIECES, *merger.pieces]
+    return [*SPECIAL_PIECES, *merger.pieces, *sentinel_pieces(sentinels)]
 
 
 def _stands_alone(character: str) -> bool:

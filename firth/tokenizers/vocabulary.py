@@ -2,11 +2,42 @@
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Sequence
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 # What pieces that go on inside a word start with.
 SUFFIX_MARK = "##"
+# Their numbers have four digits at most, so that each is as short as a special piece while in the kernel.
+MOST_SENTINELS = 10_000
+_SENTINEL = re.compile(r"<extra_id_\d+>")
+
+
+def sentinel_pieces(count: int) -> list[str]:
+    """Returns the sentinels in the order in which they close a vocabulary: the last one is number 0.
+
+    Example:
+
+    >>> sentinel_pieces(3)
+    ['<extra_id_2>', '<extra_id_1>', '<extra_id_0>']
+    """
+    return [f"<extra_id_{number}>" for number in reversed(range(count))]
+
+
+def count_sentinels(pieces: Sequence[str]) -> int:
+    """Returns how many sentinels a vocabulary ends with.
+
+    Raises:
+        ValueError: if there are sentinels, but not at the end in the order of `sentinel_pieces`, or more than
+            10,000 of them.
+    """
+    count = sum(_SENTINEL.fullmatch(piece) is not None for piece in pieces)
+    if count and (list(pieces[-count:]) != sentinel_pieces(count) or count > MOST_SENTINELS):
+        raise ValueError(
+            f"the vocabulary has {count} sentinels; expected at most {MOST_SENTINELS}, and its last pieces "
+            f"to be <extra_id_{count - 1}> down to <extra_id_0>"
+        )
+    return count
 
 
 def check_pieces(pieces: Sequence[str]) -> dict[str, int]:
@@ -34,10 +65,12 @@ class Vocabulary:
     Attributes:
         pieces: All pieces.
         ids: The id of each.
+        sentinels: How many sentinels the pieces end with.
     """
 
     pieces: tuple[str, ...]
     ids: dict[str, int]
+    sentinels: int = 0
 
     @classmethod
     def of(cls, pieces: Sequence[str]) -> "Vocabulary":
@@ -46,6 +79,7 @@ class Vocabulary:
         Raises:
             ValueError: if a piece is empty, holds a line break, or occurs twice, or a special piece is
                 missing. The message names the id, which is also the line of `vocab.txt`, counted from 0.
+                Also if sentinels stand anywhere but at the end, in descending order.
 
         Example:
 
@@ -58,7 +92,7 @@ class Vocabulary:
             raise ValueError(
                 f"the vocabulary has no {', '.join(missing)}; a tokenizer needs all five special pieces"
             )
-        return cls(tuple(pieces), ids)
+        return cls(tuple(pieces), ids, count_sentinels(pieces))
 
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece.

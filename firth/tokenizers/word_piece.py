@@ -37,12 +37,14 @@ class WordPieceTokenizer(keras_hub.tokenizers.Tokenizer):
 
     Args:
         vocabulary: Pieces in the order of their ids; those that go on inside a word start with `##`. The five
-            special pieces `[PAD] [UNK] [CLS] [SEP] [MASK]` are found by name.
+            special pieces `[PAD] [UNK] [CLS] [SEP] [MASK]` are found by name. So are sentinels, special
+            pieces that stand for spans (Raffel et al. 2019, section 3.1.4): a vocabulary with three of them
+            ends with `<extra_id_2> <extra_id_1> <extra_id_0>`.
         lowercase: Lower-case and strip accents.
         max_word_characters: At least 8.
 
     Raises:
-        ValueError: for a vocabulary with duplicates or without special pieces.
+        ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
 
     Example:
 
@@ -65,7 +67,7 @@ class WordPieceTokenizer(keras_hub.tokenizers.Tokenizer):
         self.max_word_characters = max_word_characters
         for special in SPECIAL_PIECES:
             self._add_special_token(special, f"{special.strip('[]').lower()}_token")
-        self._kernel = WordPieceKernel(vocabulary, lowercase, max_word_characters)
+        self._kernel = WordPieceKernel(vocabulary, lowercase, max_word_characters, self._vocabulary.sentinels)
         with tf.init_scope(), tf.device("CPU"):
             self._rendered = tf.constant([_render(piece) for piece in vocabulary])
 
@@ -162,9 +164,14 @@ class WordPieceTokenizer(keras_hub.tokenizers.Tokenizer):
         return self.mask_token_id
 
     @property
+    def sentinel_ids(self) -> np.ndarray:
+        """Ids of `<extra_id_0>`, `<extra_id_1>`, ...: int32 [sentinels], descending from the last id."""
+        return self.vocabulary_size() - 1 - np.arange(self._vocabulary.sentinels, dtype=np.int32)
+
+    @property
     def special_ids(self) -> tuple[int, ...]:
-        """Ids of `[PAD] [UNK] [CLS] [SEP] [MASK]`, in this order."""
-        return tuple(self.token_to_id(special) for special in SPECIAL_PIECES)
+        """Ids of `[PAD] [UNK] [CLS] [SEP] [MASK]`, in this order, and of the sentinels behind them."""
+        return (*(self.token_to_id(special) for special in SPECIAL_PIECES), *self.sentinel_ids.tolist())
 
     @property
     def word_start_table(self) -> np.ndarray:
