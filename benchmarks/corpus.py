@@ -63,6 +63,7 @@ def pack(folder: str) -> None:
         f"{folder}/tokenizer",
         Sequences(),
         SPECIAL_TOKENS,
+        Sequences().length - SPECIAL_TOKENS,
         {split: f"{folder}/rows/{split}" for split in SPLITS},
         folder,
     )

@@ -11,12 +11,20 @@ from firth.recipes.tokenizer import Sequences
 
 
 def pack_rows(
-    documents: Iterable[TokenizedDocument], sequences: Sequences, special_tokens: int
+    documents: Iterable[TokenizedDocument], sequences: Sequences, special_tokens: int, raw_length: int
 ) -> tuple[list[Row], Counter[str]]:
     """Returns the rows that hold all tokens of some documents, by example id, and counts.
 
-    A row's documents have one source. Each of its chunks takes its tokens and `special_tokens` more, and
-    together they are at most `sequences.length`. The order of the documents does not matter.
+    A row's documents have one source. A chunk has at most `raw_length` tokens; it takes `special_tokens` more
+    places, and the chunks of a row take together at most as many as one of full length. The order of the
+    documents does not matter.
+
+    Args:
+        documents: Of one group.
+        sequences: How many of them share a row.
+        special_tokens: Room that the objective needs for each chunk beside its tokens.
+        raw_length: Most tokens of a row, as the objective says: fewer than the model's where special tokens
+            are put in, more where the objective leaves tokens out.
 
     The counts:
         documents: That came in.
@@ -29,13 +37,13 @@ def pack_rows(
     chunks: dict[str, list[Chunk]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for document in sorted(documents, key=lambda document: (document.key, document.source)):
-        chunks[document.source] += _chunks(document, sequences.length - special_tokens, counts)
-    rows = []
+        chunks[document.source] += _chunks(document, raw_length, counts)
+    rows, capacity = [], raw_length + special_tokens
     for source, pieces in chunks.items():
         sizes = [len(piece.tokens) + special_tokens for piece in pieces]
-        for members in pack(sizes, sequences.length, sequences.max_documents):
+        for members in pack(sizes, capacity, sequences.max_documents):
             rows.append(make_row(source, [pieces[index] for index in members]))
-            counts["padding_tokens"] += sequences.length - sum(sizes[index] for index in members)
+            counts["padding_tokens"] += capacity - sum(sizes[index] for index in members)
     counts["rows"] += len(rows)
     return sorted(rows, key=lambda row: row.example_id), counts
 

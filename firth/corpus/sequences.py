@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
@@ -38,6 +38,7 @@ def make_sequences(
     tokenizer_folder: str,
     sequences: Sequences,
     special_tokens: int,
+    raw_length: int,
     split_folders: Mapping[str, str],
     counts_folder: str,
 ) -> dict[str, dict[str, int]]:
@@ -52,6 +53,7 @@ def make_sequences(
         tokenizer_folder: Of a saved tokenizer.
         sequences: How to fill rows.
         special_tokens: That the objective adds to each chunk.
+        raw_length: Most tokens of a row; see `pack_rows` for both.
         split_folders: Where to write each split's rows.
         counts_folder: Where to write `sequence_counts.json`.
 
@@ -67,7 +69,8 @@ def make_sequences(
         counts = []
         for split, pattern in split_patterns.items():
             records = pipeline | f"Read[{split}]" >> ReadBatches(pattern)
-            make_rows = MakeRows(split, tokenizer_folder, sequences, special_tokens, split_folders[split])
+            packing = Packing(sequences, special_tokens, raw_length)
+            make_rows = MakeRows(split, tokenizer_folder, packing, split_folders[split])
             counts.append(records | f"MakeRows[{split}]" >> make_rows)
         _ = (
             counts
@@ -80,29 +83,31 @@ def make_sequences(
     return written
 
 
+class Packing(NamedTuple):
+    """The arguments of `pack_rows` beside the documents."""
+
+    sequences: Sequences
+    special_tokens: int
+    raw_length: int
+
+
 class MakeRows(beam.PTransform):
     """Lists of serialized documents of one split to its files of rows, and to counts by (split, name)."""
 
-    def __init__(
-        self, split: str, tokenizer_folder: str, sequences: Sequences, special_tokens: int, folder: str
-    ):
+    def __init__(self, split: str, tokenizer_folder: str, packing: Packing, folder: str):
         super().__init__()
         self._split = split
         self._tokenizer_folder = tokenizer_folder
-        self._sequences = sequences
-        self._special_tokens = special_tokens
+        self._packing = packing
         self._folder = folder
 
     def expand(self, records: PCollection[list[bytes]]) -> PCollection[Counter]:  # noqa: D102
-        shards = self._sequences.shards
+        shards = self._packing.sequences.shards
         packed = (
             records
             | "Tokenize" >> beam.ParDo(Tokenize(self._tokenizer_folder, shards))
             | "GroupByKey" >> beam.GroupByKey()
-            | "Pack"
-            >> beam.ParDo(_Pack(self._split, self._sequences, self._special_tokens)).with_outputs(
-                "counts", main="rows"
-            )
+            | "Pack" >> beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
         )
         if self._split == EVAL:
             files = packed.rows | "Partners" >> AddPartners()
@@ -117,15 +122,14 @@ class MakeRows(beam.PTransform):
 
 @beam.typehints.with_output_types(tuple[int, list[Row]])
 class _Pack(beam.DoFn):
-    def __init__(self, split: str, sequences: Sequences, special_tokens: int):
+    def __init__(self, split: str, packing: Packing):
         self._split = split
-        self._sequences = sequences
-        self._special_tokens = special_tokens
+        self._packing = packing
 
     def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[Any]:
         group, lists = element
         documents: list[TokenizedDocument] = [each for pickled in lists for each in unpickle_list(pickled)]
-        rows, counts = pack_rows(documents, self._sequences, self._special_tokens)
+        rows, counts = pack_rows(documents, *self._packing)
         counts["tokenized"] = sum(len(document.tokens) for document in documents)
         yield group, rows
         yield TaggedOutput("counts", Counter({(self._split, name): count for name, count in counts.items()}))

@@ -105,6 +105,7 @@ def _corpus(recipe: Recipe) -> dict:
         tokenizer=tokenizer.outputs["tokenizer"],
         sequences=recipe.sequences,
         special_tokens=recipe.objective.special_tokens,
+        raw_length=recipe.objective.raw_length(recipe.sequences),
     )
     return {
         "example_gen": example_gen,

@@ -61,6 +61,7 @@ def sequence_gen():
         tokenizer=channel(Tokenizer),
         sequences=SEQUENCES,
         special_tokens=3,
+        raw_length=SEQUENCES.length - 3,
     )
 
 

@@ -105,7 +105,7 @@ def tokenized(draw):
 @given(tokenized(), st.randoms(use_true_random=False))
 def test_rows_hold_every_token_once_and_do_not_depend_on_order(documents, shuffler):
     sequences = Sequences(length=16, max_documents=3)
-    rows, counts = pack_rows(documents, sequences, special_tokens=3)
+    rows, counts = pack_rows(documents, sequences, special_tokens=3, raw_length=13)
     found: dict[int, list[tuple[int, int]]] = {}
     for row in rows:
         start = 0
@@ -125,7 +125,7 @@ def test_rows_hold_every_token_once_and_do_not_depend_on_order(documents, shuffl
     places = counts["tokens"] + 3 * counts["chunks"] + counts["padding_tokens"]
     assert places == counts["rows"] * sequences.length
     shuffler.shuffle(documents)
-    assert pack_rows(documents, sequences, special_tokens=3) == (rows, counts)
+    assert pack_rows(documents, sequences, special_tokens=3, raw_length=13) == (rows, counts)
 
 
 def test_one_row_by_hand():
@@ -135,7 +135,7 @@ def test_one_row_by_hand():
         TokenizedDocument(5, "docs", tokens, starts, np.array([1, 0, 0], bool)),
         TokenizedDocument(3, "docs", tokens[:2], starts[:2], np.array([1, 0], bool)),
     ]
-    (row,), counts = pack_rows(documents, Sequences(length=12), special_tokens=3)
+    (row,), counts = pack_rows(documents, Sequences(length=12), special_tokens=3, raw_length=9)
     assert row.lists == {
         "tokens": [7, 8, 9, 7, 8],
         "word_starts": [1, 0, 1, 1, 0],
@@ -155,7 +155,7 @@ def test_one_row_by_hand():
 
 @given(tokenized(), st.randoms(use_true_random=False))
 def test_partners_share_no_document(documents, shuffler):
-    rows, _ = pack_rows(documents, Sequences(length=16, max_documents=2), special_tokens=3)
+    rows, _ = pack_rows(documents, Sequences(length=16, max_documents=2), special_tokens=3, raw_length=13)
     pairs = find_partners(rows)
     for row, partner in pairs:
         if partner is None:
@@ -164,3 +164,21 @@ def test_partners_share_no_document(documents, shuffler):
             assert not row.document_keys & partner.document_keys
     shuffler.shuffle(rows)
     assert find_partners(rows) == pairs
+
+
+@given(tokenized(), st.integers(1, 4), st.integers(1, 30))
+def test_rows_are_as_full_as_the_objective_says(documents, special_tokens, raw_length):
+    """Whatever the model's length is: T5's inputs of 12 hold 13 raw tokens, BERT's 9."""
+    sequences = Sequences(length=12, max_documents=3)
+    rows, counts = pack_rows(documents, sequences, special_tokens, raw_length)
+    capacity = raw_length + special_tokens
+    for row in rows:
+        lengths = row.lists["chunk_lengths"]
+        assert max(lengths) <= raw_length
+        assert sum(lengths) + special_tokens * len(lengths) <= capacity
+    longest = max((len(each.tokens) for each in documents), default=0)
+    assert counts["cut_documents"] == sum(len(each.tokens) > raw_length for each in documents)
+    if longest > raw_length and not any(each.word_starts[1:].any() for each in documents):
+        assert any(row.lists["chunk_lengths"] == [raw_length] for row in rows)
+    places = counts["tokens"] + special_tokens * counts["chunks"] + counts["padding_tokens"]
+    assert places == counts["rows"] * capacity

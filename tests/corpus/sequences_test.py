@@ -39,6 +39,7 @@ def pack_to(folder, splits, pipeline=make_pipeline, sequences=SEQUENCES) -> dict
         f"{splits}/tokenizer",
         sequences,
         3,
+        sequences.length - 3,
         {split: f"{folder}/{split}" for split in SPLITS},
         str(folder),
     )

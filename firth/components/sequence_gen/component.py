@@ -16,6 +16,7 @@ class SequenceGenSpec(ComponentSpec):
     PARAMETERS = {  # noqa: RUF012
         "sequences": ExecutionParameter(type=str),
         "special_tokens": ExecutionParameter(type=int),
+        "raw_length": ExecutionParameter(type=int),
     }
     INPUTS = {  # noqa: RUF012
         "documents": ChannelParameter(type=standard_artifacts.Examples),
@@ -32,6 +33,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         tokenizer: From TokenizerGen.
         sequences: The part of the recipe.
         special_tokens: That the objective adds to each document of a row.
+        raw_length: Most tokens of a row before the objective adds any or takes some out.
 
     Outputs:
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
@@ -48,12 +50,14 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         tokenizer: types.BaseChannel,
         sequences: Sequences,
         special_tokens: int,
+        raw_length: int,
     ):
         spec = SequenceGenSpec(
             documents=examples,
             tokenizer=tokenizer,
             sequences=sequences.to_json(),
             special_tokens=special_tokens,
+            raw_length=raw_length,
             examples=types.Channel(type=standard_artifacts.Examples),
         )
         super().__init__(spec=spec)

@@ -24,7 +24,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Args:
             input_dict: `documents` and `tokenizer`.
             output_dict: `examples`, which get the custom property `tokenizer_digest`.
-            exec_properties: `sequences` as JSON, and `special_tokens`.
+            exec_properties: `sequences` as JSON, `special_tokens` and `raw_length`.
 
         Raises:
             firth.corpus.EmptyCorpusError: if a split has no rows.
@@ -51,6 +51,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             tokenizer_folder,
             Sequences.from_json(exec_properties["sequences"]),
             exec_properties["special_tokens"],
+            exec_properties["raw_length"],
             written,
             examples.uri,
         )
