@@ -1,28 +1,38 @@
 """Objectives that corrupt a text and let a decoder repair it."""
 
+import functools
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
 import pydantic
 
+from firth.recipes.blocks import Count
 from firth.recipes.cleaning import Fraction
+from firth.recipes.fullest_row import fullest_row
 from firth.recipes.language_models import ARRANGED, Arrangement
 from firth.recipes.objective_base import Objective
 from firth.recipes.tokenizer import Sequences
+
+# Of random spans, in tokens.
+MEAN_SPAN = 3.0
 
 
 class _Sentinels(Objective):
     """What replaces spans by sentinels has in common.
 
     A document's inputs are what is left with a sentinel for each span, and `[SEP]`; its targets each sentinel
-    with the tokens that it stands for, and a closing one: `[SEP]`.
+    with the tokens that it stands for, and a closing one.
 
     Attributes:
         noise_density: Share of a document's tokens that is corrupted.
+        closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
+            `[SEP]`, as its reference code does with its end of sequence.
         arrangement: `encoder_decoder` gives inputs and targets to an encoder and a decoder; `decoder` puts
             them one behind the other for one stack, inputs being the prefix.
     """
 
-    noise_density: float = pydantic.Field(default=0.15, gt=0.0, lt=1.0)
+    noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
+    closing_sentinel: bool = False
     arrangement: Arrangement = "encoder_decoder"
 
     @property
@@ -35,54 +45,79 @@ class _Sentinels(Objective):
         return min(max(round(tokens * self.noise_density), 1), max(tokens - 1, 0))
 
     def most_spans(self, tokens: int) -> int:
-        """Returns the most spans that the noise of a document can make."""
+        """Returns the most spans that the noise of a document of so many raw tokens can make."""
         noise = self.noise_tokens(tokens)
         return min(noise, tokens - noise + 1)
 
     def corrupted_lengths(self, tokens: int) -> tuple[int, int]:
-        """Returns the longest inputs and targets of a document of so many raw tokens, `[SEP]` included."""
+        """Returns the longest inputs and targets of a document of so many raw tokens, closed both."""
         noise, spans = self.noise_tokens(tokens), self.most_spans(tokens)
         return tokens - noise + spans + 1, noise + spans + 1
 
     @property
     def special_tokens(self) -> int:
-        """Room that each document more in a row takes; see `raw_length`."""
-        return 3
+        """Room that each document more in a row takes; see `raw_length`. Here the `[SEP]` of its inputs."""
+        return 1
 
     def raw_length(self, sequences: Sequences) -> int:
-        """Returns the most raw tokens whose inputs fit `sequences.length` (568 for 512 by default)."""
-        tokens = sequences.length
-        while self.corrupted_lengths(tokens + 1)[0] <= sequences.length:
-            tokens += 1
-        while tokens > 1 and self.corrupted_lengths(tokens)[0] > sequences.length:
-            tokens -= 1
-        return tokens
+        """Returns the most raw tokens whose inputs fit `sequences.length` in any row (568 for 512 in T5)."""
+        return _raw_length(self, sequences)
 
-    def _target_length(self, sequences: Sequences) -> int:
-        """The longest targets of a row of one document, or of several that share it."""
-        raw, each = self.raw_length(sequences), self.special_tokens
-        documents = range(1, sequences.max_documents + 1)
-        return max(self._targets_of(raw - each * (count - 1), count) for count in documents)
-
-    def _targets_of(self, tokens: int, documents: int) -> int:
-        if documents == 1:
-            return self.corrupted_lengths(tokens)[1]
-        # Rounding adds at most half a token of noise, and its share of spans, to each document.
-        noise = tokens * self.noise_density + documents * 0.5
-        return int(noise * (1 + self._spans_per_noise) + documents * 2.5)
-
-    @property
-    def _spans_per_noise(self) -> float:
-        return 1.0
+    def sentinels_needed(self, sequences: Sequences) -> int:
+        """Returns how many sentinels the tokenizer must have."""
+        tokens = range(1, self.raw_length(sequences) + 1)
+        return max(map(self.most_spans, tokens)) + self.closing_sentinel
 
     def input_length(self, sequences: Sequences) -> int:
-        """As said, and the targets behind it where both go to one stack."""
-        extra = self._target_length(sequences) if self.arrangement == "decoder" else 0
-        return sequences.length + extra
+        """Of one stack's row: inputs and targets, less the closing target, which predicts nothing."""
+        if self.arrangement == "encoder_decoder":
+            return sequences.length
+        return _fullest(self, sequences, self.raw_length(sequences), _both_lengths)
 
     def target_length(self, sequences: Sequences) -> int:
-        """Computed, so that the targets of a full row just fit (114 for inputs of 512 by default)."""
-        return self._target_length(sequences) if self.arrangement == "encoder_decoder" else 0
+        """The longest targets of any row: 114 for inputs of 512 in T5, where rows hold one document."""
+        if self.arrangement == "decoder":
+            return 0
+        return _fullest(self, sequences, self.raw_length(sequences), _target_length)
+
+
+def _input_length(objective: _Sentinels, tokens: int) -> int:
+    return objective.corrupted_lengths(tokens)[0]
+
+
+def _target_length(objective: _Sentinels, tokens: int) -> int:
+    return objective.corrupted_lengths(tokens)[1]
+
+
+def _both_lengths(objective: _Sentinels, tokens: int) -> int:
+    return sum(objective.corrupted_lengths(tokens)) - 1
+
+
+@functools.lru_cache(maxsize=64)
+def _raw_length(objective: _Sentinels, sequences: Sequences) -> int:
+    tokens = 1
+    while _input_length(objective, tokens + 1) <= sequences.length:
+        tokens += 1
+    if _fullest(objective, sequences, tokens, _input_length) <= sequences.length:
+        return tokens
+    fits, overflows = 1, tokens
+    while overflows - fits > 1:
+        middle = (fits + overflows) // 2
+        if _fullest(objective, sequences, middle, _input_length) <= sequences.length:
+            fits = middle
+        else:
+            overflows = middle
+    return fits
+
+
+@functools.lru_cache(maxsize=256)
+def _fullest(objective: _Sentinels, sequences: Sequences, raw_length: int, size_of: Callable) -> int:
+    return fullest_row(
+        lambda tokens: size_of(objective, tokens),
+        raw_length,
+        objective.special_tokens,
+        sequences.max_documents,
+    )
 
 
 class SpanCorruption(_Sentinels):
@@ -90,6 +125,8 @@ class SpanCorruption(_Sentinels):
 
     Attributes:
         noise_density: Share of a document's tokens that is corrupted.
+        closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
+            `[SEP]`, as its reference code does with its end of sequence.
         mean_span: Mean length of a span, in tokens.
         random_roll: Turn the spans around by a random number of places. Without, a document always begins
             with a token that is kept and ends with one that is not, as in the reference code's default.
@@ -97,17 +134,20 @@ class SpanCorruption(_Sentinels):
     """
 
     kind: Literal["span_corruption"] = "span_corruption"
-    mean_span: float = pydantic.Field(default=3.0, ge=1.0)
+    mean_span: float = pydantic.Field(default=MEAN_SPAN, ge=1.0)
     random_roll: bool = True
+
+    @property
+    def special_tokens(self) -> int:
+        """Room that each document more in a row takes, in raw tokens.
+
+        Its inputs have one `[SEP]` more, and rounding may leave it two tokens more than its share.
+        """
+        return 3
 
     def most_spans(self, tokens: int) -> int:
         """Returns the number of spans: noise tokens over their mean length."""
-        noise = self.noise_tokens(tokens)
-        return min(max(round(noise / self.mean_span), 1), noise, tokens - noise) if noise else 0
-
-    @property
-    def _spans_per_noise(self) -> float:
-        return 1.0 / self.mean_span
+        return _spans(self.noise_tokens(tokens), tokens, self.mean_span)
 
 
 class IidDenoising(_Sentinels):
@@ -128,12 +168,28 @@ class SalientSpans(_Sentinels):
 
     Attributes:
         noise_density: Of documents without a salient span.
-        fallback: Corrupt those at random, or give them no weight.
+        closing_sentinel: As in `SpanCorruption`.
+        max_span: Most tokens of a salient span; a longer one is hidden in part.
+        fallback: Corrupt documents without a salient span at random, or give them no weight.
         arrangement: `encoder_decoder` or `decoder`.
     """
 
     kind: Literal["salient_spans"] = "salient_spans"
+    max_span: Count = 10
     fallback: bool = True
+
+    def most_spans(self, tokens: int) -> int:
+        """Returns the number of spans of a document that is corrupted at random."""
+        return _spans(self.noise_tokens(tokens), tokens, MEAN_SPAN)
+
+    def corrupted_lengths(self, tokens: int) -> tuple[int, int]:
+        """Returns the longest inputs and targets of a document of so many raw tokens, closed both."""
+        _, targets = super().corrupted_lengths(tokens)
+        return tokens + 1, max(min(tokens, self.max_span) + 2, targets)
+
+
+def _spans(noise: int, tokens: int, mean_span: float) -> int:
+    return min(max(round(noise / mean_span), 1), noise, tokens - noise)
 
 
 class Denoising(Objective):

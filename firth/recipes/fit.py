@@ -48,10 +48,11 @@ def _tokenizer(recipe: "Recipe") -> Iterator[str]:
         needed = "words" if isinstance(objective, BidirectionalLM) else "wordpiece"
         yield f"objective.kind: {objective.kind} needs tokenizer.kind: {needed}"
     elif isinstance(objective, _Sentinels):
-        spans = objective.most_spans(objective.raw_length(recipe.sequences))
-        if spans > tokenizer.sentinels:
-            yield f"objective.kind: {objective.kind} makes up to {spans} spans of a document of full " + (
-                f"length; set tokenizer.sentinels: {spans} or more"
+        needed = objective.sentinels_needed(recipe.sequences)
+        if needed > tokenizer.sentinels:
+            yield (
+                f"objective.kind: {objective.kind} needs up to {needed} sentinels for a document of full "
+                + (f"length; set tokenizer.sentinels: {needed} or more")
             )
     if isinstance(objective, SalientSpans) and tokenizer.lowercase:
         yield "objective.kind: salient_spans needs tokenizer.lowercase: false"

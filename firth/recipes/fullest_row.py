@@ -1,0 +1,46 @@
+"""How much the documents of one row can come to, whichever way rows are packed."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+_NOTHING = -(10**9)
+
+
+def fullest_row(
+    size_of: Callable[[int], int], raw_length: int, special_tokens: int, max_documents: int
+) -> int:
+    """Returns the largest sum of sizes that the documents of a row can have.
+
+    A row holds 1 to `max_documents` documents; their tokens and `special_tokens` for each are at most
+    `raw_length + special_tokens` together. All such rows are considered, not only those that a packer makes.
+
+    Args:
+        size_of: Number of raw tokens of a document, from 1, to its size in whatever is asked about.
+        raw_length: Most raw tokens of a row.
+        special_tokens: Room that each document takes beside its tokens.
+        max_documents: Of a row.
+
+    Example: documents of 1, 2 and 3 tokens come to 2, 2 and 3; the row holds 4 places, each document 1 more
+    than its tokens. Two documents of one token make the most.
+
+    >>> fullest_row([0, 2, 2, 3].__getitem__, raw_length=3, special_tokens=1, max_documents=2)
+    4
+    """
+    capacity = raw_length + special_tokens
+    one = np.full(capacity + 1, _NOTHING, np.int64)
+    for tokens in range(1, raw_length + 1):
+        one[tokens + special_tokens] = size_of(tokens)
+    one = np.maximum(np.maximum.accumulate(one), 0)
+    # Binary powers: what up to a and up to b documents come to gives what up to a + b do.
+    most, power, left = np.zeros_like(one), one, min(max_documents, capacity)
+    while left:
+        most = _together(most, power) if left % 2 else most
+        left //= 2
+        power = _together(power, power) if left else power
+    return int(most[-1])
+
+
+def _together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Returns max over a + b = c of first[a] + second[b], for each c: int64 [capacity + 1]."""
+    return np.array([np.max(first[: c + 1] + second[c::-1]) for c in range(len(first))], np.int64)
