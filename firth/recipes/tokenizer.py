@@ -16,8 +16,8 @@ class WordPieceTokenizer(Config):
         lowercase: Lower-case and strip accents, as the uncased models do.
         min_frequency: A pair of pieces is merged if it occurs at least this often.
         max_word_characters: A longer word becomes `[UNK]`.
-        sentinels: Special pieces `<extra_id_0>`, `<extra_id_1>`, ... that stand for spans (Raffel et al. 2019,
-            section 3.1.4), counted in the vocabulary's size; their ids descend from its top.
+        sentinels: Special pieces `<extra_id_0>`, `<extra_id_1>`, ... that stand for spans (Raffel et al.
+            2019, section 3.1.4), counted in the vocabulary's size; their ids descend from its top.
     """
 
     kind: Literal["wordpiece"] = "wordpiece"
