@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 import tensorflow as tf
@@ -7,7 +8,7 @@ from firth.analysis.collect import ReportInputs, collect_run
 from firth.analysis.eval_rows import eval_rows
 from firth.recipes import load_recipe
 from tests.analysis.records import corpus_report, serving_report
-from tests.analysis.stub_model import save_stub_model
+from tests.analysis.stub_model import save_stub_language_model, save_stub_model
 
 VOCABULARY = ["[PAD]", "[UNK]", "the", "cat", "sat", "on", "mat", "."]
 TOKENS = [2, 3, 4, 5, 2, 6, 4, 7]
@@ -76,6 +77,16 @@ def test_everything_is_gathered(run):
     assert [tuple(candidate) for candidate in filled.candidates] == [("cat", 0.75), ("dog", 0.25)]
     words = f"{filled.before} {filled.answer} {filled.after}".split()
     assert " ".join(words).replace(" .", ".") == "the cat sat on the mat sat."
+
+
+def test_a_language_model_scores_sentences(run, tmp_path):
+    save_stub_language_model(tmp_path)
+    record = collect_run(ReportInputs(RECIPE, **{**run, "model": str(tmp_path)}))
+    assert record.filled_masks == []
+    assert len(record.scored_sentences) == 12
+    pieces = dict(record.scored_sentences[0].pieces)
+    assert pieces["cat"] == pytest.approx(math.exp(-3))
+    assert record.scored_sentences[0].source == "books"
 
 
 def test_what_is_not_there_is_left_empty():

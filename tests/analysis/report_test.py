@@ -1,9 +1,10 @@
+import dataclasses
 import re
 from html.parser import HTMLParser
 
 import pytest
 
-from firth.analysis.record import RunRecord
+from firth.analysis.record import RunRecord, ScoredSentence
 from firth.analysis.report import SECTIONS, render_report
 from firth.recipes import load_recipe
 from tests.analysis.records import run_record, serving_report
@@ -111,3 +112,26 @@ def test_infinite_perplexity_is_a_word():
         RunRecord(load_recipe("demo"), evaluation={"overall": {"mlm_perplexity": float("inf")}})
     )
     assert "infinite" in page
+
+
+def test_scored_sentences_mark_what_the_model_did_not_expect():
+    record = dataclasses.replace(
+        run_record(),
+        filled_masks=[],
+        scored_sentences=[ScoredSentence([("the", 0.5), ("axolotl", 0.001), ("<b>", 0.5)], "books")],
+    )
+    page = render_report(record)
+    assert "<mark>axolotl</mark>" in page and "<mark>the</mark>" not in page
+    assert "&lt;b&gt;" in page and "15.87" in page
+
+
+def test_every_loss_of_the_objective_is_drawn():
+    recipe = load_recipe("demo")
+    history = [{"step": 1, "loss": 9.0, "mlm_loss": 8.0, "nsp_loss": 0.7, "tokens_per_second": 1.0,
+                "learning_rate": 0.1, "tokens": 5}]  # fmt: skip
+    page = render_report(RunRecord(recipe, history=history))
+    assert "Loss of masked LM" in page and "Loss of next sentence prediction" in page
+    alone = recipe.model_copy(
+        update={"objective": recipe.objective.model_copy(update={"next_sentence": False})}
+    )
+    assert "Loss of next sentence prediction" not in render_report(RunRecord(alone, history=history))

@@ -21,6 +21,26 @@ class _Stub(tf.Module):
         return {"embedding": tf.stack([lengths, -lengths], axis=1)}
 
 
+class _LanguageModelStub(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    def score(self, text):
+        pieces = tf.strings.split(text)
+        count = tf.cast(pieces.row_lengths(), tf.int32)
+        logs = pieces.with_flat_values(-tf.cast(tf.strings.length(pieces.flat_values), tf.float32))
+        return {
+            "pieces": pieces.to_tensor(""),
+            "log_probabilities": logs.to_tensor(0.0),
+            "log_probability": tf.reduce_sum(logs, 1),
+            "token_count": count,
+        }
+
+
 def save_stub_model(directory):
     stub = _Stub()
     tf.saved_model.save(stub, str(directory), {"fill_mask": stub.fill_mask, "embed": stub.embed})
+
+
+def save_stub_language_model(directory):
+    """Gives each word the probability exp(-its length)."""
+    stub = _LanguageModelStub()
+    tf.saved_model.save(stub, str(directory), {"score": stub.score})

@@ -45,10 +45,10 @@ def test_show_notes_what_is_seldom_meant(firth):
 
 
 def test_show_lists_every_problem(firth):
-    result = firth("show", "bert_mini", "--set", "training.stepz=5", "--set", "model.heads=three")
+    result = firth("show", "bert_mini", "--set", "training.stepz=5", "--set", "model.layers=three")
     assert result.exit_code == 2 and result.stdout == ""
     assert "--set training.stepz=5: training.stepz: unknown key; did you mean steps?" in result.stderr
-    assert "--set model.heads=three: model.heads: must be a valid integer" in result.stderr
+    assert "--set model.layers=three: model.layers: must be a valid integer" in result.stderr
 
 
 def test_runs_are_listed_with_their_evaluation(firth, make_run):

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from tests.analysis.stub_model import save_stub_model
+from tests.analysis.stub_model import save_stub_language_model, save_stub_model
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +68,25 @@ def test_a_model_that_cannot_be_loaded_leaves_a_log(firth, make_run):
     (folder / "serving" / "1" / "saved_model.pb").write_bytes(b"broken")
     result = firth("predict", "first", "embed", "text")
     assert result.exit_code == 1 and "The log is" in result.stderr
+
+
+def test_score(firth, tmp_path):
+    save_stub_language_model(tmp_path)
+    result = firth("predict", str(tmp_path), "score", "a cat")
+    assert result.stdout.splitlines() == ["a cat", "  -4.000 nats: a -1.00  cat -3.00"]
+    answer = json.loads(firth("predict", str(tmp_path), "score", "a", "--json").stdout)
+    assert answer == {"text": "a", "log_probability": -1.0, "pieces": ["a"], "log_probabilities": [-1.0]}
+
+
+def test_score_with_a_target_that_the_model_does_not_take(firth, tmp_path):
+    save_stub_language_model(tmp_path)
+    result = firth("predict", str(tmp_path), "score", "a", "--target", "b")
+    assert result.exit_code == 1 and "score takes texts alone" in result.stderr
+    result = firth("predict", str(tmp_path), "embed", "a", "--target", "b")
+    assert result.exit_code == 2 and "--target goes with score" in result.stderr
+
+
+def test_a_task_that_the_model_does_not_have(firth, tmp_path):
+    save_stub_language_model(tmp_path)
+    result = firth("predict", str(tmp_path), "embed", "a")
+    assert result.exit_code == 1 and "has no signature embed; it has score" in result.stderr
