@@ -1,0 +1,167 @@
+"""Training and inference of each family, firth beside its peers, on the same documents in the same minute.
+
+    python -m benchmarks.models                                # all families
+    python -m benchmarks.models bert gpt2 --rounds 15 --json figures.json
+    python -m benchmarks.models bert --precision mixed_bfloat16
+    python -m benchmarks.models --torch-python PYTHON          # or FIRTH_TORCH_PYTHON=PYTHON
+
+Of the peers, KerasHub runs in this interpreter and Hugging Face transformers in one of its own, PYTHON, that
+has torch. 4 layers, width 256, rows of 128, batches of 32, vocabularies of the published models. Two inputs:
+`text`, where firth reads packed rows of real documents and peers the same documents one by one, padded to the
+longest of a batch; and `full`, rows that one document fills, where nobody pads and models alone are compared.
+Tokens/s count what is not padding, a decoder's tokens too. Inference makes the hidden states of all tokens;
+training is forward, backward, clipping and AdamW.
+
+Each side is a process of its own and they do a lot of work in turn, several rounds; figures are medians. Peak
+memory is that of the whole process, libraries included, when the work is done; inference comes first, so that
+its peak is its own. A row where a peer is ahead is marked BEHIND.
+"""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import argparse
+import dataclasses
+import datetime
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+
+import numpy as np
+
+from benchmarks.sides import batches
+from benchmarks.sides.families import FAMILIES, FIRTH, TRANSFORMERS, Family, Size
+from benchmarks.sides.turns import Side
+from benchmarks.tokenization import read_texts
+
+INPUTS, WORKS = ("text", "full"), ("inference", "training")
+WARM_UP, LOTS = 2, 4
+FULL_TARGETS = {"corruption": 32, "denoising": 128}
+
+
+def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches.Features]]:
+    from benchmarks.sides.recipes import make_recipe
+
+    family = FAMILIES[name]
+    recipe = make_recipe(name, family, size)
+    target_length = recipe.objective.target_length(recipe.sequences)
+    most = recipe.sequences.max_documents
+    return {
+        "text": batches.text_lots(texts, family, size, target_length, most, LOTS),
+        "full": batches.full_lots(family, size, FULL_TARGETS.get(family.task, 0), LOTS),
+    }
+
+
+def measure(sides: dict[str, Side], work: str, given: str, lots: list, rounds: int) -> dict[str, dict]:
+    """Returns the median figures of each side."""
+    steps: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
+    for number in range(-WARM_UP * LOTS, rounds):
+        lot = number % len(lots)
+        tokens = batches.count_tokens(lots[lot])
+        for name, side in sides.items():
+            step = side.step(work, given, lot)
+            if number >= 0:
+                step["tokens_per_second"] = tokens / step["seconds"]
+                steps[name].append(step)
+    return {
+        name: {unit: statistics.median(step[unit] for step in done) for unit in done[0]}
+        for name, done in steps.items()
+    }
+
+
+def compare(name: str, size: Size, texts: list[str], options) -> dict:
+    """Returns the figures of one family, by work, input and side, and the versions of the sides."""
+    lots = make_lots(name, size, texts)
+    sides: dict[str, Side] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/lots.npz"
+        flat = {
+            f"{given}/{number}/{key}": value
+            for given, features in lots.items()
+            for number, lot in enumerate(features)
+            for key, value in lot.items()
+        }
+        np.savez(path, **flat)
+        try:
+            for side, python in pythons(FAMILIES[name], options).items():
+                sides[side] = Side(python, [side, name, json.dumps(dataclasses.asdict(size)), path])
+            figures = {
+                work: {given: measure(sides, work, given, lots[given], options.rounds) for given in INPUTS}
+                for work in WORKS
+            }
+            return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
+        finally:
+            for side in sides.values():
+                side.close()
+
+
+def pythons(family: Family, options) -> dict[str, str]:
+    """Returns the interpreter of each side that can be measured."""
+    found = {FIRTH: sys.executable, **dict.fromkeys(family.peers, sys.executable)}
+    if TRANSFORMERS in found:
+        found[TRANSFORMERS] = options.torch_python
+    return {side: python for side, python in found.items() if python and side not in options.without}
+
+
+def lines(name: str, figures: dict) -> list[str]:
+    """Returns a family's rows of the table."""
+    rows = []
+    for work, inputs in figures.items():
+        for given, sides in inputs.items():
+            ours = sides.get(FIRTH)
+            peers = {side: row for side, row in sides.items() if side != FIRTH}
+            cells = [_cell(FIRTH, ours)] if ours else []
+            behind = False
+            for side, row in peers.items():
+                ratio = ours["tokens_per_second"] / row["tokens_per_second"] if ours else None
+                behind |= ratio is not None and ratio < 1
+                cells.append(_cell(side, row) + (f" {ratio:6.2f}x" if ratio else ""))
+            mark = "  BEHIND" if behind else ""
+            rows.append(f"{name:11} {work:10} {given:5} " + " | ".join(cells) + mark)
+    return rows
+
+
+def _cell(side: str, row: dict[str, float]) -> str:
+    return f"{side:12} {row['tokens_per_second']:8,.0f} tok/s {row['peak_megabytes']:6,.0f} MB"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}")
+    parser.add_argument("--text", type=pathlib.Path, help="a file to read instead of docstrings")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="sides not to measure")
+    parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
+    parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
+    for field in dataclasses.fields(Size):
+        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
+    options = parser.parse_args()
+    unknown = sorted(set(options.families) - set(FAMILIES))
+    if unknown:
+        parser.error(f"unknown family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+    size = Size(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Size)})
+    if not options.torch_python:
+        print("transformers is left out: set FIRTH_TORCH_PYTHON to an interpreter that has it and torch")
+    texts = read_texts(options.text, megabytes=2.0)
+    print(
+        f"{datetime.date.today()}, {os.cpu_count()} cores, {size}, medians of {options.rounds} rounds",
+        flush=True,
+    )
+    results = {}
+    for name in options.families or FAMILIES:
+        results[name] = compare(name, size, texts, options)
+        print("\n".join(lines(name, results[name]["figures"])), flush=True)
+        if options.json:
+            options.json.write_text(
+                json.dumps({"size": dataclasses.asdict(size), "families": results}, indent=1)
+            )
+    versions = {side: kept for result in results.values() for side, kept in result["versions"].items()}
+    for side, kept in versions.items():
+        print(f"{side}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
+
+
+if __name__ == "__main__":
+    main()

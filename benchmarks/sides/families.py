@@ -1,0 +1,62 @@
+"""What is measured: one line for each family. Read by all sides, so it imports none of them."""
+
+import dataclasses
+
+FIRTH, KERAS_HUB, TRANSFORMERS = "firth", "KerasHub", "transformers"
+PREDICTIONS = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """Of all models, and of the batches that they read."""
+
+    layers: int = 4
+    width: int = 256
+    heads: int = 4
+    length: int = 128
+    batch: int = 32
+    precision: str = "float32"
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """What a family learns from, and who else has it.
+
+    Attributes:
+        task: `masked`, `replaced`, `permutation`, `causal`, `corruption` or `denoising`.
+        vocabulary: Pieces, as the published models have.
+        dropout: Of hidden states and attention, as in its own pre-training.
+        peers: Those that have it.
+    """
+
+    task: str
+    vocabulary: int
+    dropout: float
+    peers: tuple[str, ...] = (KERAS_HUB, TRANSFORMERS)
+
+    @property
+    def has_decoder_beside_encoder(self) -> bool:
+        """Whether there are two stacks."""
+        return self.task in ("corruption", "denoising")
+
+
+FAMILIES = {
+    "bert": Family("masked", 30_522, 0.1),
+    "roberta": Family("masked", 50_265, 0.1),
+    "albert": Family("masked", 30_000, 0.0),
+    "electra": Family("replaced", 30_522, 0.1, (TRANSFORMERS,)),
+    "deberta_v3": Family("masked", 128_100, 0.1),
+    "xlnet": Family("permutation", 32_000, 0.1, (TRANSFORMERS,)),
+    "gpt2": Family("causal", 50_257, 0.1),
+    "llama": Family("causal", 32_000, 0.0),
+    "t5": Family("corruption", 32_128, 0.1),
+    "t5_1_1": Family("corruption", 32_128, 0.0),
+    "bart": Family("denoising", 50_265, 0.1),
+}
+
+EMBEDDING_WIDTH = 128  # ALBERT and ELECTRA.
+
+
+def llama_inner_width(size: Size) -> int:
+    """Two thirds of four times the width, rounded up to a multiple of 16."""
+    return -(-8 * size.width // 48) * 16

@@ -1,0 +1,99 @@
+"""firth's recipes of the families that `benchmarks.models` measures."""
+
+from benchmarks.sides.families import EMBEDDING_WIDTH, PREDICTIONS, Family, Size, llama_inner_width
+from firth.recipes import blocks, model
+from firth.recipes.denoising import Denoising, SpanCorruption
+from firth.recipes.language_models import CausalLM
+from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection
+from firth.recipes.recipe import Recipe
+from firth.recipes.sources import TextSource
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.training import Training
+
+OBJECTIVES = {
+    "masked": MaskedLM(max_predictions=PREDICTIONS, next_sentence=False),
+    "replaced": ReplacedTokenDetection(max_predictions=PREDICTIONS),
+    "permutation": PermutationLM(max_predictions=PREDICTIONS),
+    "causal": CausalLM(),
+    "corruption": SpanCorruption(),
+    "denoising": Denoising(),
+}
+PRE_NORM = blocks.Norm(placement="pre", epsilon=1e-5)
+RMS_NORM = blocks.Norm(kind="rms_norm", placement="pre", epsilon=1e-6)
+FACTORISED = blocks.Embeddings(width=EMBEDDING_WIDTH, segments=2, norm=True)
+
+
+def _encoder(**parts):
+    return lambda common, size: model.MaskedTransformer(**common, **parts)
+
+
+def _xlnet(common, size):
+    return model.TwoStreamTransformer(**common)
+
+
+def _gpt2(common, size):
+    feed_forward = blocks.FeedForward(activation="gelu_approximate")
+    positions = blocks.LearnedPositions(length=1024)
+    parts = {"feed_forward": feed_forward, "norm": PRE_NORM, "positions": positions}
+    return model.CausalTransformer(**common, **parts)
+
+
+def _llama(common, size):
+    attention = common["attention"].model_copy(update={"key_value_heads": size.heads // 2})
+    feed_forward = blocks.FeedForward(width=llama_inner_width(size), activation="silu", gated=True)
+    parts = {"attention": attention, "feed_forward": feed_forward, "norm": RMS_NORM}
+    untied = {"biases": False, "tied_output": False, "positions": blocks.RotaryPositions()}
+    return model.CausalTransformer(**{**common, **parts}, **untied)
+
+
+def _t5(inner_factor, tied, **feed_forward):
+    def make(common, size):
+        attention = common["attention"].model_copy(update={"scaled": False})
+        inner = blocks.FeedForward(width=inner_factor * size.width, **feed_forward)
+        parts = {"attention": attention, "feed_forward": inner, "norm": RMS_NORM, "biases": False}
+        output = {"tied_output": tied, "scaled_output": tied}
+        return model.EncoderDecoder(**{**common, **parts}, positions=blocks.RelativeBuckets(), **output)
+
+    return make
+
+
+def _bart(common, size):
+    positions = blocks.LearnedPositions(length=1024, unused=2)
+    norm = blocks.Norm(epsilon=1e-5)
+    return model.EncoderDecoder(
+        **common, norm=norm, positions=positions, embeddings=blocks.Embeddings(norm=True)
+    )
+
+
+MODELS = {
+    "bert": _encoder(),
+    "roberta": _encoder(
+        positions=blocks.LearnedPositions(length=512, unused=2), embeddings=blocks.Embeddings(norm=True)
+    ),
+    "albert": _encoder(embeddings=FACTORISED, share_layers=True),
+    "electra": _encoder(embeddings=FACTORISED),
+    "deberta_v3": _encoder(positions=blocks.DisentangledPositions(), embeddings=blocks.Embeddings(norm=True)),
+    "xlnet": _xlnet,
+    "gpt2": _gpt2,
+    "llama": _llama,
+    "t5": _t5(4, True, activation="relu"),
+    "t5_1_1": _t5(2, False, activation="gelu_approximate", gated=True),
+    "bart": _bart,
+}
+
+
+def make_recipe(name: str, family: Family, size: Size) -> Recipe:
+    """Returns the recipe of a family in a size."""
+    attention = blocks.Attention(heads=size.heads, dropout=family.dropout)
+    common = {"layers": size.layers, "width": size.width, "attention": attention, "dropout": family.dropout}
+    objective = OBJECTIVES[family.task]
+    sentinels = 100 if family.task == "corruption" else 0
+    return Recipe(
+        name="benchmark",
+        sources=(TextSource(kind="text", paths=("*.txt",)),),
+        tokenizer=WordPieceTokenizer(vocabulary_size=family.vocabulary, sentinels=sentinels),
+        sequences=Sequences(length=size.length),
+        objective=objective,
+        model=MODELS[name](common, size),
+        training=Training.model_validate({"batch_size": size.batch, "precision": size.precision}),
+    )

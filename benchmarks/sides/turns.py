@@ -1,0 +1,68 @@
+"""Processes that take turns: each has its own memory, and all do their steps in one and the same minute.
+
+A process answers each line of its standard input with one line of JSON.
+"""
+
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+# So long nothing runs before a turn, for the other process's threads to fall asleep.
+PAUSE_SECONDS = 0.05
+
+
+class Side:
+    """One side of a comparison, in a process of its own.
+
+    Args:
+        python: The interpreter.
+        arguments: Of `benchmarks.sides.work`.
+
+    Raises:
+        RuntimeError: if the process ends before it answers; what it wrote to standard error stands above.
+    """
+
+    def __init__(self, python: str, arguments: list[str]):
+        command = [python, "-m", "benchmarks.sides.work", *arguments]
+        root = pathlib.Path(__file__).parents[2]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self._process = subprocess.Popen(command, cwd=root, text=True, **pipes)
+        self.versions = self._answer()
+
+    def step(self, work: str, given: str, lot: int) -> dict[str, float]:
+        """Does one lot of work; returns `seconds`, `processor_seconds` and `peak_megabytes`."""
+        time.sleep(PAUSE_SECONDS)
+        print(json.dumps([work, given, lot]), file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"a side ended with {self._process.wait()}")
+        return json.loads(line)
+
+
+def answer(versions: dict[str, str], do: Callable[[str, str, int], None]) -> None:
+    """Serves the other end: does what each line asks for, and says how long it took."""
+    # Whatever libraries print goes to standard error.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    print(json.dumps(versions), file=answers, flush=True)
+    for line in sys.stdin:
+        task = json.loads(line)
+        wall, processor = time.perf_counter(), time.process_time()
+        do(*task)
+        wall, processor = time.perf_counter() - wall, time.process_time() - processor
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        figures = {"seconds": wall, "processor_seconds": processor, "peak_megabytes": peak}
+        print(json.dumps(figures), file=answers, flush=True)

@@ -1,0 +1,46 @@
+"""What a process of `benchmarks.models` runs: one family on one side.
+
+python -m benchmarks.sides.work SIDE FAMILY SIZE LOTS
+
+SIZE is JSON, LOTS an .npz of arrays named `<input>/<lot>/<feature>`.
+"""
+
+import importlib
+import json
+import os
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import numpy as np
+
+from benchmarks.sides import families, turns
+
+MODULES = {families.FIRTH: "firth", families.KERAS_HUB: "keras_hub", families.TRANSFORMERS: "transformers"}
+
+
+def read_lots(path: str) -> dict[tuple[str, int], dict[str, np.ndarray]]:
+    lots: dict[tuple[str, int], dict[str, np.ndarray]] = {}
+    with np.load(path) as arrays:
+        for key, value in arrays.items():
+            given, number, name = key.split("/")
+            lots.setdefault((given, int(number)), {})[name] = value
+    return lots
+
+
+def main() -> None:
+    side, name, size, path = sys.argv[1:]
+    module = importlib.import_module(f"benchmarks.sides.{MODULES[side]}_side")
+    family = families.FAMILIES[name]
+    model = module.Model(name, family, families.Size(**json.loads(size)))
+    lots = {key: model.prepare(features) for key, features in read_lots(path).items()}
+
+    def do(work, given, lot):
+        for batch in lots[given, lot]:
+            getattr(model, work)(batch)
+
+    turns.answer(model.versions, do)
+
+
+if __name__ == "__main__":
+    main()
