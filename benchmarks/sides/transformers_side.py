@@ -16,6 +16,7 @@ NAMES = {
     "decoder_token_ids_mask": "decoder_attention_mask",
     "labels": "labels",
 }
+OF_TRAINING = ("labels", "perm_mask", "target_mapping")
 
 
 def encoder_config(family: Family, size: Size) -> dict:
@@ -220,7 +221,7 @@ class Model:
     def inference(self, batch) -> None:
         """Hidden states of all tokens."""
         self._model.eval()
-        inputs = {name: value for name, value in batch.items() if name != "labels"}
+        inputs = {name: value for name, value in batch.items() if name not in OF_TRAINING}
         with torch.inference_mode(), self._precision():
             if not self._family.has_decoder_beside_encoder:
                 self._model.base_model(**inputs)

@@ -1,0 +1,60 @@
+"""firth on TensorFlow: packed rows, its own training step."""
+
+import importlib.metadata
+import platform
+
+import keras
+import tensorflow as tf
+
+from benchmarks.sides import batches
+from benchmarks.sides.families import FIRTH, Family, Size
+from benchmarks.sides.recipes import make_recipe
+from firth import features as names
+from firth.models import build_pretraining_model
+from firth.training.optimizers import build_optimizer
+from firth.training.step import build_train_step
+
+
+class Model:
+    """One family; see `benchmarks.sides.work`."""
+
+    def __init__(self, name: str, family: Family, size: Size):
+        self._recipe = make_recipe(name, family, size)
+        self._model = build_pretraining_model(self._recipe)
+        self._step = None
+        self.versions = {
+            "python": platform.python_version(),
+            "tensorflow": tf.__version__,
+            "keras": keras.__version__,
+            FIRTH: importlib.metadata.version("firth"),
+        }
+
+    def prepare(self, features: batches.Features) -> list[dict[str, tf.Tensor]]:
+        """Returns the lot as it is: a batch of packed rows."""
+        return [{name: tf.constant(value) for name, value in features.items()}]
+
+    def inference(self, batch) -> None:
+        """Hidden states of all tokens."""
+        self._infer({name: value for name, value in batch.items() if name != names.ATTENTION_ORDER}).numpy()
+
+    def training(self, batch) -> None:
+        """Forward, backward, clipping and AdamW."""
+        if self._step is None:
+            self._step = self._make_step()
+        float(self._step(batch).loss)
+
+    @tf.function
+    def _infer(self, batch):
+        return tf.reduce_sum(tf.cast(self._model.backbone(batch, training=False), tf.float32))
+
+    def _make_step(self):
+        training = self._recipe.training
+        optimizer = build_optimizer(training.optimizer, training.steps)
+        optimizer.build(self._model.trainable_variables)
+        return build_train_step(
+            self._model,
+            optimizer,
+            self._recipe.objective.losses,
+            tf.distribute.get_strategy(),
+            self._recipe.seed,
+        )

@@ -1,0 +1,212 @@
+"""What golden/*.npz hold, by name: the model of ours that is the same, and how its weights are copied."""
+
+import functools
+import json
+import pathlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from firth.models import PretrainingModel
+from firth.recipes import blocks, model
+from firth.recipes.denoising import Denoising, SpanCorruption
+from firth.recipes.language_models import CausalLM
+from firth.recipes.masking import MaskedLM, ReplacedTokenDetection
+from firth.recipes.objective_base import Objective
+from tests.models import transformers_weights as weights
+from tests.models.weights import copy_weights
+
+FOLDER = pathlib.Path(__file__).parent / "golden"
+VOCABULARY, EPSILON = 40, 1e-3
+
+ATTENTION = blocks.Attention(heads=4, dropout=0.0)
+SHAPE = {"layers": 2, "width": 16, "attention": ATTENTION, "dropout": 0.0}
+SHAPE["feed_forward"] = blocks.FeedForward(width=24)
+POST_NORM = blocks.Norm(epsilon=EPSILON)
+POSITIONS = blocks.LearnedPositions(length=14)
+FACTORISED = blocks.Embeddings(width=8, segments=2, norm=True)
+
+
+def encoder(**parts) -> model.MaskedTransformer:
+    return model.MaskedTransformer(**{**SHAPE, "norm": POST_NORM, "positions": POSITIONS, **parts})
+
+
+def gpt2() -> model.CausalTransformer:
+    return model.CausalTransformer(
+        **{
+            **SHAPE,
+            "norm": blocks.Norm(placement="pre", epsilon=EPSILON),
+            "positions": POSITIONS,
+            "feed_forward": blocks.FeedForward(width=24, activation="gelu_approximate"),
+        }
+    )
+
+
+def llama(positions: blocks.RotaryPositions, **parts) -> model.CausalTransformer:
+    attention = ATTENTION.model_copy(update={"key_value_heads": 2, **parts})
+    return model.CausalTransformer(
+        **{
+            **SHAPE,
+            "attention": attention,
+            "norm": blocks.Norm(kind="rms_norm", placement="pre", epsilon=EPSILON),
+            "positions": positions,
+            "feed_forward": blocks.FeedForward(width=24, activation="silu", gated=True),
+            "biases": False,
+            "tied_output": "head_width" in parts,
+        }
+    )
+
+
+def t5(tied: bool, **feed_forward) -> model.EncoderDecoder:
+    return model.EncoderDecoder(
+        **{
+            **SHAPE,
+            "attention": ATTENTION.model_copy(update={"head_width": 6, "scaled": False}),
+            "norm": blocks.Norm(kind="rms_norm", placement="pre", epsilon=EPSILON),
+            "positions": blocks.RelativeBuckets(buckets=8, max_distance=9),
+            "feed_forward": blocks.FeedForward(width=24, **feed_forward),
+            "biases": False,
+            "tied_output": tied,
+            "scaled_output": tied,
+        }
+    )
+
+
+def bart() -> model.EncoderDecoder:
+    return model.EncoderDecoder(
+        **SHAPE,
+        norm=blocks.Norm(epsilon=1e-5),
+        positions=blocks.LearnedPositions(length=14, unused=2),
+        embeddings=blocks.Embeddings(norm=True),
+    )
+
+
+class Reference(NamedTuple):
+    """A model of ours, and the weights of the reference by its paths."""
+
+    model: object
+    objective: Objective
+    weights: Callable
+
+
+MASKED_LM = MaskedLM(max_predictions=12, next_sentence=False)
+SCALING = blocks.RotaryScaling(original_length=64)
+REFERENCES = {
+    "bert": Reference(encoder(), MaskedLM(max_predictions=12), weights.bert),
+    "roberta": Reference(
+        encoder(
+            positions=blocks.LearnedPositions(length=14, unused=2),
+            embeddings=blocks.Embeddings(segments=1, norm=True),
+        ),
+        MASKED_LM,
+        weights.roberta,
+    ),
+    "albert": Reference(
+        encoder(
+            embeddings=FACTORISED,
+            share_layers=True,
+            feed_forward=blocks.FeedForward(width=24, activation="gelu_approximate"),
+        ),
+        MaskedLM(max_predictions=12, next_sentence=False, sentence_order=True),
+        weights.albert,
+    ),
+    "electra": Reference(
+        encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), weights.electra
+    ),
+    "gpt2": Reference(gpt2(), CausalLM(), weights.gpt2),
+    "llama": Reference(llama(blocks.RotaryPositions(base=100.0)), CausalLM(), weights.llama),
+    "llama_3_1": Reference(
+        llama(blocks.RotaryPositions(base=100.0, scaling=SCALING), head_width=8),
+        CausalLM(),
+        weights.llama_3_1,
+    ),
+    "t5": Reference(t5(tied=True, activation="relu"), SpanCorruption(), weights.t5),
+    "t5_1_1": Reference(
+        t5(tied=False, activation="gelu_approximate", gated=True), SpanCorruption(), weights.t5_1_1
+    ),
+    "bart": Reference(bart(), Denoising(), weights.bart),
+}
+
+
+@functools.cache
+def read_golden(name: str) -> dict[str, np.ndarray]:
+    """Returns the arrays of a golden file; see golden/make_transformers_golden.py."""
+    with np.load(FOLDER / f"{name}.npz") as arrays:
+        return dict(arrays)
+
+
+def made_with(name: str) -> dict:
+    return json.loads(str(read_golden(name)["made_with"]))
+
+
+@functools.cache
+def build_model(name: str) -> PretrainingModel:
+    """Returns our model with the reference's weights."""
+    reference = REFERENCES[name]
+    made = PretrainingModel(
+        model=reference.model.model_dump(),
+        objective=reference.objective.model_dump(),
+        vocabulary_size=VOCABULARY,
+        dtype="float32",
+    )
+    made.build()
+    state = weights.State(read_golden(name)).below("weight/")
+    copy_weights(made, reference.weights(state))
+    return made
+
+
+def features_of(name: str) -> dict[str, np.ndarray]:
+    """Returns the golden inputs as features: an example a row, padding behind."""
+    given = {key.removeprefix("input/"): value for key, value in read_golden(name).items() if "input/" in key}
+    features = _stack(given["input_ids"], given["attention_mask"])
+    if "decoder_input_ids" in given:
+        decoder = _stack(given["decoder_input_ids"], given["decoder_attention_mask"])
+        features |= {f"decoder_{key}": value for key, value in decoder.items()} | _labels(given["labels"])
+    elif REFERENCES[name].objective.kind == "causal_lm":
+        features |= _labels(np.pad(given["labels"][:, 1:], ((0, 0), (0, 1)), constant_values=-100))
+    else:
+        features["segment_ids"] = given.get("token_type_ids", np.zeros_like(given["input_ids"]))
+        features |= _selection(given["labels"])
+    for task in ("next_sentence", "sentence_order"):
+        if f"{task}_label" in given:
+            features[f"{task}_labels"] = given[f"{task}_label"][:, None]
+            features[f"{task}_weights"] = np.ones((len(given["labels"]), 1))
+            features["pooled_positions"] = np.zeros((len(given["labels"]), 1))
+    return {
+        key: value.astype("float32" if key.endswith("weights") else "int32")
+        for key, value in features.items()
+    }
+
+
+def packed(features: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Returns what the encoder and the decoder read of all examples in a single row, without padding."""
+    row = {}
+    for prefix in ("", "decoder_"):
+        names = [f"{prefix}{kind}_ids" for kind in ("token", "position", "segment")]
+        for name in filter(features.__contains__, names):
+            row[name] = features[name][features[f"{prefix}document_ids"] > 0][None]
+        if f"{prefix}document_ids" in features:
+            real = features[f"{prefix}document_ids"] > 0
+            row[f"{prefix}document_ids"] = (np.nonzero(real)[0] + 1).astype("int32")[None]
+    return row
+
+
+def _stack(ids, mask):
+    positions = np.tile(np.arange(ids.shape[1]), (len(ids), 1))
+    return {"token_ids": ids, "position_ids": positions, "document_ids": mask}
+
+
+def _labels(labels):
+    return {"label_ids": np.maximum(labels, 0), "label_weights": labels != -100}
+
+
+def _selection(labels):
+    """Every predicted position of a row, padded with weight 0."""
+    positions = np.argsort(labels == -100, axis=1, kind="stable")
+    picked = np.take_along_axis(labels, positions, axis=1)
+    return {
+        "masked_positions": positions,
+        "masked_labels": np.maximum(picked, 0),
+        "masked_weights": picked != -100,
+    }
