@@ -20,13 +20,13 @@ def bytes_text(count: float) -> str:
 
     Example:
 
-    >>> bytes_text(999), bytes_text(1_500_000), bytes_text(2.04e9)
-    ('999 B', '1.5 MB', '2.0 GB')
+    >>> bytes_text(999), bytes_text(1_500_000), bytes_text(2.04e9), bytes_text(1.5e15)
+    ('999 B', '1.5 MB', '2.0 GB', '1.5 PB')
     """
     if count < 1000:
         return f"{count:.0f} B"
-    for unit in ("kB", "MB", "GB"):
+    for unit in ("kB", "MB", "GB", "TB"):
         count /= 1000
         if count < 999.95:
             return f"{count:.1f} {unit}"
-    return f"{count / 1000:.1f} TB"
+    return f"{count / 1000:.1f} PB"

@@ -14,17 +14,35 @@ def cost_lines(recipe: Recipe) -> list[str]:
 
     >>> from firth.recipes import load_recipe
     >>> print(cost_lines(load_recipe("bert_base"))[0])
-    parameters: 109,482,240 with pooler, 110,106,428 with what the objective trains
+    parameters: 109,482,240; 110,106,428 in training, with the objective's heads
     """
     counts, memory = parameter_counts(recipe), memory_bytes(recipe)
     flops, steps = training_flops_per_step(recipe), recipe.training.steps
     parts = (f"{name} {count:,}" for name, count in counts.items() if name not in _TOTALS)
     held = (f"{name} {bytes_text(size)}" for name, size in memory.items() if name != "total")
-    trained = f"{counts['total_with_heads']:,} with what the objective trains"
+    total, trained = counts["total"], counts["total_with_heads"]
+    heads = f"; {trained:,} in training, with the objective's heads" if trained != total else ""
     return [
-        f"parameters: {counts['total']:,} with pooler, {trained}",
+        f"parameters: {total:,}{heads}",
         f"  {', '.join(parts)}",
         f"training: {flops:.3g} FLOPs a step, {flops * steps:.3g} in {steps:,} steps",
         f"memory in training: about {bytes_text(memory['total'])}",
         f"  {', '.join(held)}",
     ]
+
+
+def count_text(count: int) -> str:
+    """Returns a number of parameters as papers write it, in three digits.
+
+    Example:
+
+    >>> count_text(84_992), count_text(4_385_920), count_text(124_439_808), count_text(6_738_415_616)
+    ('85.0K', '4.39M', '124M', '6.74B')
+    """
+    value, unit = float(count), ""
+    for unit in ("", "K", "M", "B"):
+        if value < 999.5 or unit == "B":
+            break
+        value /= 1000
+    digits = 0 if not unit or value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f}{unit}"

@@ -28,17 +28,24 @@ def _recipes(
 
 
 def _print_presets() -> None:
+    """Prints a line for each preset, and an empty one between the families of different name."""
     from rich.console import Console
     from rich.table import Table
 
+    from firth.cli.costs import count_text
     from firth.recipes import load_recipe, preset_names
     from firth.recipes.counting import parameter_counts
+    from firth.recipes.families import family_of
 
     table = Table(box=None, pad_edge=False)
     table.add_column("preset", style="bold", no_wrap=True)
     table.add_column("parameters", justify="right", no_wrap=True)
     table.add_column("what it is")
+    above = None
     for name in preset_names():
-        recipe = load_recipe(name)
-        table.add_row(name, f"{parameter_counts(recipe)['total']:,}", recipe.description)
+        kin = family_of(name).split("_")[0]
+        if above not in (None, kin):
+            table.add_row()
+        recipe, above = load_recipe(name), kin
+        table.add_row(name, count_text(parameter_counts(recipe)["total"]), recipe.description)
     Console().print(table)

@@ -1,6 +1,7 @@
 """Reads recipes: presets by name, files by path, and options on top."""
 
 import difflib
+import functools
 import importlib.resources
 import json
 import os
@@ -10,8 +11,9 @@ from collections.abc import Sequence
 import pydantic
 
 from firth.recipes.drafts import Draft, draft_of, overlay, override
-from firth.recipes.errors import RecipeError, suggest
+from firth.recipes.errors import RecipeError
 from firth.recipes.explain import explain
+from firth.recipes.families import in_order, suggest_preset
 from firth.recipes.recipe import Recipe
 from firth.recipes.yaml_text import read_yaml, write_yaml
 
@@ -22,16 +24,15 @@ _PRESETS = importlib.resources.files("firth.recipes").joinpath("presets")
 
 
 def preset_names() -> tuple[str, ...]:
-    """Returns the names of the presets, from the smallest model to the largest.
+    """Returns the names of the presets, by family and from small to large.
 
     Example:
 
     >>> preset_names()[0], "bert_mini" in preset_names()
     ('demo', True)
     """
-    known = ("demo", "bert_tiny", "bert_mini", "bert_small", "bert_medium", "bert_base", "bert_large")
-    found = {entry.name.removesuffix(".yaml") for entry in _PRESETS.iterdir() if entry.name.endswith(".yaml")}
-    return (*(name for name in known if name in found), *sorted(found.difference(known)))
+    files = (entry.name for entry in _PRESETS.iterdir())
+    return in_order(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))
 
 
 def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Recipe:
@@ -86,12 +87,13 @@ def _read(name_or_path: str | os.PathLike[str]) -> Draft:
     name = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and os.sep not in name and not name.endswith(SUFFIXES):
         if name not in preset_names():
-            advice = suggest(name, preset_names())
+            advice = suggest_preset(name, preset_names())
             raise RecipeError([f"no preset is named {name!r}; {advice} (a file's path ends in .yaml)"])
         return _read_preset(name)
     return _extended(_file_text(pathlib.Path(name)), name, pathlib.Path(name).stem)
 
 
+@functools.cache
 def _read_preset(name: str) -> Draft:
     file = _PRESETS.joinpath(f"{name}.yaml")
     return _extended(file.read_text(encoding="utf-8"), f"presets/{name}.yaml", name)
@@ -109,9 +111,8 @@ def _extended(text: str, file: str, stem: str) -> Draft:
         return top
     if parent not in preset_names():
         place = draft.origin((EXTENDS,)).place
-        raise RecipeError(
-            [f"{place}: {EXTENDS}: no preset is named {parent!r}; {suggest(str(parent), preset_names())}"]
-        )
+        advice = suggest_preset(str(parent), preset_names())
+        raise RecipeError([f"{place}: {EXTENDS}: no preset is named {parent!r}; {advice}"])
     return overlay(_read_preset(parent), top)
 
 

@@ -1,0 +1,109 @@
+"""Names of presets: by family and from small to large, and which one is meant by a name that is none."""
+
+import difflib
+from collections.abc import Iterable
+
+# As the field has gone; a family's presets are named `<family>` or `<family>_<size>`.
+FAMILIES = (
+    "demo",
+    "elmo",
+    "bert",
+    "roberta",
+    "spanbert",
+    "albert",
+    "electra",
+    "deberta_v3",
+    "xlnet",
+    "gpt_1",
+    "gpt2",
+    "gpt3",
+    "llama",
+    "llama_1",
+    "llama_2",
+    "llama_3_1",
+    "llama_3_2",
+    "prefix_lm",
+    "unilm",
+    "t5",
+    "t5_1_1",
+    "t5_ablation",
+    "bart",
+)
+
+# Sizes that are words; those that are numbers (`2_7b`) stand behind them.
+_SIZES = (
+    "tiny",
+    "mini",
+    "xsmall",
+    "small",
+    "medium",
+    "",
+    "base",
+    "original",
+    "large",
+    "xl",
+    "xlarge",
+    "xxl",
+    "xxlarge",
+)
+
+
+def family_of(name: str) -> str:
+    """Returns the family of a preset, the longest one that its name begins with; its own name without one.
+
+    Example:
+
+    >>> family_of("t5_1_1_base"), family_of("t5_11b"), family_of("my_model")
+    ('t5_1_1', 't5', 'my_model')
+    """
+    fitting = [family for family in FAMILIES if f"{name}_".startswith(f"{family}_")]
+    return max(fitting, key=len, default=name)
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Returns names by family and size.
+
+    Example:
+
+    >>> in_order(["t5_11b", "bert_large", "t5_3b", "bert_base", "t5_base"])
+    ('bert_base', 'bert_large', 't5_base', 't5_3b', 't5_11b')
+    """
+    return tuple(sorted(names, key=_key))
+
+
+def _key(name: str) -> tuple[int, float, str]:
+    family = family_of(name)
+    size = name.removeprefix(family).removeprefix("_")
+    place = FAMILIES.index(family) if family in FAMILIES else len(FAMILIES)
+    return place, _rank(size), name
+
+
+def _rank(size: str) -> float:
+    if size in _SIZES:
+        return _SIZES.index(size)
+    billions = size.removesuffix("b").replace("_", ".")
+    is_number = size.endswith("b") and billions.replace(".", "", 1).isdecimal()
+    return len(_SIZES) + (float(billions) if is_number else 0.0)
+
+
+def suggest_preset(given: str, names: Iterable[str]) -> str:
+    """Returns which preset is meant, in words: those of a family, the nearest name, or where all are listed.
+
+    Example:
+
+    >>> known = ["bert_base", "bert_large", "xlnet_base"]
+    >>> suggest_preset("berd_base", known), suggest_preset("bert", known)
+    ('did you mean bert_base?', 'did you mean one of: bert_base, bert_large?')
+    >>> suggest_preset("transformer", known)
+    '`firth recipes` lists them'
+    """
+    members: dict[str, list[str]] = {}
+    for name in in_order(names):
+        for family in {family_of(name), family_of(name).split("_")[0]}:
+            members.setdefault(family, []).append(name)
+    meant = members | {name: [name] for family in members.values() for name in family}
+    near = [given] if given in meant else difflib.get_close_matches(given, meant, n=1, cutoff=0.6)
+    if not near:
+        return "`firth recipes` lists them"
+    found = meant[near[0]]
+    return f"did you mean {'one of: ' if len(found) > 1 else ''}{', '.join(found)}?"
