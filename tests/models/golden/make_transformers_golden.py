@@ -148,6 +148,40 @@ def run_electra(model: Electra, inputs: Tensors) -> Tensors:
     }
 
 
+def permutation_inputs(generator: np.random.Generator) -> Arrays:
+    """Context has the order 0 and sees itself; three tokens of each text follow in a random order."""
+    inputs = one_text(generator, pad=0)
+    shape = inputs["input_ids"].shape
+    order, positions = np.zeros(shape, "int64"), np.zeros((len(LENGTHS), 3), "int64")
+    for row, length in enumerate(LENGTHS):
+        places = generator.permutation(length)[:3]
+        positions[row], order[row, places] = np.sort(places), np.arange(3) + 1
+    hides_itself = np.eye(shape[1], dtype=bool) & (order > 0)[:, :, None]
+    return {
+        **inputs,
+        "token_type_ids": (np.arange(shape[1]) >= np.array([[5], [3], [4]])) * inputs["attention_mask"],
+        "attention_order": order,
+        "positions": positions,
+        "perm_mask": ((order[:, None, :] > order[:, :, None]) | hides_itself).astype("float32"),
+        "target_mapping": np.eye(shape[1], dtype="float32")[positions],
+        "labels": generator.integers(2, VOCABULARY, positions.shape),
+    }
+
+
+def run_permutation(model: transformers.XLNetLMHeadModel, inputs: Tensors) -> Tensors:
+    """`hidden/last` without an order; with it `hidden/content` and `hidden/query`, of both streams."""
+    ours = ("attention_order", "positions")
+    given = {name: value for name, value in inputs.items() if name not in ours}
+    answers = model(**given, output_hidden_states=True, use_mems=False)
+    content, query = answers.hidden_states[-2:]
+    return {
+        **last_states(model, inputs),
+        "hidden/content": content,
+        "hidden/query": query,
+        "loss/lm": answers.loss,
+    }
+
+
 @dataclasses.dataclass(frozen=True)
 class Family:
     """How to make a model, what it reads, and what of its answers is kept."""
@@ -241,6 +275,28 @@ GPT2 = {
     "embd_pdrop": 0.0,
     "attn_pdrop": 0.0,
 }
+# Two distances have a bucket of their own, and 8 tokens apart share the last with all beyond.
+DEBERTA_V3 = {
+    **ENCODER,
+    "type_vocab_size": 0,
+    "relative_attention": True,
+    "position_buckets": 4,
+    "max_relative_positions": 9,
+    "share_att_key": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "norm_rel_ebd": "layer_norm",
+    "position_biased_input": False,
+}
+XLNET = {
+    "vocab_size": VOCABULARY,
+    "d_model": 16,
+    "n_layer": 2,
+    "n_head": 4,
+    "d_inner": 24,
+    "ff_activation": "gelu",
+    "layer_norm_eps": EPSILON,
+    "dropout": 0.0,
+}
 
 FAMILIES = {
     "bert": Family(
@@ -267,6 +323,16 @@ FAMILIES = {
     ),
     "electra": Family(
         Electra, transformers.ElectraConfig, {**ENCODER, "embedding_size": 8}, electra_inputs, run_electra
+    ),
+    "deberta": Family(
+        transformers.DebertaV2ForMaskedLM,
+        transformers.DebertaV2Config,
+        DEBERTA_V3,
+        masked_inputs,
+        single("mlm"),
+    ),
+    "xlnet": Family(
+        transformers.XLNetLMHeadModel, transformers.XLNetConfig, XLNET, permutation_inputs, run_permutation
     ),
     "gpt2": Family(transformers.GPT2LMHeadModel, transformers.GPT2Config, GPT2, causal_inputs, single("lm")),
     "llama": Family(
