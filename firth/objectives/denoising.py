@@ -1,0 +1,195 @@
+"""Denoising (Lewis et al. 2019, "BART", section 2.2)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features
+from firth.objectives.arrangement import encoder_decoder_features
+from firth.objectives.documents import (
+    Parts,
+    Text,
+    count_by_document,
+    ordinary_table,
+    read_text,
+    write_parts,
+)
+from firth.objectives.infilling import Infilling, choose_infilling, poisson_cdf
+from firth.objectives.shuffling import permute_sentences, rotate_documents
+from firth.objectives.spans import choose_tokens
+from firth.recipes.denoising import Denoising
+from firth.recipes.tokenizer import Sequences
+
+
+class Corruption(NamedTuple):
+    """What is done to the tokens of a row, in the order in which they come to stand.
+
+    Attributes:
+        is_deleted: bool [raw_length], left out.
+        is_masked: bool [raw_length], a `[MASK]` each.
+        infilling: A `[MASK]` for each span.
+    """
+
+    is_deleted: tf.Tensor
+    is_masked: tf.Tensor
+    infilling: Infilling
+
+
+class DenoisingObjective:
+    """Corrupts documents in several ways, and lets a decoder write the originals.
+
+    In this order: the sentences of a document are permuted; it is turned to begin at a random token; tokens
+    are left out; tokens give way to a `[MASK]` each; spans give way to one `[MASK]` each. Of n tokens exactly
+    `round(n x rate)` are left out, masked or infilled, fewer only where none is left. Lengths of spans are
+    Poisson distributed; the last one is cut so that the share is met, and an empty one puts a `[MASK]` in
+    where the document does not become longer by that (see `choose_infilling`).
+
+    The inputs are `[CLS] ... [SEP]`; the decoder reads `[SEP] [CLS] x1 ... xn` and its labels are
+    `[CLS] x1 ... xn [SEP]`. Special pieces of the text are moved with it, and never left out or masked.
+
+    Args:
+        config: The objective's part of a recipe.
+        sequences: The recipe's sequences.
+        tokenizer: Gives the special ids.
+
+    Example: three sentences, permuted. Of ten tokens three are infilled.
+
+    >>> from firth.tokenizers import WordPieceTokenizer
+    >>> words = "A B C . D E . F G .".split()
+    >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words)]
+    >>> tokenizer = WordPieceTokenizer(pieces, lowercase=False)
+    >>> objective = DenoisingObjective(Denoising(), Sequences(length=12, max_documents=1), tokenizer)
+    >>> row = {
+    ...     "tokens": tokenizer.tokenize(" ".join(words)),
+    ...     "sentence_starts": tf.constant([1, 0, 0, 0, 1, 0, 0, 1, 0, 0]),
+    ...     "chunk_lengths": tf.constant([10]),
+    ... }
+    >>> made = objective(row, None, seed=[1, 2])
+    >>> for name in ("token_ids", "decoder_token_ids", "label_ids"):
+    ...     print(" ".join(map(tokenizer.id_to_token, made[name].numpy())).replace(" [PAD]", ""))
+    [CLS] D E . F G . [MASK] . [SEP]
+    [SEP] [CLS] A B C . D E . F G .
+    [CLS] A B C . D E . F G . [SEP]
+    """
+
+    def __init__(self, config: Denoising, sequences: Sequences, tokenizer):
+        self._config = config
+        self._sequences = sequences
+        self._ids = (tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
+        self._ordinary = ordinary_table(tokenizer)
+        self._cdf = poisson_cdf(config.infill_mean)
+
+    @property
+    def raw_length(self) -> int:
+        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
+        return self._config.raw_length(self._sequences)
+
+    def specs(self) -> dict[str, features.Spec]:
+        """Returns the specs of what a call gives, for one example."""
+        targets = self._config.target_length(self._sequences)
+        return {
+            **features.encoder_specs(self._config.input_length(self._sequences), segments=False),
+            **features.decoder_specs(targets),
+            **features.label_specs(targets),
+        }
+
+    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+        """Returns the features of one example.
+
+        Args:
+            row: Tensors as `features.row_specs`.
+            partner: Not used.
+            seed: int32 or int64 [2].
+        """
+        del partner
+        seeds = tf.random.split(seed, num=7, alg="philox")
+        text = read_text(row, self._ordinary)
+        moved = self._move(row, text, seeds[:3])
+        inputs = corrupted_inputs(moved, self._corrupt(moved, seeds[3:]), *self._ids, self._sequences.length)
+        targets = whole_documents(text, *self._ids[:2], self._sequences.length)
+        weights = tf.cast(text.lengths > 0, tf.float32)
+        return encoder_decoder_features(inputs, targets, weights, start_id=self._ids[1])
+
+    def _move(self, row, text, seeds) -> Text:
+        """Returns the text with sentences permuted and documents rotated."""
+        if self._config.permute_sentences:
+            text = _reorder(text, permute_sentences(row, text, seeds[0]))
+        if self._config.rotate:
+            text = _reorder(text, rotate_documents(text, self._config.rotate, seeds[1:]))
+        return text
+
+    def _corrupt(self, text, seeds) -> Corruption:
+        config, ordinary = self._config, count_by_document(text.ordinary, text)
+        left, nothing = text.ordinary, tf.zeros_like(text.ordinary)
+        is_deleted = is_masked = nothing
+        if config.delete_rate:
+            is_deleted = choose_tokens(text, left, self._share(config.delete_rate, ordinary), seeds[0])
+            left &= ~is_deleted
+        if config.mask_rate:
+            is_masked = choose_tokens(text, left, self._share(config.mask_rate, ordinary), seeds[1])
+            left &= ~is_masked
+        hidden = tf.minimum(self._share(config.infill_rate, ordinary), count_by_document(left, text))
+        infilling = choose_infilling(text._replace(ordinary=left), hidden, self._cdf, seeds[2:])
+        return Corruption(is_deleted, is_masked, infilling)
+
+    def _share(self, rate, counts):
+        table = np.array([round(rate * count) for count in range(self.raw_length + 1)], np.int32)
+        return tf.gather(table, counts)
+
+
+def corrupted_inputs(
+    text: Text, corruption: Corruption, cls_id: int, sep_id: int, mask_id: int, length: int
+) -> Parts:
+    """Returns `[CLS] ... [SEP]` of each document, with what is corrupted left out or masked.
+
+    Args:
+        text: Of the row, moved.
+        corruption: Of the same tokens.
+        cls_id, sep_id, mask_id: Of `[CLS]`, `[SEP]` and `[MASK]`.
+        length: Of the result.
+    """
+    hidden, start, inserted, appended = corruption.infilling
+    is_shown = text.is_token & ~corruption.is_deleted & ~hidden
+    emitted = tf.cast(is_shown | start, tf.int32) + inserted
+    before = tf.cumsum(emitted, exclusive=True)
+    count = tf.size(text.lengths)
+    bodies = tf.math.unsorted_segment_sum(emitted, text.documents, count + 1)[:count] + appended
+    exists = text.lengths > 0
+    lengths = tf.where(exists, bodies + 2, 0)
+    starts = tf.cumsum(lengths, exclusive=True)
+    # Appended masks of the documents before are not among `before`, nor are `[CLS]` and `[SEP]`.
+    shifts = tf.cumsum(appended + 2 * tf.cast(exists, tf.int32), exclusive=True) + 1
+    places = before + inserted + tf.gather(tf.concat([shifts, [0]], 0), text.documents)
+    pieces = [
+        (is_shown & ~corruption.is_masked, places, text.tokens),
+        (exists, starts, tf.fill(tf.shape(starts), cls_id)),
+        (exists, starts + lengths - 1, tf.fill(tf.shape(starts), sep_id)),
+    ]
+    # Whatever is not written within a document is a mask.
+    parts = write_parts(length, lengths, pieces, fill=mask_id)
+    return parts._replace(ids=tf.where(tf.range(length) < tf.reduce_sum(lengths), parts.ids, 0))
+
+
+def whole_documents(text: Text, cls_id: int, sep_id: int, length: int) -> Parts:
+    """Returns `[CLS] x1 ... xn [SEP]` of each document.
+
+    Args:
+        text: Of the row, as it was.
+        cls_id, sep_id: Of `[CLS]` and `[SEP]`.
+        length: Of the result.
+    """
+    exists = text.lengths > 0
+    lengths = tf.where(exists, text.lengths + 2, 0)
+    starts = tf.cumsum(lengths, exclusive=True)
+    places = tf.gather(tf.concat([starts, [0]], 0), text.documents) + text.offsets + 1
+    pieces = [
+        (text.is_token, places, text.tokens),
+        (exists, starts, tf.fill(tf.shape(starts), cls_id)),
+        (exists, starts + lengths - 1, tf.fill(tf.shape(starts), sep_id)),
+    ]
+    return write_parts(length, lengths, pieces)
+
+
+def _reorder(text: Text, order) -> Text:
+    return text._replace(tokens=tf.gather(text.tokens, order), ordinary=tf.gather(text.ordinary, order))

@@ -1,0 +1,39 @@
+"""Tokens corrupted one by one (Raffel et al. 2019, "T5", section 3.1.4)."""
+
+from firth.objectives.documents import Text
+from firth.objectives.sentinel_objective import SentinelObjective
+from firth.objectives.spans import Noise, random_tokens
+
+
+class IidDenoisingObjective(SentinelObjective):
+    """Tokens corrupted one by one; consecutive ones share a sentinel.
+
+    This is the paper's worked example and its baseline. Of a document of n tokens `round(n x noise_density)`
+    are corrupted, at least one and not all, each as likely as any other. That number is fixed, where drawing
+    each token for itself would let it vary; the number of spans varies, and rows leave room for the most.
+
+    All else is as in `SpanCorruptionObjective`, the arguments and errors included.
+
+    Example:
+
+    >>> import tensorflow as tf
+    >>> from firth.recipes.denoising import IidDenoising
+    >>> from firth.recipes.tokenizer import Sequences
+    >>> from firth.tokenizers import WordPieceTokenizer
+    >>> words = "Thank you for inviting me to your party last week .".split()
+    >>> sentinels = [f"<extra_id_{number}>" for number in (5, 4, 3, 2, 1, 0)]
+    >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *sentinels]
+    >>> tokenizer = WordPieceTokenizer(pieces, lowercase=False)
+    >>> objective = IidDenoisingObjective(IidDenoising(noise_density=0.3), Sequences(length=16), tokenizer)
+    >>> row = {"tokens": tokenizer.tokenize(" ".join(words)), "chunk_lengths": tf.constant([11])}
+    >>> made = objective(row, None, seed=[1, 2])
+    >>> for name in ("token_ids", "label_ids"):
+    ...     print(" ".join(map(tokenizer.id_to_token, made[name].numpy())).replace(" [PAD]", ""))
+    Thank you for <extra_id_0> to your <extra_id_1> last week . [SEP]
+    <extra_id_0> inviting me <extra_id_1> party [SEP]
+    """
+
+    def choose_noise(self, row, text: Text, seed) -> Noise:
+        """Returns random tokens."""
+        del row
+        return random_tokens(text, self.noise_counts(text), seed)
