@@ -9,17 +9,17 @@ from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
     from firth.evaluation.eval_config import build_eval_config
-    from firth.evaluation.metrics import METRICS
+    from firth.evaluation.metrics import metrics_of
     from firth.evaluation.results import ThresholdResult, load_evaluation, load_thresholds
 
 _HOMES = {
-    "METRICS": "metrics",
+    "metrics_of": "metrics",
     "ThresholdResult": "results",
     "build_eval_config": "eval_config",
     "load_evaluation": "results",
     "load_thresholds": "results",
 }
 
-__all__ = ["METRICS", "ThresholdResult", "build_eval_config", "load_evaluation", "load_thresholds"]
+__all__ = ["ThresholdResult", "build_eval_config", "load_evaluation", "load_thresholds", "metrics_of"]
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -1,10 +1,11 @@
 """What TFMA is told to compute and to require."""
 
 import json
+from collections.abc import Sequence
 
 from tensorflow_model_analysis.proto import config_pb2
 
-from firth.evaluation.metrics import METRICS
+from firth.evaluation.metrics import metrics_of
 from firth.features import SOURCE
 from firth.recipes import Evaluation
 
@@ -12,7 +13,7 @@ SIGNATURE = "evaluate"
 METRICS_MODULE = "firth.evaluation.tfma_metrics"
 
 
-def build_eval_config(evaluation: Evaluation, next_sentence: bool) -> config_pb2.EvalConfig:
+def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_pb2.EvalConfig:
     """Returns the EvalConfig of a recipe: its metrics over the whole split and by source, and its thresholds.
 
     Thresholds hold for the whole split. They bound values, not changes, so that a first model can be blessed
@@ -20,17 +21,16 @@ def build_eval_config(evaluation: Evaluation, next_sentence: bool) -> config_pb2
 
     Args:
         evaluation: The recipe's evaluation.
-        next_sentence: Whether the model also learns next sentence prediction.
+        losses: Names of the objective's losses, the main one first.
 
     Example:
 
-    >>> config = build_eval_config(Evaluation(), next_sentence=False)
+    >>> config = build_eval_config(Evaluation(), ["lm"])
     >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics if metric.config]
-    ['mlm_perplexity', 'mlm_accuracy', 'unigram_perplexity', 'mlm_perplexity_over_unigram']
+    ['lm_perplexity', 'lm_accuracy', 'unigram_perplexity', 'perplexity_over_unigram', 'bits_per_byte']
     """
-    names = [name for name in METRICS if next_sentence or not name.startswith("nsp_")]
     metrics = [config_pb2.MetricConfig(class_name="ExampleCount")]
-    metrics += [_metric(name, evaluation) for name in names]
+    metrics += [_metric(name, evaluation, losses) for name in metrics_of(losses)]
     # Without its type, TFMA would first try to load the model with Keras.
     model = config_pb2.ModelSpec(signature_name=SIGNATURE, model_type="tf_generic")
     return config_pb2.EvalConfig(
@@ -40,10 +40,9 @@ def build_eval_config(evaluation: Evaluation, next_sentence: bool) -> config_pb2
     )
 
 
-def _metric(name: str, evaluation: Evaluation) -> config_pb2.MetricConfig:
-    metric = config_pb2.MetricConfig(
-        class_name="MetricOfSums", module=METRICS_MODULE, config=json.dumps({"name": name})
-    )
+def _metric(name: str, evaluation: Evaluation, losses: Sequence[str]) -> config_pb2.MetricConfig:
+    config = json.dumps({"name": name, "losses": list(losses)})
+    metric = config_pb2.MetricConfig(class_name="MetricOfSums", module=METRICS_MODULE, config=config)
     thresholds = [threshold for threshold in evaluation.thresholds if threshold.metric == name]
     lower = [threshold.lower_bound for threshold in thresholds if threshold.lower_bound is not None]
     upper = [threshold.upper_bound for threshold in thresholds if threshold.upper_bound is not None]

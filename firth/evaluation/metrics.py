@@ -6,10 +6,14 @@ metric takes the worst value that it can have, so that it fails its threshold: i
 zero for accuracies.
 """
 
+import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+from firth.features import BYTES_SUM, UNIGRAM_LOSS_SUM
 
 Sums = Mapping[str, float]
+_OVER_A_VOCABULARY = ("mlm", "lm", "sbo")
 
 
 def perplexity(loss_sum: float, weight_sum: float) -> float:
@@ -58,35 +62,54 @@ def _exp(exponent: float) -> float:
         return math.inf
 
 
-def mlm_perplexity(sums: Sums) -> float:
-    """Returns the perplexity of the masked LM over its masked pieces."""
-    return perplexity(sums["mlm_loss_sum"], sums["mlm_weight_sum"])
+def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
+    """Returns the bits that a model needs for each byte of the text that it predicts.
+
+    Args:
+        loss_sum: Sum of cross entropies over all predictions, in nats.
+        bytes_sum: UTF-8 bytes of the predicted tokens.
+
+    Example:
+
+    >>> round(bits_per_byte(8 * math.log(2), 4), 6)
+    2.0
+    """
+    return loss_sum / math.log(2) / bytes_sum if bytes_sum > 0 else math.inf
 
 
-def mlm_accuracy(sums: Sums) -> float:
-    """Returns the share of masked pieces whose likeliest prediction is right."""
-    return accuracy(sums["mlm_correct_sum"], sums["mlm_weight_sum"])
+def metrics_of(losses: Sequence[str]) -> dict[str, Callable[[Sums], float]]:
+    """Returns the metrics of an objective by name, each a function of the sums over a split.
+
+    A perplexity of each loss over a vocabulary and an accuracy of every loss; and of the main loss, how it
+    compares with the unigram distribution of the training split on the same tokens, and bits per byte.
+
+    Args:
+        losses: Names of the objective's losses, the main one first.
+
+    Example:
+
+    >>> list(metrics_of(["mlm", "nsp"]))[:3]
+    ['mlm_perplexity', 'mlm_accuracy', 'nsp_accuracy']
+    """
+    metrics: dict[str, Callable[[Sums], float]] = {}
+    for loss in losses:
+        if loss in _OVER_A_VOCABULARY:
+            metrics[f"{loss}_perplexity"] = functools.partial(_perplexity, loss)
+        metrics[f"{loss}_accuracy"] = functools.partial(_accuracy, loss)
+    main = losses[0]
+    metrics["unigram_perplexity"] = lambda sums: perplexity(
+        sums[UNIGRAM_LOSS_SUM], sums[f"{main}_weight_sum"]
+    )
+    metrics["perplexity_over_unigram"] = lambda sums: perplexity_ratio(
+        sums[f"{main}_loss_sum"], sums[UNIGRAM_LOSS_SUM], sums[f"{main}_weight_sum"]
+    )
+    metrics["bits_per_byte"] = lambda sums: bits_per_byte(sums[f"{main}_loss_sum"], sums[BYTES_SUM])
+    return metrics
 
 
-def nsp_accuracy(sums: Sums) -> float:
-    """Returns the share of pairs that are rightly told to follow one another or not."""
-    return accuracy(sums["nsp_correct_sum"], sums["nsp_weight_sum"])
+def _perplexity(loss: str, sums: Sums) -> float:
+    return perplexity(sums[f"{loss}_loss_sum"], sums[f"{loss}_weight_sum"])
 
 
-def unigram_perplexity(sums: Sums) -> float:
-    """Returns the perplexity of the training split's unigram distribution on the same masked pieces."""
-    return perplexity(sums["unigram_loss_sum"], sums["mlm_weight_sum"])
-
-
-def mlm_perplexity_over_unigram(sums: Sums) -> float:
-    """Returns the masked LM's perplexity over the unigram one: below 1, the model uses the context."""
-    return perplexity_ratio(sums["mlm_loss_sum"], sums["unigram_loss_sum"], sums["mlm_weight_sum"])
-
-
-METRICS: dict[str, Callable[[Sums], float]] = {
-    "mlm_perplexity": mlm_perplexity,
-    "mlm_accuracy": mlm_accuracy,
-    "nsp_accuracy": nsp_accuracy,
-    "unigram_perplexity": unigram_perplexity,
-    "mlm_perplexity_over_unigram": mlm_perplexity_over_unigram,
-}
+def _accuracy(loss: str, sums: Sums) -> float:
+    return accuracy(sums[f"{loss}_correct_sum"], sums[f"{loss}_weight_sum"])

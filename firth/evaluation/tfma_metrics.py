@@ -3,7 +3,8 @@
 TFMA finds them by this module's path, which stands in the EvalConfig.
 """
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Sequence
 
 import apache_beam as beam
 import numpy as np
@@ -12,8 +13,8 @@ import tensorflow_model_analysis as tfma
 # Registers the ops of the exported model's tokenizer, wherever a worker loads the metrics and then the model.
 import tensorflow_text  # noqa: F401
 
-from firth.evaluation.metrics import METRICS
-from firth.features import EVALUATION_SUMS
+from firth.evaluation.metrics import metrics_of
+from firth.features import evaluation_sums
 
 metric_types = tfma.metrics.metric_types
 
@@ -21,21 +22,24 @@ SUMS_KEY = "_firth_example_sums"
 
 
 class MetricOfSums(tfma.metrics.Metric):
-    """One of `metrics.METRICS`, over the outputs of the signature `evaluate`.
+    """One of `metrics.metrics_of`, over the outputs of the signature `evaluate`.
 
     However many metrics are asked for, the sums are made once.
 
     Args:
         name: Of the metric.
+        losses: Names of the objective's losses, the main one first.
 
     Raises:
         ValueError: if there is no such metric.
     """
 
-    def __init__(self, name: str):
-        if name not in METRICS:
-            raise ValueError(f"no metric {name!r}; there are {', '.join(METRICS)}")
-        super().__init__(tfma.metrics.merge_per_key_computations(_computations), name=name)
+    def __init__(self, name: str, losses: Sequence[str]):
+        known = metrics_of(losses)
+        if name not in known:
+            raise ValueError(f"no metric {name!r}; there are {', '.join(known)}")
+        computations = functools.partial(_computations, tuple(losses))
+        super().__init__(tfma.metrics.merge_per_key_computations(computations), name=name, losses=losses)
 
     @property
     def compute_confidence_interval(self) -> bool:
@@ -46,37 +50,41 @@ class MetricOfSums(tfma.metrics.Metric):
 tfma.metrics.metric_types.register_metric(MetricOfSums)
 
 
-def _computations(name: str, model_name: str = "", output_name: str = "") -> list:
+def _computations(losses: tuple[str, ...], name: str, model_name: str = "", output_name: str = "") -> list:
     key = metric_types.MetricKey(name=name, model_name=model_name, output_name=output_name)
     sums_key = metric_types.MetricKey(name=SUMS_KEY, model_name=model_name, output_name=output_name)
 
     def result(metrics):
-        return {key: METRICS[name](metrics[sums_key])}
+        return {key: metrics_of(losses)[name](metrics[sums_key])}
 
     return [
-        metric_types.MetricComputation(keys=[sums_key], preprocessors=None, combiner=SumExamples(sums_key)),
+        metric_types.MetricComputation(
+            keys=[sums_key], preprocessors=None, combiner=SumExamples(sums_key, evaluation_sums(losses))
+        ),
         metric_types.DerivedMetricComputation(keys=[key], result=result),
     ]
 
 
 class SumExamples(beam.CombineFn):
-    """Sums what each example adds, in float64, into a dict from the names of EVALUATION_SUMS.
+    """Sums what each example adds, in float64, into a dict by name.
 
     Args:
         key: The metric key under which TFMA keeps the result; names the model whose outputs are summed.
+        names: Of the outputs that are summed.
     """
 
-    def __init__(self, key):
+    def __init__(self, key, names: Sequence[str]):
         self._key = key
+        self._names = tuple(names)
 
     def create_accumulator(self) -> np.ndarray:
         """Returns zeros, float64 [sums]."""
-        return np.zeros(len(EVALUATION_SUMS))
+        return np.zeros(len(self._names))
 
     def add_input(self, accumulator: np.ndarray, element) -> np.ndarray:
         """Adds one example's outputs."""
         outputs = _outputs(element.get_predictions(), self._key.model_name)
-        return accumulator + [float(np.squeeze(outputs[name])) for name in EVALUATION_SUMS]
+        return accumulator + [float(np.squeeze(outputs[name])) for name in self._names]
 
     def merge_accumulators(self, accumulators: Iterable[np.ndarray]) -> np.ndarray:
         """Adds accumulators."""
@@ -84,7 +92,7 @@ class SumExamples(beam.CombineFn):
 
     def extract_output(self, accumulator: np.ndarray) -> dict:
         """Returns the sums by name, under the key."""
-        return {self._key: dict(zip(EVALUATION_SUMS, accumulator.tolist()))}
+        return {self._key: dict(zip(self._names, accumulator.tolist()))}
 
 
 def _outputs(predictions: dict, model_name: str) -> dict:

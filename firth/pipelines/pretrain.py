@@ -138,7 +138,7 @@ def _model(
         examples=examples,
         model=trainer.outputs["model"],
         baseline_model=baseline.outputs["model"],
-        eval_config=build_eval_config(recipe.evaluation, recipe.objective.next_sentence),
+        eval_config=build_eval_config(recipe.evaluation, list(recipe.objective.losses)),
     )
     validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
     return {"trainer": trainer, "baseline": baseline, "evaluator": evaluator, "validator": validator}

@@ -3,12 +3,12 @@ import json
 import pytest
 
 from firth.evaluation import build_eval_config
-from firth.evaluation.metrics import METRICS
+from firth.evaluation.metrics import metrics_of
 from firth.evaluation.tfma_metrics import MetricOfSums
 from firth.recipes import Evaluation, Threshold
 
 
-def metrics_of(config):
+def configs_of(config):
     return {
         json.loads(metric.config)["name"]: metric
         for metric in config.metrics_specs[0].metrics
@@ -18,8 +18,8 @@ def metrics_of(config):
 
 def test_all_metrics_are_computed_and_bounded_ones_by_value():
     threshold = Threshold(metric="nsp_accuracy", lower_bound=0.5)
-    metrics = metrics_of(build_eval_config(Evaluation(thresholds=(threshold,)), next_sentence=True))
-    assert list(metrics) == list(METRICS)
+    metrics = configs_of(build_eval_config(Evaluation(thresholds=(threshold,)), ["mlm", "nsp"]))
+    assert list(metrics) == list(metrics_of(["mlm", "nsp"]))
     bounded = [name for name, metric in metrics.items() if metric.per_slice_thresholds]
     assert bounded == ["nsp_accuracy"]
     threshold = metrics["nsp_accuracy"].per_slice_thresholds[0].threshold
@@ -33,17 +33,17 @@ def test_the_narrower_of_two_bounds_holds():
     thresholds = tuple(
         Threshold(metric="mlm_perplexity", lower_bound=lower, upper_bound=upper) for lower, upper in bounds
     )
-    metrics = metrics_of(build_eval_config(Evaluation(thresholds=thresholds), next_sentence=True))
+    metrics = configs_of(build_eval_config(Evaluation(thresholds=thresholds), ["mlm", "nsp"]))
     threshold = metrics["mlm_perplexity"].per_slice_thresholds[0].threshold.value_threshold
     assert (threshold.lower_bound.value, threshold.upper_bound.value) == (2.0, 8.0)
 
 
 def test_slices_are_the_whole_split_and_each_source():
-    config = build_eval_config(Evaluation(), next_sentence=False)
+    config = build_eval_config(Evaluation(), ["mlm"])
     assert [list(spec.feature_keys) for spec in config.slicing_specs] == [[], ["source"]]
-    assert "nsp_accuracy" not in metrics_of(config)
+    assert "nsp_accuracy" not in configs_of(config)
 
 
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="no metric 'bleu'; there are mlm_perplexity"):
-        MetricOfSums("bleu")
+        MetricOfSums("bleu", ["mlm"])

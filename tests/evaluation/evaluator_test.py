@@ -12,7 +12,7 @@ from tfx.types import standard_artifacts, standard_component_specs
 from tfx.utils import proto_utils
 
 from firth.evaluation import build_eval_config, load_evaluation, load_thresholds
-from firth.evaluation.metrics import METRICS
+from firth.evaluation.metrics import metrics_of
 from firth.recipes import Evaluation, Threshold
 from tests.exported_model import examples_artifact, exported_model, loaded_model
 
@@ -39,7 +39,7 @@ def expected():
         sums = {
             key: sum(float(row[key][0]) for row, member in zip(rows, members) if member) for key in rows[0]
         }
-        metrics[name] = {metric: function(sums) for metric, function in METRICS.items()}
+        metrics[name] = {metric: function(sums) for metric, function in metrics_of(["mlm", "nsp"]).items()}
         metrics[name]["example_count"] = float(members.sum())
     return metrics
 
@@ -54,7 +54,7 @@ def run_evaluator(folder, examples, thresholds, baseline=False):
     inputs = {"examples": [examples], "model": [model]}
     if baseline:
         inputs["baseline_model"] = [model]
-    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), next_sentence=True)
+    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), ["mlm", "nsp"])
     properties = {
         standard_component_specs.EVAL_CONFIG_KEY: proto_utils.proto_to_json(config),
         standard_component_specs.EXAMPLE_SPLITS_KEY: json.dumps(["eval"]),

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.evaluation.metrics import METRICS
-from firth.features import EVALUATION_SUMS as SUM_NAMES
+from firth.evaluation.metrics import metrics_of
+from firth.features import evaluation_sums
 
+LOSSES = ["mlm", "nsp"]
+METRICS = metrics_of(LOSSES)
+SUM_NAMES = evaluation_sums(LOSSES)
 SUMS = {
     "mlm_loss_sum": 4 * math.log(6.0),
     "mlm_correct_sum": 1.0,
@@ -16,6 +19,7 @@ SUMS = {
     "nsp_correct_sum": 3.0,
     "nsp_weight_sum": 5.0,
     "unigram_loss_sum": 4 * math.log(24.0),
+    "bytes_sum": 10 * math.log2(6.0),
 }
 
 
@@ -26,7 +30,8 @@ def test_a_split_of_four_predictions():
         "mlm_accuracy": 0.25,
         "nsp_accuracy": 0.6,
         "unigram_perplexity": 24.0,
-        "mlm_perplexity_over_unigram": 0.25,
+        "perplexity_over_unigram": 0.25,
+        "bits_per_byte": 0.4,
     }
 
 
@@ -37,14 +42,15 @@ def test_without_predictions_each_metric_is_as_bad_as_it_can_be():
         "mlm_accuracy": 0.0,
         "nsp_accuracy": 0.0,
         "unigram_perplexity": math.inf,
-        "mlm_perplexity_over_unigram": math.inf,
+        "perplexity_over_unigram": math.inf,
+        "bits_per_byte": math.inf,
     }
 
 
 def test_perplexities_that_overflow_still_have_a_ratio():
     sums = {**SUMS, "mlm_loss_sum": 4e5, "unigram_loss_sum": 4e5 + 4 * math.log(2.0)}
     assert METRICS["mlm_perplexity"](sums) == math.inf
-    assert METRICS["mlm_perplexity_over_unigram"](sums) == pytest.approx(0.5)
+    assert METRICS["perplexity_over_unigram"](sums) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("name", METRICS)
