@@ -5,7 +5,8 @@ import os
 
 import tensorflow as tf
 
-_SCALARS = ("loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens_per_second")
+# What a line says of how far the run has come, beside what is drawn over the steps.
+_PROGRESS = ("step", "tokens", "seconds")
 HISTORY_FILE = "history.jsonl"
 
 
@@ -48,7 +49,7 @@ class History:
 
     def _write_scalars(self, line):
         with self._writer.as_default(step=line["step"]):
-            for name in _SCALARS:
+            for name in line.keys() - set(_PROGRESS):
                 tf.summary.scalar(name, line[name])
 
 

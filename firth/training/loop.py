@@ -84,7 +84,7 @@ def run_steps(
     """
     clock, first = _Clock(progress), progress.step + 1
     for example_ids, features in batches:
-        result = StepResult(*(float(value) for value in train_step(features)))
+        result = tf.nest.map_structure(float, train_step(features))
         step, tokens = progress.step + 1, progress.tokens + int(result.tokens)
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             ids = gather_values(strategy, example_ids).numpy().tolist()
@@ -105,8 +105,7 @@ def _log(history, progress, result, learning_rate, clock, steps):
     line = {
         "step": progress.step,
         "loss": result.loss,
-        "mlm_loss": result.mlm_loss,
-        "nsp_loss": result.nsp_loss,
+        **{f"{name}_loss": value for name, value in result.losses.items()},
         "gradient_norm": result.gradient_norm,
         "learning_rate": learning_rate,
         "tokens_per_second": tokens_per_second,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import keras
 
-from firth.models import build_pretraining_model, example_sums
+from firth.models import build_pretraining_model
 from firth.objectives import OBJECTIVES
 from firth.recipes.recipe import Recipe
 from firth.tokenizers import load_tokenizer
@@ -57,7 +57,7 @@ def train(
     progress = checkpoints.restore()
     history = History(checkpoints.directory, model_run_directory, progress.step)
     batches = _batches(recipe, rows, tokenizer, progress.step)
-    step = build_train_step(model, optimizer, example_sums, strategy, recipe.seed)
+    step = build_train_step(model, optimizer, recipe.objective.losses, strategy, recipe.seed)
     schedule = build_schedule(recipe.training.optimizer, recipe.training.steps)
     try:
         batches = distribute(strategy, batches)
@@ -112,5 +112,5 @@ def _batches(recipe, rows, tokenizer, start_step):
         recipe.training.batch_size,
         start_step,
         recipe.training.steps,
-        partners=recipe.objective.next_sentence,
+        partners=recipe.objective.uses_partner,
     )

@@ -1,11 +1,12 @@
 """One training step: forward, global loss, backward, update."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from firth import features
+from firth.models import example_sums
 from firth.training.distribution import sum_over_replicas
 
 
@@ -13,15 +14,14 @@ class StepResult(NamedTuple):
     """What one step measured over the whole batch, float32 [] each.
 
     Attributes:
-        loss: The sum of the two below, before the update.
-        mlm_loss, nsp_loss: Mean over the batch's predictions, in nats.
+        loss: The weighted sum of those below, before the update.
+        losses: By name, mean over the batch's predictions, in nats.
         gradient_norm: Global, before clipping.
         tokens: Of the batch, padding not counted.
     """
 
     loss: tf.Tensor
-    mlm_loss: tf.Tensor
-    nsp_loss: tf.Tensor
+    losses: dict[str, tf.Tensor]
     gradient_norm: tf.Tensor
     tokens: tf.Tensor
 
@@ -29,7 +29,7 @@ class StepResult(NamedTuple):
 def build_train_step(
     model,
     optimizer,
-    example_sums: Callable,
+    losses: Mapping[str, float],
     strategy: tf.distribute.Strategy,
     seed: int,
     jit_compile: bool = False,
@@ -40,9 +40,10 @@ def build_train_step(
     does not depend on the number of replicas, however uneven their shares of predictions are.
 
     Args:
-        model: Called with (features, training=True); its dropout draws from `model.seed_generator`.
+        model: Called with (features, training=True), returns `Predictions` by name of the loss; its dropout
+            draws from `model.seed_generator`.
         optimizer: Its `apply` sums gradients over replicas and returns their norm.
-        example_sums: `firth.models.example_sums` or alike: (features, outputs) -> sums by name, [batch].
+        losses: Weights in the sum that is minimised, by name of the loss.
         strategy: That model and optimizer were made under.
         seed: Of dropout, which is a function of (seed, replica, updates made) and so the same after a resume.
         jit_compile: Compile the replica's part with XLA.
@@ -51,19 +52,19 @@ def build_train_step(
     def replica_step(batch):
         _seed_dropout(model.seed_generator, seed, optimizer.iterations)
         with tf.GradientTape() as tape:
-            sums = {name: tf.reduce_sum(value) for name, value in _sums(batch).items()}
-            weights = sum_over_replicas([sums["mlm_weight_sum"], sums["nsp_weight_sum"]])
-            mlm = tf.math.divide_no_nan(sums["mlm_loss_sum"], weights[0])
-            nsp = tf.math.divide_no_nan(sums["nsp_loss_sum"], weights[1])
-            loss = mlm + nsp
+            sums = example_sums(model(batch, training=True))
+            sums = {name: tf.reduce_sum(value) for name, value in sums.items()}
+            weights = sum_over_replicas([sums[f"{name}_weight_sum"] for name in losses])
+            means = {
+                name: tf.math.divide_no_nan(sums[f"{name}_loss_sum"], weight)
+                for name, weight in zip(losses, weights)
+            }
+            loss = tf.add_n([factor * means[name] for name, factor in losses.items()])
         gradients = tape.gradient(loss, trainable, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         norm = optimizer.apply(gradients, model.trainable_variables)
         # The norm is the same on all replicas, and is summed with the rest.
         share = norm / strategy.num_replicas_in_sync
-        return StepResult(loss, mlm, nsp, share, count_tokens(batch))
-
-    def _sums(batch):
-        return example_sums(batch, model(batch, training=True))
+        return StepResult(loss, means, share, count_tokens(batch))
 
     trainable = [variable.value for variable in model.trainable_variables]
     compiled = tf.function(replica_step, jit_compile=True) if jit_compile else replica_step
@@ -71,7 +72,7 @@ def build_train_step(
     @tf.function
     def step(batch):
         results = strategy.run(compiled, args=(batch,))
-        return StepResult(*(strategy.reduce("SUM", value, axis=None) for value in results))
+        return tf.nest.map_structure(lambda value: strategy.reduce("SUM", value, axis=None), results)
 
     return step
 
@@ -84,5 +85,9 @@ def _seed_dropout(generator, seed, step):
 
 
 def count_tokens(batch) -> tf.Tensor:
-    """Returns the number of tokens of a batch of features that are not padding, float32 []."""
-    return tf.reduce_sum(tf.cast(batch[features.DOCUMENT_IDS] > 0, tf.float32))
+    """Returns the number of tokens of a batch of features that are not padding, float32 [].
+
+    Those that a decoder reads beside an encoder are counted with those of the encoder.
+    """
+    read = [batch[name] for name in (features.DOCUMENT_IDS, features.DECODER_DOCUMENT_IDS) if name in batch]
+    return tf.add_n([tf.reduce_sum(tf.cast(ids > 0, tf.float32)) for ids in read])

@@ -6,7 +6,8 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.recipes.model import Bert
+from firth.recipes.blocks import Attention, LearnedPositions
+from firth.recipes.model import MaskedTransformer
 from firth.recipes.objective import MaskedLM
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import TextSource
@@ -19,7 +20,7 @@ from firth.training.rows import RowLimits
 PIECES = 40
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{index}" for index in range(PIECES))]
 LENGTH, DOCUMENTS = 24, 2
-LIMITS = RowLimits(length=LENGTH, special_tokens=3, max_documents=DOCUMENTS, vocabulary_size=len(VOCABULARY))
+LIMITS = RowLimits(raw_length=LENGTH - 3, special_tokens=3, max_documents=DOCUMENTS, vocabulary_size=len(VOCABULARY))
 
 
 def tiny_recipe(**training) -> Recipe:
@@ -32,7 +33,9 @@ def tiny_recipe(**training) -> Recipe:
         tokenizer=WordPieceTokenizer(vocabulary_size=len(VOCABULARY)),
         sequences=Sequences(length=LENGTH, max_documents=DOCUMENTS),
         objective=MaskedLM(max_predictions=5),
-        model=Bert(layers=1, width=16, heads=2, positions=LENGTH),
+        model=MaskedTransformer(
+            layers=1, width=16, attention=Attention(heads=2), positions=LearnedPositions(length=LENGTH)
+        ),
         training=Training(optimizer=optimizer, **settings),
     )
 

@@ -14,7 +14,8 @@ def recipe_for(**training):
     """Clips at every step, and has no dropout, which differs from replica to replica."""
     recipe = tiny_recipe(steps=8, **training)
     optimizer = recipe.training.optimizer.model_copy(update={"gradient_clip_norm": 0.1})
-    still = recipe.model.model_copy(update={"dropout": 0.0, "attention_dropout": 0.0})
+    attention = recipe.model.attention.model_copy(update={"dropout": 0.0})
+    still = recipe.model.model_copy(update={"dropout": 0.0, "attention": attention})
     trained = recipe.training.model_copy(update={"optimizer": optimizer})
     return recipe.model_copy(update={"model": still, "training": trained})
 

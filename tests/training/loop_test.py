@@ -50,7 +50,7 @@ def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_pa
 
 
 def test_many_example_ids_are_cut_in_the_message():
-    error = NonFiniteLossError(3, StepResult(np.inf, 0.0, 0.0, 0.0, 0.0), list(range(1000, 1100)))
+    error = NonFiniteLossError(3, StepResult(np.inf, {"mlm": 0.0}, 0.0, 0.0), list(range(1000, 1100)))
     assert "1031 and 68 more" in str(error)
     assert "1032" not in str(error)
     assert len(error.example_ids) == 100
