@@ -21,9 +21,26 @@ def test_a_mistyped_command_gets_the_nearest(firth):
     assert result.exit_code == 2 and "predict" in result.output
 
 
-def test_recipes_lists_every_preset(firth):
-    output = firth("recipes").output
-    assert all(name in output for name in preset_names())
+def test_recipes_lists_every_preset_on_a_line_of_a_hundred_columns(firth, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = [line.rstrip() for line in firth("recipes").output.splitlines()]
+    listed = [line.split() for line in lines[1:] if line]
+    assert [words[0] for words in listed] == list(preset_names())
+    assert ["bert_base", "109M", "BERT-Base"] in [words[:3] for words in listed]
+    assert lines.index("") == next(i for i, line in enumerate(lines) if line.startswith("elmo_")) - 1
+
+
+def test_an_unknown_recipe_gets_the_presets_of_its_family(firth):
+    result = firth("show", "xlnet")
+    assert result.exit_code == 2
+    assert "did you mean one of: xlnet_tiny, xlnet_base, xlnet_large?" in result.stderr
+
+
+def test_the_largest_recipe_is_counted_without_building_it(firth):
+    result = firth("show", "gpt3_175b")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("# parameters: 174,604,259,328\n")
+    assert "weights 698.4 GB" in result.stdout
 
 
 def test_the_schema_is_json(firth):

@@ -2,14 +2,34 @@
 
 import pytest
 
-from firth.recipes.blocks import Attention, FeedForward, LearnedPositions
+from firth.recipes import (
+    Attention,
+    BidirectionalLM,
+    BiLSTM,
+    CausalLM,
+    CausalTransformer,
+    CharacterCNN,
+    DisentangledPositions,
+    EncoderDecoder,
+    FeedForward,
+    LearnedPositions,
+    MaskedLM,
+    MaskedTransformer,
+    PermutationLM,
+    PrefixLM,
+    Recipe,
+    RelativeBuckets,
+    ReplacedTokenDetection,
+    Sequences,
+    SpanMasking,
+    TextSource,
+    Training,
+    TwoStreamTransformer,
+    WordPieceTokenizer,
+    WordTokenizer,
+    load_recipe,
+)
 from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
-from firth.recipes.model import MaskedTransformer
-from firth.recipes.objective import MaskedLM
-from firth.recipes.recipe import Recipe
-from firth.recipes.sources import TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
-from firth.recipes.training import Training
 
 BASE = MaskedTransformer()
 LARGE = MaskedTransformer(layers=24, width=1024, attention=Attention(heads=16))
@@ -68,6 +88,86 @@ def test_flops_of_the_step_that_the_benchmark_measures():
         training=Training(batch_size=32, steps=20_000),
     )
     assert training_flops_per_step(mini) == pytest.approx(115e9, rel=0.02)
+
+
+TINY = {"layers": 2, "width": 4, "attention": Attention(heads=2), "feed_forward": FeedForward(width=8)}
+# Of a block with them, for each token: queries, keys, values and output 64, feed-forward 64; for each key 8.
+DENSE, KEY = 64 + 64, 8
+
+
+def flops(model, objective, **parts):
+    """Multiply-adds of one row, forward: 8 tokens, 20 pieces."""
+    shared = {
+        "sequences": Sequences(length=8, max_documents=3),
+        "training": Training(batch_size=1, steps=20_000),
+    }
+    tokenizer = {"tokenizer": WordPieceTokenizer(vocabulary_size=20)}
+    whole = training_flops_per_step(recipe(model, objective=objective, **{**shared, **tokenizer, **parts}))
+    assert whole % 6 == 0
+    return whole // 6
+
+
+def test_flops_of_a_causal_model_with_gate_and_shared_keys():
+    llama = {**TINY, "attention": Attention(heads=2, key_value_heads=1)}
+    llama["feed_forward"] = FeedForward(width=8, gated=True)
+    block = 8 * (2 * 4 * 4 + 2 * 4 * 2 + 3 * 4 * 8 + KEY * 8)
+    assert flops(CausalTransformer(**llama), CausalLM()) == 2 * block + 8 * 4 * 20
+
+
+def test_flops_of_an_encoder_and_a_decoder():
+    model = EncoderDecoder(**TINY, positions=RelativeBuckets())
+    encoder = 8 * (DENSE + 8 * KEY)
+    cross = 8 * (32 + 8 * KEY) + 8 * 32
+    assert flops(model, PrefixLM(arrangement="encoder_decoder")) == 2 * (2 * encoder + cross) + 8 * 4 * 20
+
+
+def test_flops_of_disentangled_attention():
+    model = MaskedTransformer(**TINY, positions=DisentangledPositions())
+    # Two more scores for each of 16 distances, whose keys and queries a step makes once.
+    block = 8 * (DENSE + 8 * KEY + 2 * 16 * 4) + 16 * 4 * 8
+    head = 2 * (16 + 80)
+    assert flops(model, MaskedLM(next_sentence=False, max_predictions=2)) == 2 * block + head
+
+
+def test_flops_of_the_span_boundary_objective():
+    model = MaskedTransformer(**TINY)
+    predictions = 2 * ((16 + 80) + (3 * 16 + 16 + 80))
+    assert flops(model, SpanMasking(max_predictions=2)) == 2 * 8 * (DENSE + 8 * KEY) + predictions
+
+
+def test_flops_of_generator_and_discriminator():
+    model = MaskedTransformer(**TINY)
+    objective = ReplacedTokenDetection(max_predictions=2, generator_width_fraction=0.5)
+    # The generator: tokens of width 4 to 2, one head, feed-forward 4.
+    generator = 8 * (4 * 2 + 2 * (4 * 4 + 2 * 2 * 4 + 2 * 2 * 8)) + 2 * (2 * 4 + 80)
+    discriminator = 2 * 8 * (DENSE + 8 * KEY) + 8 * (16 + 4)
+    assert flops(model, objective) == generator + discriminator
+
+
+def test_flops_of_two_streams():
+    seen = 4 * (8 + 16 + 8)
+    content, query = 8 * (DENSE + seen), 3 * (16 + 16 + 64 + seen)
+    distances = 16 * 16
+    model = TwoStreamTransformer(**TINY)
+    assert flops(model, PermutationLM(max_predictions=3)) == 2 * (content + query + distances) + 3 * 80
+
+
+@pytest.mark.parametrize("negatives, words", [(5, 6), (None, 20)])
+def test_flops_of_elmo(negatives, words):
+    characters = CharacterCNN(width=2, max_characters=6, filters=((1, 3), (2, 4)), highway_layers=1)
+    model = BiLSTM(layers=1, cells=5, projection_width=4, characters=characters)
+    word = 6 * 1 * 2 * 3 + 5 * 2 * 2 * 4 + 2 * 7 * 7 + 7 * 4
+    lstm = 2 * ((4 + 4) * 4 * 5 + 5 * 4)
+    tokenizer = WordTokenizer(vocabulary_size=20, max_characters=6)
+    counted = flops(model, BidirectionalLM(negatives=negatives), tokenizer=tokenizer)
+    assert counted == 8 * (word + lstm + 2 * 4 * words)
+
+
+def test_six_flops_for_each_parameter_and_token_of_a_large_model():
+    gpt3 = load_recipe("gpt3_175b")
+    tokens = gpt3.training.batch_size * gpt3.sequences.length
+    rule_of_thumb = 6 * parameter_counts(gpt3)["total"] * tokens
+    assert training_flops_per_step(gpt3) == pytest.approx(rule_of_thumb, rel=0.05)
 
 
 def test_memory_of_weights_and_optimizer_is_exact():

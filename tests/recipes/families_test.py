@@ -71,5 +71,5 @@ def test_suggestions(given, advice):
 def test_a_preset_says_where_it_comes_from_and_stays_short(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("# ")
-    assert len(lines) <= 50 and max(map(len, lines)) <= 115
+    assert len(lines) <= 50 and max(map(len, lines)) <= 110
     assert len(load_recipe(path.stem).description) <= 60

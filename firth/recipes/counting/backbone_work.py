@@ -22,7 +22,7 @@ def one_stack(model: AnyTransformer, lengths: Lengths) -> Work:
     length = lengths.input
     projected = _factorised(model) * length
     return Work(
-        projected + model.layers * length * _block(model, length), model.layers * _relative_rows(model)
+        projected + model.layers * length * _block(model, length), model.layers * _distances(model, length)
     )
 
 
@@ -67,7 +67,7 @@ def _block(model: AnyTransformer, length: int) -> int:
     queries, keys = _head_widths(model)
     attention = 2 * model.width * queries + 2 * model.width * keys + 2 * queries * length
     dense = 3 if model.feed_forward.gated else 2
-    return attention + dense * model.width * model.inner_width + 2 * queries * _relative(model)
+    return attention + dense * model.width * model.inner_width + 2 * queries * _relative(model, length)
 
 
 def _head_widths(model: AnyTransformer) -> tuple[int, int]:
@@ -78,16 +78,15 @@ def _factorised(model: AnyTransformer) -> int:
     return model.embedding_width * model.width if model.embedding_width != model.width else 0
 
 
-def _relative(model: AnyTransformer) -> int:
-    """Rows of relative positions that content attends to, and that attend to content."""
-    positions = model.positions
-    return 2 * positions.span if isinstance(positions, DisentangledPositions) else 0
+def _relative(model: AnyTransformer, length: int) -> int:
+    """Distances that content attends to, and that attend to content: twice the length of a row."""
+    return 2 * length if isinstance(model.positions, DisentangledPositions) else 0
 
 
-def _relative_rows(model: AnyTransformer) -> int:
-    """Keys and queries of the rows of relative positions."""
+def _distances(model: AnyTransformer, length: int) -> int:
+    """Keys and queries of all distances, once for all rows."""
     queries, keys = _head_widths(model)
-    return _relative(model) * model.width * (queries + keys)
+    return _relative(model, length) * model.width * (queries + keys)
 
 
 BACKBONES: dict[str, Callable[..., Work]] = {

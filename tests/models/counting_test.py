@@ -1,0 +1,68 @@
+"""What recipes count from their types alone equals what their models hold, for every preset's kind of model."""
+
+import json
+
+import pytest
+
+from firth.models import build_pretraining_model
+from firth.recipes import Recipe, load_recipe, preset_names
+from firth.recipes.counting import parameter_counts
+
+TRANSFORMER = {
+    "layers": 2,
+    "width": 32,
+    "attention": {"heads": 4, "head_width": 16, "key_value_heads": 2, "dropout": 0.0},
+    "feed_forward": {"width": 48},
+    "embeddings": {"width": 16},
+    "dropout": 0.0,
+    "positions": {"length": 192, "max_distance": 8, "buckets": 4},
+}
+BILSTM = {
+    "cells": 12,
+    "projection_width": 6,
+    "characters": {"width": 4, "max_characters": 8, "filters": [[1, 4], [2, 6]]},
+}
+OTHERS = {
+    "tokenizer": {"vocabulary_size": 150, "max_characters": 8},
+    "sequences": {"length": 24},
+    "objective": {"max_predictions": 4, "generator_width_fraction": 0.5, "negatives": 20},
+}
+
+
+def shrunk(data: dict, small: dict) -> dict:
+    """Puts small values in the place of those that are given; what a preset leaves open stays so."""
+    return {key: _shrunk(value, small[key]) if key in small else value for key, value in data.items()}
+
+
+def _shrunk(value, small):
+    if isinstance(value, dict):
+        return shrunk(value, small)
+    return small if value is not None else None
+
+
+def small_twin(name: str) -> Recipe:
+    data = load_recipe(name).model_dump(mode="json")
+    model = BILSTM if data["model"]["kind"] == "bilstm" else TRANSFORMER
+    small = shrunk(data, {**OTHERS, "model": model})
+    return Recipe.model_validate_json(json.dumps({**small, "name": "small"}))
+
+
+def distinct_shapes() -> dict[str, Recipe]:
+    """One preset for each model and objective that differ in more than sizes."""
+    shapes: dict[str, tuple[str, Recipe]] = {}
+    for name in preset_names():
+        recipe = small_twin(name)
+        key = recipe.model.to_json() + recipe.objective.kind + str(recipe.objective.losses)
+        shapes.setdefault(key, (name, recipe))
+    return dict(shapes.values())
+
+
+SHAPES = distinct_shapes()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_counted_parameters_are_those_of_the_model(name):
+    recipe = SHAPES[name]
+    model = build_pretraining_model(recipe, dtype="float32")
+    counts = parameter_counts(recipe)
+    assert sum(weight.value.size for weight in model.trainable_weights) == counts["total_with_heads"]
