@@ -1,0 +1,122 @@
+"""Parity with transformers' XLNet, through what golden/make_transformers_golden.py wrote down."""
+
+import keras
+import numpy as np
+import pytest
+
+from firth.models import example_sums, total_loss
+from firth.models.permutation_lm_heads import PermutationLMHeads
+from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.recipes import blocks
+from firth.recipes.model import TwoStreamTransformer
+from tests.models import references, transformers_weights, weights
+from tests.models.references import EPSILON, VOCABULARY, read_golden
+from tests.models.transformers_weights import State
+
+CLOSE = {"rtol": 0, "atol": 1e-4}
+MODEL = TwoStreamTransformer(
+    layers=2,
+    width=16,
+    attention=blocks.Attention(heads=4, dropout=0.0),
+    feed_forward=blocks.FeedForward(width=24),
+    norm_epsilon=EPSILON,
+    dropout=0.0,
+)
+GOLDEN = read_golden("xlnet")
+
+
+def xlnet_block(state: State, path: str) -> weights.Weights:
+    attention, here = state.below("rel_attn."), f"{path}/attention"
+    # Theirs are [width, heads, head width], the output's too; ours join heads, the output's kernel to rows.
+    query, key, value, output, relative = (attention[name].reshape(16, -1) for name in "qkvor")
+    return {
+        f"{here}/query_kernel": query,
+        f"{here}/kernel": np.concatenate([key, value], axis=1),
+        f"{here}/relative_kernel": relative,
+        f"{here}/content_bias": attention["r_w_bias"][:, None],
+        f"{here}/position_bias": attention["r_r_bias"][:, None],
+        f"{here}/segment_bias": attention["r_s_bias"][:, None],
+        f"{here}/segments": attention["seg_embed"][:, :, None],
+        f"{here}/output/kernel": output.T,
+        **attention.norm(f"{path}/attention_norm", "layer_norm"),
+        **weights.feed_forward(f"{path}/feed_forward", *state.linears("ff.layer_1", "ff.layer_2")),
+        **state.norm(f"{path}/feed_forward_norm", "ff.layer_norm"),
+    }
+
+
+@pytest.fixture(scope="module")
+def backbone() -> TwoStreamTransformerBackbone:
+    made = TwoStreamTransformerBackbone(VOCABULARY, **MODEL.model_dump(exclude={"kind"}), dtype="float32")
+    made.build()
+    state = State(GOLDEN).below("weight/transformer.")
+    found = {
+        "token_embedding/table": state["word_embedding.weight"],
+        "mask_embedding/table": state["mask_emb"][0],
+        **transformers_weights.blocks(state, "layer", "encoder", xlnet_block),
+    }
+    weights.copy_weights(made, found)
+    return made
+
+
+def features(**changes) -> dict[str, np.ndarray]:
+    given = {
+        "token_ids": GOLDEN["input/input_ids"],
+        "segment_ids": GOLDEN["input/token_type_ids"],
+        "document_ids": GOLDEN["input/attention_mask"],
+        "attention_order": GOLDEN["input/attention_order"],
+        "masked_positions": GOLDEN["input/positions"],
+        "masked_labels": GOLDEN["input/labels"],
+        **changes,
+    }
+    ids = {name: value.astype("int32") for name, value in given.items() if value is not None}
+    return {**ids, "masked_weights": np.ones(given["masked_positions"].shape, "float32")}
+
+
+def numpy(tensor) -> np.ndarray:
+    return keras.ops.convert_to_numpy(tensor)
+
+
+REAL = GOLDEN["input/attention_mask"] > 0
+
+
+def test_without_an_order(backbone):
+    found = numpy(backbone(features(attention_order=None)))
+    np.testing.assert_allclose(found[REAL], GOLDEN["hidden/last"][REAL], **CLOSE)
+
+
+def test_content_stream(backbone):
+    found = numpy(backbone(features()))
+    np.testing.assert_allclose(found[REAL], GOLDEN["hidden/content"][REAL], **CLOSE)
+
+
+def test_query_stream(backbone):
+    found = numpy(backbone.query_stream(features()))
+    np.testing.assert_allclose(found, GOLDEN["hidden/query"], **CLOSE)
+
+
+def test_documents_of_a_packed_row(backbone):
+    """Examples in one row, one behind the other, have the states that they have alone."""
+    given = features()
+    row = {
+        name: given[name][REAL][None]
+        for name in ("token_ids", "segment_ids", "document_ids", "attention_order")
+    }
+    row["document_ids"] = (np.nonzero(REAL)[0] + 1).astype("int32")[None]
+    starts = np.concatenate([[0], REAL.sum(axis=1).cumsum()[:-1]])
+    row["masked_positions"] = (given["masked_positions"] + starts[:, None]).reshape(1, -1).astype("int32")
+    np.testing.assert_allclose(numpy(backbone(row))[0], GOLDEN["hidden/content"][REAL], **CLOSE)
+    query = numpy(backbone.query_stream(row)).reshape(GOLDEN["hidden/query"].shape)
+    np.testing.assert_allclose(query, GOLDEN["hidden/query"], **CLOSE)
+
+
+def test_loss(backbone):
+    heads = PermutationLMHeads(MODEL.model_dump(), {"kind": "permutation_lm"}, VOCABULARY)
+    heads.build()
+    heads.bias.assign(GOLDEN["weight/lm_loss.bias"])
+    found = total_loss(example_sums(heads.predictions(backbone, features())), {"lm": 1.0})
+    assert abs(float(found["lm_loss"]) - GOLDEN["loss/lm"]) < 1e-4
+
+
+def test_the_golden_file_is_small_and_says_what_made_it():
+    assert (references.FOLDER / "xlnet.npz").stat().st_size < 100_000
+    assert {"python", "torch", "transformers", "command", "config"} <= set(references.made_with("xlnet"))
