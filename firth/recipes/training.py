@@ -5,26 +5,7 @@ from typing import Literal
 import pydantic
 
 from firth.recipes.base import Config
-
-
-class AdamW(Config):
-    """AdamW with linear warm-up and linear decay to zero (Loshchilov and Hutter 2017).
-
-    Attributes:
-        learning_rate: At the end of the warm-up.
-        warmup_steps: Steps from zero to `learning_rate`.
-        weight_decay: Not applied to biases and norms.
-        gradient_clip_norm: Of the global norm over all gradients; null turns clipping off.
-    """
-
-    kind: Literal["adamw"] = "adamw"
-    learning_rate: float = pydantic.Field(default=1e-4, gt=0)
-    warmup_steps: int = pydantic.Field(default=10_000, ge=0)
-    weight_decay: float = pydantic.Field(default=0.01, ge=0)
-    beta_1: float = pydantic.Field(default=0.9, ge=0, lt=1)
-    beta_2: float = pydantic.Field(default=0.999, ge=0, lt=1)
-    epsilon: float = pydantic.Field(default=1e-6, gt=0)
-    gradient_clip_norm: float | None = pydantic.Field(default=1.0, gt=0)
+from firth.recipes.optimizers import AdamW, AnyOptimizer
 
 
 class Training(Config):
@@ -42,7 +23,7 @@ class Training(Config):
 
     steps: int = pydantic.Field(default=1_000_000, ge=1)
     batch_size: int = pydantic.Field(default=256, ge=1)
-    optimizer: AdamW = AdamW()
+    optimizer: AnyOptimizer = AdamW()
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
     strategy: Literal["none", "mirrored"] = "none"
     replicas: int | None = pydantic.Field(default=None, ge=1)

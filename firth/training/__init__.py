@@ -16,7 +16,7 @@ _HOMES = {
     "DeviceError": "distribution",
     "NonFiniteLossError": "loop",
     "RowsError": "rows",
-    "WarmupLinearDecay": "optimizers",
+    "WarmupSchedule": "schedules",
     "count_pieces": "unigram",
     "prepare_devices": "distribution",
     "read_history": "history",

@@ -1,66 +1,33 @@
-"""AdamW as BERT uses it, equal on any number of replicas, and its learning rate schedule."""
+"""Optimizers that give the same result on any number of replicas."""
 
 import keras
 import tensorflow as tf
 
-from firth.recipes import training as recipes
+from firth.recipes import optimizers as recipes
+from firth.recipes.optimizers import AnyOptimizer
+from firth.training.schedules import build_schedule
 
 
-@keras.saving.register_keras_serializable("firth")
-class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """Learning rate that climbs linearly to its peak and then falls linearly to zero.
+class _SummedGradients:
+    """What all optimizers here do before they use gradients; to stand before a Keras optimizer as a base.
 
-    Update t of `steps`, counted from 0, is made with `peak x (t + 1) / warmup_steps` in the warm-up and
-    `peak x (steps - t) / (steps - warmup_steps)` after it: no update is made with a rate of zero.
-
-    Example:
-
-    >>> schedule = WarmupLinearDecay(1.0, warmup_steps=2, steps=6)
-    >>> [float(schedule(t)) for t in range(7)]
-    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
-    """
-
-    def __init__(self, peak: float, warmup_steps: int, steps: int):
-        self.peak, self.warmup_steps, self.steps = peak, warmup_steps, steps
-
-    def __call__(self, step):
-        """Returns the rate of update `step`, float32 []."""
-        step = tf.cast(step, tf.float32)
-        climb = (step + 1.0) / max(self.warmup_steps, 1)
-        fall = (self.steps - step) / max(self.steps - self.warmup_steps, 1)
-        return self.peak * tf.where(step < self.warmup_steps, climb, tf.clip_by_value(fall, 0.0, 1.0))
-
-    def get_config(self):
-        """Returns the arguments that rebuild this schedule."""
-        return {"peak": self.peak, "warmup_steps": self.warmup_steps, "steps": self.steps}
-
-
-@keras.saving.register_keras_serializable("firth")
-class AdamW(keras.optimizers.AdamW):
-    """Keras's AdamW with its gradients made right before they are used (Loshchilov and Hutter 2017).
-
-    Three differences to the parent on the TensorFlow backend:
-
-    1. Rows of an embedding that occur more than once in a batch have their gradients summed first. The
-       parent squares each on its own, so that the second moment of a row that occurs three times with
-       gradient 1 grows by 3 instead of 9.
+    1. Rows of an embedding that occur more than once in a batch have their gradients summed first. Keras's
+       own square each alone, so that the second moment of a row that occurs three times with gradient 1
+       grows by 3 instead of 9.
     2. In a replica of a distribution strategy, gradients are summed over the replicas before they are
        clipped, not after. Replicas therefore pass gradients of a loss that is normalised over all.
-    3. Moments and variable are updated in one pass over memory. Biases and the weights of norms, which are
-       the variables of fewer than two dimensions, are not decayed.
+    3. Biases and the weights of norms, which are the variables of fewer than two dimensions, are not decayed.
 
-    Takes the arguments of `keras.optimizers.AdamW`. Of the kinds of clipping, `global_clipnorm` only;
-    `amsgrad` and gradient accumulation are refused.
-
-    Raises:
-        ValueError: for the arguments that it refuses.
+    Of the kinds of clipping, `global_clipnorm` only; gradient accumulation is refused.
     """
+
+    _REFUSED = ("clipnorm", "clipvalue", "amsgrad", "gradient_accumulation_steps")
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        for name in ("clipnorm", "clipvalue", "amsgrad", "gradient_accumulation_steps"):
+        for name in self._REFUSED:
             if getattr(self, name, None):
-                raise ValueError(f"firth's AdamW takes no {name}: {getattr(self, name)}")
+                raise ValueError(f"firth's {type(self).__name__} takes no {name}: {getattr(self, name)}")
 
     def apply(self, grads, trainable_variables=None):
         """Updates the variables and returns the gradients' global norm before clipping, float32 []."""
@@ -75,6 +42,27 @@ class AdamW(keras.optimizers.AdamW):
             grads = [grad * tf.cast(scale, grad.dtype) for grad in grads]
         super().apply(grads, trainable_variables)
         return norm
+
+    def _use_weight_decay(self, variable):
+        return len(variable.shape) > 1
+
+    def _clip_gradients(self, grads):
+        return grads  # Done in `apply`.
+
+    def _all_reduce_sum_gradients(self, grads_and_vars):
+        return list(grads_and_vars)  # Done in `apply`.
+
+
+@keras.saving.register_keras_serializable("firth")
+class AdamW(_SummedGradients, keras.optimizers.AdamW):
+    """Keras's AdamW, with its gradients summed before they are used (Loshchilov and Hutter 2017).
+
+    See `_SummedGradients` for how it differs from its parent; moments and variable are also updated in one
+    pass over memory. Takes the arguments of `keras.optimizers.AdamW`, but for `amsgrad`.
+
+    Raises:
+        ValueError: for the arguments that it refuses.
+    """
 
     def update_step(self, gradient, variable, learning_rate):
         """Updates one variable and its moments, in a single kernel but for the decay."""
@@ -98,25 +86,42 @@ class AdamW(keras.optimizers.AdamW):
     def _apply_weight_decay(self, variables):
         pass  # Done in `update_step`.
 
-    def _clip_gradients(self, grads):
-        return grads  # Done in `apply`.
 
-    def _all_reduce_sum_gradients(self, grads_and_vars):
-        return list(grads_and_vars)  # Done in `apply`.
-
-
-def build_schedule(config: recipes.AdamW, steps: int) -> WarmupLinearDecay:
-    """Returns the learning rate of each update of a recipe's run of `steps`."""
-    return WarmupLinearDecay(config.learning_rate, config.warmup_steps, steps)
+@keras.saving.register_keras_serializable("firth")
+class Lamb(_SummedGradients, keras.optimizers.Lamb):
+    """Keras's LAMB (You et al. 2019), with its gradients summed before they are used."""
 
 
-def build_optimizer(config: recipes.AdamW, steps: int) -> AdamW:
+@keras.saving.register_keras_serializable("firth")
+class Adafactor(_SummedGradients, keras.optimizers.Adafactor):
+    """Keras's Adafactor (Shazeer and Stern 2018), with its gradients summed before they are used."""
+
+
+@keras.saving.register_keras_serializable("firth")
+class Adagrad(_SummedGradients, keras.optimizers.Adagrad):
+    """Keras's Adagrad (Duchi et al. 2011), with its gradients summed before they are used."""
+
+
+def build_optimizer(config: AnyOptimizer, steps: int) -> keras.optimizers.Optimizer:
     """Returns the optimizer of a recipe, for a run of `steps`."""
-    return AdamW(
-        learning_rate=build_schedule(config, steps),
-        weight_decay=config.weight_decay,
-        beta_1=config.beta_1,
-        beta_2=config.beta_2,
-        epsilon=config.epsilon,
-        global_clipnorm=config.gradient_clip_norm,
+    return OPTIMIZERS[config.kind](
+        learning_rate=build_schedule(config, steps), global_clipnorm=config.gradient_clip_norm, **_own(config)
     )
+
+
+# By `recipe.training.optimizer.kind`.
+OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": Adagrad}
+
+
+def _own(config: AnyOptimizer) -> dict:
+    """Returns what one kind of optimizer has beside the others, by the names that Keras gives it."""
+    if isinstance(config, recipes.Adagrad):
+        return {"initial_accumulator_value": config.initial_accumulator}
+    if isinstance(config, recipes.Adafactor):
+        return {"beta_2_decay": config.beta_2_decay, "clip_threshold": config.clip_threshold}
+    return {
+        "weight_decay": config.weight_decay,
+        "beta_1": config.beta_1,
+        "beta_2": config.beta_2,
+        "epsilon": config.epsilon,
+    }

@@ -14,9 +14,10 @@ from firth.training.distribution import build_strategy, distribute, prepare_devi
 from firth.training.history import History
 from firth.training.input_pipeline import training_batches
 from firth.training.loop import run_steps
-from firth.training.optimizers import build_optimizer, build_schedule
+from firth.training.optimizers import build_optimizer
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
+from firth.training.schedules import build_schedule
 from firth.training.step import build_train_step
 
 

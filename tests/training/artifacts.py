@@ -20,7 +20,9 @@ from firth.training.rows import RowLimits
 PIECES = 40
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{index}" for index in range(PIECES))]
 LENGTH, DOCUMENTS = 24, 2
-LIMITS = RowLimits(raw_length=LENGTH - 3, special_tokens=3, max_documents=DOCUMENTS, vocabulary_size=len(VOCABULARY))
+LIMITS = RowLimits(
+    raw_length=LENGTH - 3, special_tokens=3, max_documents=DOCUMENTS, vocabulary_size=len(VOCABULARY)
+)
 
 
 def tiny_recipe(**training) -> Recipe:

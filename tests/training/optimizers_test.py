@@ -4,8 +4,9 @@ import pytest
 import tensorflow as tf
 
 from firth.models import build_pretraining_model
-from firth.recipes import training as recipes
-from firth.training.optimizers import AdamW, WarmupLinearDecay, build_optimizer
+from firth.recipes import optimizers as recipes
+from firth.training.optimizers import OPTIMIZERS, AdamW, build_optimizer
+from firth.training.schedules import WarmupSchedule
 from tests.training.artifacts import tiny_recipe
 
 
@@ -90,13 +91,13 @@ def test_norms_and_biases_of_the_model_are_not_decayed():
 
 
 def test_schedule_climbs_falls_and_ends():
-    schedule = WarmupLinearDecay(2.0, warmup_steps=4, steps=12)
+    schedule = WarmupSchedule(2.0, warmup_steps=4, steps=12)
     rates = [float(schedule(step)) for step in range(13)]
     np.testing.assert_allclose(rates[:5], [0.5, 1.0, 1.5, 2.0, 2.0], rtol=1e-6)
     np.testing.assert_allclose(np.diff(rates[4:]), -0.25, rtol=1e-5)
     assert rates[12] == 0
-    assert float(WarmupLinearDecay(2.0, warmup_steps=0, steps=4)(0)) == 2.0
-    assert float(WarmupLinearDecay(2.0, warmup_steps=4, steps=4)(3)) == 2.0
+    assert float(WarmupSchedule(2.0, warmup_steps=0, steps=4)(0)) == 2.0
+    assert float(WarmupSchedule(2.0, warmup_steps=4, steps=4)(3)) == 2.0
 
 
 def test_built_from_a_recipe_and_rebuilt_from_its_config():
@@ -114,3 +115,70 @@ def test_built_from_a_recipe_and_rebuilt_from_its_config():
 def test_what_it_cannot_do_is_refused(name, value):
     with pytest.raises(ValueError, match=f"takes no {name}"):
         AdamW(0.1, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "decay, expected",
+    [
+        ("cosine", [0.5, 1.0, 1.0, 0.8681, 0.55, 0.2319, 0.1]),
+        ("constant", [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+        ("linear", [0.5, 1.0, 1.0, 0.775, 0.55, 0.325, 0.1]),
+        ("inverse_square_root", [1.0, 1.0, 0.8165, 0.7071, 0.6325, 0.5774, 0.5345]),
+    ],
+)
+def test_what_comes_after_the_warmup(decay, expected):
+    schedule = WarmupSchedule(1.0, warmup_steps=2, steps=6, decay=decay, final_fraction=0.1)
+    np.testing.assert_allclose([float(schedule(step)) for step in range(7)], expected, atol=1e-4)
+    again = WarmupSchedule.from_config(schedule.get_config())
+    assert float(again(4)) == float(schedule(4))
+
+
+def test_an_unknown_decay_is_refused():
+    with pytest.raises(ValueError, match="Received: 'stepwise'"):
+        WarmupSchedule(1.0, 2, 6, decay="stepwise")
+
+
+CONFIGS = {kind: config() for kind, config in zip(OPTIMIZERS, (
+    recipes.AdamW, recipes.Lamb, recipes.Adafactor, recipes.Adagrad))}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_rows_that_repeat_count_as_one_gradient(kind):
+    """A sparse gradient with repeated rows does the same as the dense one."""
+    assert CONFIGS[kind].kind == kind
+    results = []
+    for dense in (False, True):
+        variables, gradients = embedding_gradient([[1, 1, 1, 2]])
+        variables[0].assign(np.arange(8.0).reshape(4, 2) / 8 + 0.1)
+        config = CONFIGS[kind].model_copy(update={"warmup_steps": 0, "learning_rate": 0.1})
+        optimizer = build_optimizer(config, steps=10)
+        given = [tf.convert_to_tensor(gradients[0])] if dense else gradients
+        for _ in range(3):
+            optimizer.apply(given, variables)
+        results.append(variables[0].numpy())
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-6)
+    assert not np.allclose(results[0], np.arange(8.0).reshape(4, 2) / 8 + 0.1)
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_gradients_are_clipped_by_their_global_norm(kind):
+    """Where only the direction of the update is kept, clipping changes nothing but the reported norm."""
+    config = CONFIGS[kind].model_copy(update={"gradient_clip_norm": 0.5, "warmup_steps": 0})
+    variable = keras.Variable(np.ones((2, 2), "float32"))
+    optimizer = build_optimizer(config, steps=10)
+    norm = optimizer.apply([tf.fill([2, 2], 3.0)], [variable])
+    assert float(norm) == pytest.approx(6.0)
+    assert optimizer.global_clipnorm == 0.5
+    assert (variable.numpy() < 1).all()
+
+
+def test_adagrad_equals_a_naive_one():
+    gradients = np.random.default_rng(0).normal(size=(4, 3, 2)).astype("float32")
+    variable, value, total = keras.Variable(np.ones((3, 2), "float32")), np.ones((3, 2)), np.ones((3, 2))
+    config = recipes.Adagrad(learning_rate=0.5, gradient_clip_norm=None)
+    optimizer = build_optimizer(config, steps=4)
+    for gradient in gradients:
+        optimizer.apply([tf.constant(gradient)], [variable])
+        total += gradient**2
+        value -= 0.5 * gradient / np.sqrt(total)
+    np.testing.assert_allclose(variable.numpy(), value, rtol=1e-5)
