@@ -124,8 +124,14 @@ class RelativeBuckets(Config):
     """
 
     kind: Literal["relative_buckets"] = "relative_buckets"
-    buckets: Count = 32
+    buckets: int = pydantic.Field(default=32, ge=4, multiple_of=4)
     max_distance: Count = 128
+
+    @pydantic.model_validator(mode="after")
+    def _buckets_are_filled(self):
+        if self.buckets // 2 >= self.max_distance:
+            raise ValueError(f"buckets: {self.buckets} must be below 2 x max_distance: {self.max_distance}")
+        return self
 
 
 class DisentangledPositions(Config):
@@ -138,7 +144,15 @@ class DisentangledPositions(Config):
 
     kind: Literal["disentangled"] = "disentangled"
     max_distance: Count = 512
-    buckets: Count | None = 256
+    buckets: Annotated[int, pydantic.Field(ge=2)] | None = 256
+
+    @pydantic.model_validator(mode="after")
+    def _buckets_are_filled(self):
+        if self.buckets and self.buckets // 2 >= self.max_distance - 1:
+            raise ValueError(
+                f"buckets: {self.buckets} must be below 2 x max_distance: {self.max_distance} - 2"
+            )
+        return self
 
     @property
     def span(self) -> int:

@@ -47,6 +47,8 @@ def overlay(base: Draft, top: Draft) -> Draft:
 def override(base: Draft, option: str) -> Draft:
     """Returns the base with one `key.path=value` on top; a number in the path counts in a list.
 
+    Another `kind` than before starts that mapping anew, as in `overlay`.
+
     Raises:
         RecipeError: if the option cannot be read or its path leads through a plain value.
 
@@ -93,7 +95,10 @@ def _assign(data: Any, path: Path, value: Any) -> Any:
             raise RecipeError([f"{key}: no place in a list of {len(data)}, counted from 0"])
         return [_assign(item, rest, value) if index == int(key) else item for index, item in enumerate(data)]
     if data is None or isinstance(data, dict):
-        return {**(data or {}), key: _assign((data or {}).get(key), rest, value)}
+        assigned = {**(data or {}), key: _assign((data or {}).get(key), rest, value)}
+        # What was said of one kind means nothing to another.
+        changes_kind = key == "kind" and assigned[key] != (data or {}).get(key, value)
+        return {key: assigned[key]} if changes_kind else assigned
     raise RecipeError([f"{key}: leads below a plain value, {data!r}"])
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import pydantic
+
 from firth.recipes.denoising import SalientSpans, _Sentinels
+from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.masking import MaskedLM, PermutationLM, UniLM, _Masking
+from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, UniLM, _Masking
 from firth.recipes.model import MaskedTransformer
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
     yield from _pairs(recipe)
+    yield from _generator(recipe)
     yield from _names(recipe)
 
 
@@ -73,6 +77,19 @@ def _pairs(recipe: "Recipe") -> Iterator[str]:
     trains_pooler = isinstance(objective, MaskedLM) and objective.has_pairs
     if not trains_pooler and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
+
+
+def _generator(recipe: "Recipe") -> Iterator[str]:
+    objective, model = recipe.objective, recipe.model
+    if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformer):
+        try:
+            generator_of(model, objective)
+        except pydantic.ValidationError as error:
+            reason = error.errors()[0]["ctx"]["error"]
+            yield (
+                f"objective.generator_width_fraction: {objective.generator_width_fraction:g} makes a "
+                f"generator that cannot work, for its {reason}"
+            )
 
 
 def _names(recipe: "Recipe") -> Iterator[str]:

@@ -14,6 +14,7 @@ from firth.recipes.blocks import (
     LearnedPositions,
     Norm,
     Positions,
+    RotaryPositions,
 )
 from firth.recipes.cleaning import Fraction
 
@@ -58,6 +59,16 @@ class _Transformer(_Shape):
     embeddings: Embeddings = Embeddings()
     biases: bool = True
     share_layers: bool = False
+
+    @pydantic.model_validator(mode="after")
+    def _positions_fit_heads(self):
+        if isinstance(self.positions, DisentangledPositions):
+            _refuse_shared_keys(self.attention, "positions.kind: disentangled")
+        if isinstance(self.positions, RotaryPositions) and self.head_width % 2:
+            raise ValueError(
+                f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
+            )
+        return self
 
     @property
     def embedding_width(self) -> int:
@@ -105,8 +116,10 @@ class CausalTransformer(_Transformer):
     scaled_residual_initializer: bool = False
 
     @pydantic.model_validator(mode="after")
-    def _positions_are_causal(self):
+    def _parts_are_causal(self):
         _refuse(self, DisentangledPositions)
+        if self.embeddings.segments:
+            raise ValueError("embeddings.segments: a causal transformer has no segments")
         return self
 
 
@@ -157,6 +170,11 @@ class TwoStreamTransformer(_Shape):
 
     kind: Literal["two_stream_transformer"] = "two_stream_transformer"
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
+
+    @pydantic.model_validator(mode="after")
+    def _keys_are_not_shared(self):
+        _refuse_shared_keys(self.attention, f"kind: {self.kind}")
+        return self
 
     @property
     def longest(self) -> None:
@@ -238,3 +256,10 @@ AnyModel = Annotated[
 def _refuse(model: _Transformer, kind: type) -> None:
     if isinstance(model.positions, kind):
         raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")
+
+
+def _refuse_shared_keys(attention: Attention, reader: str) -> None:
+    if attention.key_value_heads not in (None, attention.heads):
+        raise ValueError(
+            f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"
+        )

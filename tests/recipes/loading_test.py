@@ -5,6 +5,8 @@ from firth.recipes import (
     MaskedTransformer,
     Recipe,
     RecipeError,
+    RotaryPositions,
+    SpanMasking,
     load_recipe,
     preset_names,
     recipe_to_yaml,
@@ -99,9 +101,38 @@ def test_later_overrides_win_and_lists_are_counted():
     ("model.attention.heads=7", "model: attention.heads: 7 does not divide width: 256"),
     ("model.width=255", "model: attention.heads: 4 does not divide width: 255"),
     ("sequences.length=513", "sequences.length: 513 is above model.positions.length: 512"),
+    ("model.heads=4", "model.heads: unknown key; did you mean model.attention.heads?"),
+    ("objective.kind=causal_lm", "objective.kind: causal_lm needs model.kind: causal_transformer, "
+                                 "not masked_transformer"),
+    ("model.attention.key_value_heads=3", "model.attention: key_value_heads: 3 does not divide heads: 4"),
 ])  # fmt: skip
 def test_refused_overrides_name_the_option(option, problem):
     assert problems_of("bert_mini", option) == [f"--set {option}: {problem}"]
+
+
+@pytest.mark.parametrize("preset, option, problem", [
+    ("t5_tiny", "model.positions.buckets=6", "must be a multiple of 4"),
+    ("t5_tiny", "model.positions.max_distance=16", "buckets: 32 must be below 2 x max_distance: 16"),
+    ("t5_tiny", "tokenizer.sentinels=3", "set tokenizer.sentinels: "),
+    ("deberta_v3_tiny", "model.positions.max_distance=17", "buckets: 32 must be below 2 x max_distance: 17"),
+    ("deberta_v3_tiny", "model.attention.key_value_heads=1", "not work with positions.kind: disentangled"),
+    ("xlnet_tiny", "model.attention.key_value_heads=1", "does not work with kind: two_stream_transformer"),
+    ("llama_tiny", "model.attention.head_width=15", "attention.head_width: 15 is odd"),
+    ("gpt2_tiny", "model.embeddings.segments=2", "a causal transformer has no segments"),
+    ("gpt2_tiny", "sequences.length=129", "sequences.length: 129 is above model.positions.length: 128"),
+    ("electra_tiny", "objective.generator_width_fraction=0.77", "heads: 2 does not divide width: 99"),
+    ("elmo_tiny", "tokenizer.max_characters=20", "is not model.characters.max_characters: 50"),
+])  # fmt: skip
+def test_parts_that_cannot_work_together(preset, option, problem):
+    (found,) = problems_of(preset, option)
+    assert found.startswith(f"--set {option}: ") and problem in found
+
+
+def test_another_kind_starts_its_part_anew():
+    recipe = load_recipe("bert_mini", ["model.positions.kind=rotary", "objective.kind=span_masking"])
+    assert recipe.model.positions == RotaryPositions()
+    assert recipe.objective == SpanMasking()
+    assert load_recipe("bert_mini", ["model.positions.kind=learned"]) == load_recipe("bert_mini")
 
 
 def test_an_unreadable_value_names_the_option():
