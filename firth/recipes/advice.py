@@ -13,9 +13,11 @@ def notices(recipe: Recipe) -> list[str]:
     ['training.optimizer.warmup_steps: 10,000 is not below training.steps: 5,000, so the learning rate ...']
     """
     training, found = recipe.training, []
-    warmup, steps = training.optimizer.warmup_steps, training.steps
-    if warmup >= steps:
-        peak = training.optimizer.learning_rate * steps / warmup
+    optimizer, steps = training.optimizer, training.steps
+    warmup = optimizer.warmup_steps
+    # The inverse square root does not rise: it stays where it begins.
+    if warmup >= steps and optimizer.schedule != "inverse_square_root":
+        peak = optimizer.learning_rate * steps / warmup
         found.append(
             f"training.optimizer.warmup_steps: {warmup:,} is not below training.steps: {steps:,}, "
             f"so the learning rate peaks at {peak:.3g}"

@@ -30,6 +30,7 @@ from firth.recipes import (
     load_recipe,
 )
 from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
+from firth.recipes.optimizers import Adafactor, Adagrad, Lamb
 
 BASE = MaskedTransformer()
 LARGE = MaskedTransformer(layers=24, width=1024, attention=Attention(heads=16))
@@ -175,6 +176,12 @@ def test_memory_of_weights_and_optimizer_is_exact():
     assert memory["weights"] == memory["gradients"] == 4 * 110_106_428
     assert memory["moments"] == 8 * 110_106_428
     assert memory["total"] == sum(value for name, value in memory.items() if name != "total")
+
+
+@pytest.mark.parametrize("optimizer, kept", [(Lamb(), 2), (Adafactor(), 1), (Adagrad(), 1)])
+def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept):
+    memory = memory_bytes(recipe(BASE, training=Training(optimizer=optimizer)))
+    assert memory["moments"] == kept * memory["weights"]
 
 
 def test_activations_grow_with_the_batch_and_shrink_with_the_precision():

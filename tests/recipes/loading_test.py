@@ -213,3 +213,7 @@ def test_an_unknown_preset_gets_the_nearest():
 def test_a_warm_up_longer_than_the_training_is_noticed():
     assert notices(load_recipe("bert_base")) == []
     assert "peaks at 5e-05" in notices(load_recipe("bert_base", ["training.steps=5000"]))[0]
+
+
+def test_a_rate_that_does_not_rise_has_no_peak_to_miss():
+    assert notices(load_recipe("t5_base", ["training.steps=5000"])) == []

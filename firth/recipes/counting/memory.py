@@ -6,17 +6,15 @@ from firth.recipes.recipe import Recipe
 
 _FLOAT32 = 4
 
-# Numbers that an optimizer keeps of each weight.
-_MOMENTS = {"adamw": 2}
-
 
 def memory_bytes(recipe: Recipe) -> dict[str, int]:
     """Returns the bytes that training holds at once, by what they hold.
 
-    `weights`, `gradients` and `moments` (AdamW keeps two of each weight) are float32 under either precision,
-    and exact. `activations` is an estimate of what the forward pass keeps for the backward pass over one
-    batch, in the compute dtype; see `firth.recipes.counting.activations`. The peak lies above the sum by what
-    the largest single operation needs. All replicas are counted together for activations, one for the rest.
+    `weights`, `gradients` and `moments` are float32 under either precision, and exact: AdamW and LAMB keep two
+    numbers of each weight, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass
+    keeps for the backward pass over one batch, in the compute dtype; see
+    `firth.recipes.counting.activations`. The peak lies above the sum by what the largest single operation
+    needs. All replicas are counted together for activations, one for the rest.
 
     Example:
 
@@ -29,7 +27,7 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
     counts = {
         "weights": _FLOAT32 * parameters,
         "gradients": _FLOAT32 * parameters,
-        "moments": _MOMENTS[recipe.training.optimizer.kind] * _FLOAT32 * parameters,
+        "moments": recipe.training.optimizer.slots * _FLOAT32 * parameters,
         "activations": recipe.training.batch_size * activation_bytes(recipe),
     }
     return {**counts, "total": sum(counts.values())}
