@@ -6,8 +6,7 @@
 The corpus is made once, with firth's own steps, and kept in --folder. Each model trains in a process of its
 own by the recipe's own loop. Bits per byte are those of the main loss on held-out rows over the bytes of the
 pieces that it predicts, so that vocabularies of different sizes compare; objectives do not, as each predicts
-something else: a masked token is seen from both sides. Beside it stands what a unigram model needs for the same
-pieces.
+something else: a masked token is seen from both sides. Beside it stands what a unigram model needs for them.
 
 States of causal models are checked not to move when a token is changed that they must not see. The last row
 is an ELMo with a vocabulary of 300,000 words, which must train within 6 GB.

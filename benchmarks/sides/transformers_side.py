@@ -130,7 +130,11 @@ def t5(inner_factor: int, **more):
             use_cache=False,
             **more,
         )
-        return transformers.T5ForConditionalGeneration(config)
+        model = transformers.T5ForConditionalGeneration(config)
+        if not config.scale_decoder_outputs:
+            # Published T5 1.1 does not tie them; transformers 5 does, whatever it is told.
+            model.lm_head = torch.nn.Linear(size.width, family.vocabulary, bias=False)
+        return model
 
     return make
 

@@ -217,3 +217,13 @@ def bart(state: State) -> Weights:
         found |= state.norm(f"{inputs}/norm", f"model.{stack}.layernorm_embedding")
         found |= blocks(state, f"model.{stack}.layers", f"backbone/{stack}", block)
     return found
+
+
+def electra(state: State) -> Weights:
+    discriminator = state.below("discriminator.")
+    projection = discriminator.linear("electra.embeddings_project")
+    return {
+        **embeddings(discriminator.below("electra.embeddings."), "backbone/embeddings"),
+        **weights.dense("backbone/embeddings/projection", projection),
+        **blocks(discriminator, "electra.encoder.layer", "backbone/encoder", bert_block),
+    }

@@ -182,6 +182,13 @@ def run_permutation(model: transformers.XLNetLMHeadModel, inputs: Tensors) -> Te
     }
 
 
+def untied_t5(config: transformers.T5Config) -> transformers.T5ForConditionalGeneration:
+    """T5 1.1 has an output table of its own; transformers 5 ties the two whatever the configuration says."""
+    model = transformers.T5ForConditionalGeneration(config)
+    model.lm_head = torch.nn.Linear(config.d_model, config.vocab_size, bias=False)
+    return model
+
+
 @dataclasses.dataclass(frozen=True)
 class Family:
     """How to make a model, what it reads, and what of its answers is kept."""
@@ -349,7 +356,7 @@ FAMILIES = {
         encoder_and_decoder,
     ),
     "t5_1_1": Family(
-        transformers.T5ForConditionalGeneration,
+        untied_t5,
         transformers.T5Config,
         {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
         lambda generator: decoder_inputs(generator, pad=0),
