@@ -1,39 +1,53 @@
 """Keras 3 layers of language models, on `keras.ops` only: TensorFlow, JAX and torch run them."""
 
 from firth.layers.activations import ACTIVATIONS, gelu, gelu_approximate, get_activation
+from firth.layers.attention import Attention
+from firth.layers.attention_bias import attention_bias, bias_where
+from firth.layers.causal_transformer import CausalTransformer
 from firth.layers.custom_gradient import custom_gradient
-from firth.layers.document_mask import document_bias
 from firth.layers.dropout import Dropout
 from firth.layers.embedding import Embedding
 from firth.layers.feed_forward import FeedForward
 from firth.layers.gather_rows import gather_rows, gather_tokens
+from firth.layers.input_embedding import InputEmbedding
+from firth.layers.lstm import LSTM
 from firth.layers.masked_lm_head import MaskedLMHead
 from firth.layers.masked_transformer import MaskedTransformer
 from firth.layers.next_sentence_head import NextSentenceHead
+from firth.layers.norms import build_norm
 from firth.layers.pooler import Pooler
-from firth.layers.post_norm_block import PostNormBlock
-from firth.layers.self_attention import SelfAttention
+from firth.layers.relative_bucket_bias import RelativeBucketBias
+from firth.layers.rotary_positions import RotaryPositions, rotate
+from firth.layers.sinusoidal_positions import SinusoidalPositions
 from firth.layers.tied_projection import tied_projection
-from firth.layers.token_segment_position_embedding import TokenSegmentPositionEmbedding
+from firth.layers.transformer_block import TransformerBlock
 
 __all__ = [
     "ACTIVATIONS",
+    "LSTM",
+    "Attention",
+    "CausalTransformer",
     "Dropout",
     "Embedding",
     "FeedForward",
+    "InputEmbedding",
     "MaskedLMHead",
     "MaskedTransformer",
     "NextSentenceHead",
     "Pooler",
-    "PostNormBlock",
-    "SelfAttention",
-    "TokenSegmentPositionEmbedding",
+    "RelativeBucketBias",
+    "RotaryPositions",
+    "SinusoidalPositions",
+    "TransformerBlock",
+    "attention_bias",
+    "bias_where",
+    "build_norm",
     "custom_gradient",
-    "document_bias",
     "gather_rows",
     "gather_tokens",
     "gelu",
     "gelu_approximate",
     "get_activation",
+    "rotate",
     "tied_projection",
 ]

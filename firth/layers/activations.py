@@ -46,7 +46,7 @@ def gelu_approximate(inputs):
     return ops.gelu(inputs, approximate=True)
 
 
-ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.relu}
+ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.relu, "silu": ops.silu}
 
 
 def get_activation(name: str):

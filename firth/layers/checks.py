@@ -28,3 +28,12 @@ def check_width(layer: str, width: int, received_shape: tuple) -> None:
             f"{layer}: the last axis of the input must be `width`. "
             f"Received: width={width}, input shape {tuple(received_shape)}"
         )
+
+
+def check_groups(layer: str, heads: int, key_value_heads: int) -> None:
+    """Raises `ValueError` unless `key_value_heads` divides `heads`."""
+    if heads % key_value_heads:
+        raise ValueError(
+            f"{layer}: `key_value_heads` must divide `heads`. "
+            f"Received: key_value_heads={key_value_heads}, heads={heads}"
+        )

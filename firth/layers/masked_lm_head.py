@@ -20,16 +20,18 @@ class MaskedLMHead(keras.layers.Layer):
 
     Args:
         vocabulary_size: Rows of the token embeddings.
-        width: Of the hidden states and the token embeddings.
-        activation: `gelu`, `gelu_approximate` or `relu`.
+        width: Of the hidden states.
+        activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         norm_epsilon: Added to the variance in the layer norm.
+        embedding_width: Of the token embeddings, and of the dense layer; `width` where it is None. ALBERT's
+            and ELECTRA's are narrower than their hidden states.
         initializer_stddev: Of the truncated normal that the dense kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
         hidden: Float tensor [batch, length, width].
         masked_positions: int32 [batch, predictions].
-        token_table: Float tensor [vocabulary_size, width], the token embeddings.
+        token_table: Float tensor [vocabulary_size, embedding_width], the token embeddings.
 
     Raises:
         ValueError: if a number is below 1, or the input is not as wide as said.
@@ -48,6 +50,7 @@ class MaskedLMHead(keras.layers.Layer):
         width,
         activation="gelu",
         norm_epsilon=1e-12,
+        embedding_width=None,
         initializer_stddev=0.02,
         seed=None,
         **kwargs,
@@ -56,13 +59,15 @@ class MaskedLMHead(keras.layers.Layer):
         check_positive("MaskedLMHead", vocabulary_size=vocabulary_size, width=width)
         self.vocabulary_size = vocabulary_size
         self.width = width
+        self.embedding_width = width if embedding_width is None else embedding_width
+        check_positive("MaskedLMHead", embedding_width=self.embedding_width)
         self.activation = activation
         self.initializer_stddev = initializer_stddev
         self.seed = plain_seed(seed)
         self._activate = get_activation(activation)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(
-            width, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
+            self.embedding_width, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
         )
         self.norm = keras.layers.LayerNormalization(
             epsilon=norm_epsilon, dtype=self.dtype_policy, name="norm"
@@ -72,7 +77,7 @@ class MaskedLMHead(keras.layers.Layer):
         """Creates the dense layer, the norm and `bias` [vocabulary_size]."""
         check_width("MaskedLMHead", self.width, hidden_shape)
         self.dense.build((None, self.width))
-        self.norm.build((None, self.width))
+        self.norm.build((None, self.embedding_width))
         self.bias = self.add_weight(
             name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
         )
@@ -102,6 +107,7 @@ class MaskedLMHead(keras.layers.Layer):
             "width": self.width,
             "activation": self.activation,
             "norm_epsilon": self.norm.epsilon,
+            "embedding_width": self.embedding_width,
             "initializer_stddev": self.initializer_stddev,
             "seed": self.seed,
         }

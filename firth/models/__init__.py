@@ -1,22 +1,27 @@
 """Backbones and heads, built from layers and described by recipes."""
 
-from firth.models.bert import BertBackbone
 from firth.models.build import build_backbone, build_pretraining_model
-from firth.models.example_sums import MASKED_LOGITS, NEXT_SENTENCE_LOGITS, example_sums, total_loss
+from firth.models.causal_transformer import CausalTransformerBackbone
+from firth.models.encoder_decoder import EncoderDecoderBackbone
+from firth.models.example_sums import example_sums, total_loss
 from firth.models.losses import cross_entropy
+from firth.models.masked_transformer import MaskedTransformerBackbone
+from firth.models.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
 
 __all__ = [
     "BACKBONES",
     "HEADS",
-    "MASKED_LOGITS",
-    "NEXT_SENTENCE_LOGITS",
-    "BertBackbone",
+    "CausalTransformerBackbone",
+    "EncoderDecoderBackbone",
+    "MaskedTransformerBackbone",
+    "Predictions",
     "PretrainingModel",
     "build_backbone",
     "build_pretraining_model",
     "cross_entropy",
     "example_sums",
+    "predictions_of_logits",
     "total_loss",
 ]

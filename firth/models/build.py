@@ -2,11 +2,11 @@
 
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES
-from firth.recipes.model import Bert
+from firth.recipes.model import AnyModel
 from firth.recipes.recipe import Recipe
 
 
-def build_backbone(config: Bert, vocabulary_size: int, dtype=None, seed=None):
+def build_backbone(config: AnyModel, vocabulary_size: int, dtype=None, seed=None):
     """Returns the backbone that a recipe's `model` describes, with its weights made.
 
     Args:
@@ -17,8 +17,10 @@ def build_backbone(config: Bert, vocabulary_size: int, dtype=None, seed=None):
 
     Example:
 
-    >>> backbone = build_backbone(Bert(layers=1, width=8, heads=2, positions=16), vocabulary_size=20)
-    >>> backbone.count_params()
+    >>> from firth.recipes.model import MaskedTransformer
+    >>> positions = {"kind": "learned", "length": 16}
+    >>> small = MaskedTransformer(layers=1, width=8, attention={"heads": 2}, positions=positions)
+    >>> build_backbone(small, vocabulary_size=20).count_params()
     1192
     """
     shape = config.model_dump(exclude={"kind"})
@@ -39,9 +41,10 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
 
     >>> from firth.recipes.sources import TextSource
     >>> source = TextSource(kind="text", paths=("*.txt",))
-    >>> small = Bert(layers=1, width=8, heads=2, positions=128)
+    >>> from firth.recipes.model import MaskedTransformer
+    >>> small = MaskedTransformer(layers=1, width=8, attention={"heads": 2})
     >>> model = build_pretraining_model(Recipe(name="small", sources=(source,), model=small))
-    >>> model.next_sentence_head.count_params()
+    >>> model.heads.pair_head.count_params()
     18
     """
     model = PretrainingModel(

@@ -1,0 +1,70 @@
+"""Which tokens of a packed row may see each other."""
+
+from keras import ops
+
+# Far below any score, and still finite in bfloat16.
+_NEVER = -1e9
+
+
+def attention_bias(
+    document_ids,
+    attention_order=None,
+    causal=False,
+    first=0,
+    key_document_ids=None,
+    key_attention_order=None,
+):
+    """Returns what is added to attention scores so that a token reads only what it may see.
+
+    Query i sees key j if both have the same document id and, with an order, if the order of j is not above
+    that of i, and, with `causal`, if j is not behind i. Padding (id 0) sees only padding: no document sees
+    it, and scores stay finite where there is nothing to be seen.
+
+    Args:
+        document_ids: Int tensor [batch, length], 0 on padding; of the queries.
+        attention_order: Int tensor [batch, length], or None for no order.
+        causal: Whether keys behind a query are hidden.
+        first: Int scalar, the place of the first query among the keys.
+        key_document_ids: Int tensor [batch, keys]; the queries' own where it is None.
+        key_attention_order: Int tensor [batch, keys]; the queries' own where it is None.
+
+    Returns:
+        float32 [batch, 1, length, keys], 0 or -1e9, with one head to broadcast over.
+
+    Example:
+
+    >>> import numpy as np
+    >>> (np.array(attention_bias(np.array([[1, 1, 2, 0]])))[0, 0] == 0).astype(int).tolist()
+    [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    >>> (np.array(attention_bias(np.array([[1, 1, 2, 0]]), causal=True))[0, 0] == 0).astype(int).tolist()
+    [[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    """
+    keys = document_ids if key_document_ids is None else key_document_ids
+    visible = ops.equal(ops.expand_dims(document_ids, 2), ops.expand_dims(keys, 1))
+    if attention_order is not None:
+        of_keys = attention_order if key_attention_order is None else key_attention_order
+        not_above = ops.less_equal(ops.expand_dims(of_keys, 1), ops.expand_dims(attention_order, 2))
+        visible = ops.logical_and(visible, not_above)
+    if causal:
+        places = ops.arange(ops.shape(document_ids)[1], dtype="int32") + first
+        not_behind = ops.arange(ops.shape(keys)[1], dtype="int32") <= ops.expand_dims(places, 1)
+        visible = ops.logical_and(visible, not_behind)
+    return bias_where(visible)
+
+
+def bias_where(visible):
+    """Returns 0 where a key is visible and -1e9 elsewhere.
+
+    Args:
+        visible: Bool tensor [batch, length, keys].
+
+    Returns:
+        float32 [batch, 1, length, keys].
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.array(bias_where(np.array([[[True, False]]]))).tolist() == [[[[0.0, -1e9]]]]
+    True
+    """
+    return ops.expand_dims(ops.cast(ops.logical_not(visible), "float32") * _NEVER, 1)

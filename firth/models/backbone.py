@@ -1,0 +1,108 @@
+"""What backbones that begin with a token table have in common."""
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers import Embedding, InputEmbedding
+from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
+
+_OF_A_STACK = (
+    "layers",
+    "width",
+    "attention",
+    "feed_forward",
+    "norm",
+    "positions",
+    "biases",
+    "share_layers",
+    "dropout",
+    "initializer_stddev",
+)
+
+
+class Backbone(keras.Model):
+    """A token table, and builders of what stands between it and a stack of blocks.
+
+    Args:
+        config: The constructor's arguments of the subclass, but for seed and dtype.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share.
+        dtype: A Keras dtype or policy.
+    """
+
+    def __init__(self, config, seed=None, dtype=None, **kwargs):
+        super().__init__(dtype=dtype, **kwargs)
+        positions = {"kind": "learned"} if config["positions"] is None else config["positions"]
+        parts = {
+            name: dict(config[name] or {}) for name in ("attention", "feed_forward", "norm", "embeddings")
+        }
+        config = {**config, **parts, "positions": dict(positions)}
+        self._config = {**config, "seed": plain_seed(seed)}
+        self.seed_generator = seed_generator(seed)
+        self.width = config["width"]
+        self.embedding_width = config["embeddings"].get("width") or self.width
+        # Rows are summed with those of positions and segments before they are cast.
+        self.token_embedding = Embedding(
+            config["vocabulary_size"],
+            self.embedding_width,
+            config["initializer_stddev"],
+            seed=self.seed_generator,
+            dtype=self.variable_dtype,
+            name="token_embedding",
+        )
+
+    def _make_embeddings(self, name):
+        config = self._config
+        return InputEmbedding(
+            self.embedding_width,
+            positions=config["positions"],
+            segments=config["embeddings"].get("segments", 0),
+            norm=config["norm"] if config["embeddings"].get("norm") else None,
+            biases=config["biases"],
+            dropout=config["dropout"],
+            initializer_stddev=config["initializer_stddev"],
+            seed=self.seed_generator,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _make_projection(self, name):
+        """Returns the layer behind a factorised token table, or None between equal widths."""
+        if self.embedding_width == self.width:
+            return None
+        return keras.layers.Dense(
+            self.width,
+            use_bias=self._config["biases"],
+            kernel_initializer=truncated_normal(self._config["initializer_stddev"], self.seed_generator),
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _stack(self, **changes):
+        """Returns the arguments of a stack of blocks."""
+        arguments = {name: self._config[name] for name in _OF_A_STACK}
+        return {**arguments, "seed": self.seed_generator, "dtype": self.dtype_policy, **changes}
+
+    def _project(self, embedded, projection):
+        """Returns embeddings as wide as the first block needs them."""
+        if projection is None:
+            return embedded
+        rows = projection(ops.reshape(embedded, (-1, self.embedding_width)))
+        return ops.reshape(rows, (*ops.shape(embedded)[:-1], self.width))
+
+    def _build_parts(self, embeddings, projection, stack):
+        """Creates the weights of what stands between the token table and the last block, and the table's."""
+        shape = (None, None, self.embedding_width)
+        for part in (self.token_embedding, embeddings, projection):
+            if part is not None and not part.built:
+                part.build(shape)
+        if not stack.built:
+            stack.build((None, None, self.width))
+
+    def compute_output_shape(self, features_shape):
+        """The shape of the ids, and `width`."""
+        return (*features_shape[names.TOKEN_IDS], self.width)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**keras.layers.Layer.get_config(self), **self._config}
