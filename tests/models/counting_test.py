@@ -13,9 +13,10 @@ TRANSFORMER = {
     "width": 32,
     "attention": {"heads": 4, "head_width": 16, "key_value_heads": 2, "dropout": 0.0},
     "feed_forward": {"width": 48},
+    "norm": {"epsilon": 1e-6},
     "embeddings": {"width": 16},
     "dropout": 0.0,
-    "positions": {"length": 192, "max_distance": 8, "buckets": 4},
+    "positions": {"length": 192, "max_distance": 8, "buckets": 4, "base": 1e4},
 }
 BILSTM = {
     "cells": 12,
