@@ -98,7 +98,7 @@ def albert(state: State) -> Weights:
     projection = state.linear("albert.encoder.embedding_hidden_mapping_in")
     return {
         **embeddings(state.below("albert.embeddings."), "backbone/embeddings"),
-        **weights.dense("backbone/embeddings/projection", projection),
+        **weights.dense("backbone/projection", projection),
         **weights.attention(f"{path}/attention", *projections),
         **block.norm(f"{path}/attention_norm", "attention.LayerNorm"),
         **weights.feed_forward(f"{path}/feed_forward", *block.linears("ffn", "ffn_output")),
@@ -224,6 +224,6 @@ def electra(state: State) -> Weights:
     projection = discriminator.linear("electra.embeddings_project")
     return {
         **embeddings(discriminator.below("electra.embeddings."), "backbone/embeddings"),
-        **weights.dense("backbone/embeddings/projection", projection),
+        **weights.dense("backbone/projection", projection),
         **blocks(discriminator, "electra.encoder.layer", "backbone/encoder", bert_block),
     }
