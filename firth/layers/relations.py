@@ -1,6 +1,8 @@
 """What attention reads of positions, by the kind that a recipe names."""
 
 from firth.layers.attention import Attention
+from firth.layers.disentangled_attention import DisentangledAttention
+from firth.layers.disentangled_positions import DisentangledPositions
 from firth.layers.relative_bucket_bias import RelativeBucketBias
 from firth.layers.rotary_positions import RotaryPositions
 
@@ -15,30 +17,33 @@ def build_attention(width, positions, **arguments):
         positions: None or a dict, the recipe's `positions`.
         **arguments: As `Attention` takes them.
     """
-    return Attention(width, **arguments)
+    is_disentangled = positions and positions["kind"] == "disentangled"
+    return (DisentangledAttention if is_disentangled else Attention)(width, **arguments)
 
 
-def build_relation(positions, attention, bidirectional, initializer_stddev, seed, dtype):
+def build_relation(positions, attention, bidirectional, epsilon, dropout, **start):
     """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions.
 
     Args:
         positions: None or a dict, the recipe's `positions`.
-        attention: A dict of `Attention`'s arguments, with `head_width`.
+        attention: The attention layer of the first block.
         bidirectional: Whether tokens also see those behind them.
-        initializer_stddev: Of the truncated normal that tables start from.
-        seed: A `keras.random.SeedGenerator` to share.
-        dtype: A Keras dtype or policy.
+        epsilon: Of a norm over a table of positions.
+        dropout: Of such a table.
+        **start: `initializer_stddev`, `seed` and `dtype`.
 
     Returns:
         None where attention reads nothing of positions; `RelativeBucketBias`, whose output is added to the
-        scores; or `RotaryPositions`, whose output goes to each attention as `positions`.
+        scores; or `RotaryPositions` or `DisentangledPositions`, whose output goes to each attention as
+        `positions`.
     """
     values = dict(positions or {})
     kind = values.pop("kind", None)
-    start = {"dtype": dtype, "name": "positions"}
+    start["name"] = "positions"
     if kind == "relative_buckets":
-        drawn = {"initializer_stddev": initializer_stddev, "seed": seed, **start}
-        return RelativeBucketBias(attention["heads"], bidirectional=bidirectional, **values, **drawn)
+        return RelativeBucketBias(attention.heads, bidirectional=bidirectional, **values, **start)
+    if kind == "disentangled":
+        return DisentangledPositions(attention.width, epsilon=epsilon, dropout=dropout, **values, **start)
     if kind == "rotary":
-        return RotaryPositions(attention["head_width"], **values, **start)
+        return RotaryPositions(attention.head_width, **values, dtype=start["dtype"], name="positions")
     return None

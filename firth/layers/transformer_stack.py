@@ -72,9 +72,15 @@ class TransformerStack(keras.layers.Layer):
         }
         count = 1 if share_layers else layers
         self.blocks = [TransformerBlock(name=f"block_{index}", **block, **common) for index in range(count)]
-        own = self.blocks[0].attention
-        heads = {"heads": own.heads, "head_width": own.head_width}
-        self.positions = build_relation(positions, heads, bidirectional, initializer_stddev, **common)
+        self.positions = build_relation(
+            positions,
+            self.blocks[0].attention,
+            bidirectional,
+            epsilon=self._config["norm"].get("epsilon", 1e-12),
+            dropout=dropout,
+            initializer_stddev=initializer_stddev,
+            **common,
+        )
         self.final_norm = self._final_norm(**(norm or {}))
 
     def _final_norm(self, placement="post", **norm):
