@@ -38,7 +38,7 @@ from benchmarks.sides.turns import Side
 from benchmarks.tokenization import read_texts
 
 INPUTS, WORKS = ("text", "full"), ("inference", "training")
-WARM_UP, LOTS = 2, 4
+WARM_UP, LOTS = 1, 4
 FULL_TARGETS = {"corruption": 32, "denoising": 128}
 
 

@@ -1,7 +1,7 @@
 """Runs every benchmark in turn, each in a process of its own, and keeps the figures as JSON.
 
 python -m benchmarks.run                      # all of them
-python -m benchmarks.run bert_step            # one
+python -m benchmarks.run tokenization models  # some
 python -m benchmarks.run --output figures/    # where the JSON goes
 """
 
@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-BENCHMARKS = ("tokenization", "corpus", "bert_step")
+BENCHMARKS = ("tokenization", "corpus", "lstm", "models", "learning")
 
 
 def main() -> int:
