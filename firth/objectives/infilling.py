@@ -90,7 +90,9 @@ def _draw_lengths(counts, hidden_counts, size, cdf, seed):
     wanted, firsts = _of(hidden_counts, documents), tf.range(size) - offsets
     sums = tf.cumsum(lengths, exclusive=True)
     left = wanted - (sums - tf.gather(sums, firsts))
-    lengths = tf.where(left > 0, tf.minimum(lengths, left), 0)
+    # Where the mean is small all draws may not be enough; the last one then takes the rest.
+    is_last = offsets == _of(counts, documents) - 1
+    lengths = tf.where(left > 0, tf.where(is_last, left, tf.minimum(lengths, left)), 0)
     is_full = lengths > 0
     saved = _sums(tf.where(is_full, lengths - 1, 0), documents, counts)
     is_empty = (left > 0) & ~is_full
