@@ -13,7 +13,8 @@ def custom_gradient(function):
 
     Args:
         function: Takes float tensors; returns a pair of its value and a function that turns the gradient for
-            the value into one for each input, a tensor or a tuple of them.
+            the value into one for each input, a tensor or a tuple of them. The value is a tensor or a tuple
+            of them, and its gradient likewise; Keras knows no tuples here on torch.
 
     Example:
 
@@ -28,6 +29,8 @@ def custom_gradient(function):
         value, gradient = function(*inputs)
 
         def backend_gradient(*args, upstream=None):
+            if isinstance(value, tuple) and len(args) > 1:
+                return gradient(args)
             return gradient(args[-1] if upstream is None else upstream)
 
         return value, backend_gradient

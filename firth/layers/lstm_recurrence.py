@@ -1,0 +1,254 @@
+"""The loop over time of LSTMs with projection, and its gradient.
+
+Everything in here is *feature-major*: [directions, features, batch], with time in front. In this layout the
+large operand of each matmul, the weights, comes first and as it lies in memory, which takes a CPU half to a
+quarter of the time that [batch, features] takes; and gates are cut from one another without a gap.
+"""
+
+from typing import NamedTuple
+
+from keras import ops
+
+from firth.layers.custom_gradient import custom_gradient
+
+
+class Masks(NamedTuple):
+    """What happens to the state at each step, float32 [length, directions, 1, batch] of zeros and ones.
+
+    Attributes:
+        keep: 0 where the state starts from zero.
+        real: 0 on padding, which leaves the state as it is.
+    """
+
+    keep: object
+    real: object
+
+
+class _Trace(NamedTuple):
+    """What the steps leave behind, float32 [length, directions, features, batch] each.
+
+    `gates` are those of input, forgetting and output; `projected` is what the projection reads.
+    """
+
+    hidden: object
+    cells: object
+    gates: object
+    candidate: object
+    projected: object
+
+
+def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_clip=None, projection_clip=None):
+    """Runs LSTMs with projection over time, several directions side by side.
+
+    For the input `x` of a step and the state `(h, c)` before it (Sak et al. 2014, "Long Short-Term Memory
+    Based Recurrent Neural Network Architectures for Large Scale Acoustic Modeling", section 2, without
+    peepholes):
+
+        i, f, o = sigmoid(U x + V h + b), g = tanh(U x + V h + b), each its own rows
+        c' = clip(i g + f c),  h' = clip(W (o tanh(c')))
+
+    The gradient is written out. Over the steps it computes only what depends on the step behind, and the
+    gradient of each weight matrix is one matmul over all steps after that; derived step by step it would be a
+    sum of as many large matrices as there are steps.
+
+    Args:
+        inputs: [length, directions, input_width, batch], of the dtype that matmuls run in.
+        weights: `U` [directions, 4 cells, input_width], `b` [directions, 4 cells],
+            `V` [directions, 4 cells, width], `W` [directions, width, cells]. The rows of the first three
+            stand in the order input, forgetting, output, candidate.
+        state: `h` float32 [directions, width, batch] and `c` float32 [directions, cells, batch].
+        masks: Where the state starts anew and where it stays; None for neither.
+        cell_clip: Bound of `c'`; None for none.
+        projection_clip: Bound of `h'`; None for none.
+
+    Returns:
+        `h` after each step, float32 [length, directions, width, batch], and the last state.
+
+    Example: see `firth.layers.LSTM`.
+    """
+    clips = cell_clip, projection_clip
+
+    @custom_gradient
+    def run(inputs, input_kernel, bias, recurrent_kernel, projection_kernel, hidden, cells):
+        kernels = [
+            ops.cast(kernel, inputs.dtype) for kernel in (input_kernel, recurrent_kernel, projection_kernel)
+        ]
+        trace = _forward(inputs, kernels, bias, (hidden, cells), masks, clips)
+        before = _before(trace, (hidden, cells), masks)
+
+        def gradient(upstream):
+            steps, for_state = _backward(
+                trace, before[1], kernels, masks, (cell_clip, projection_clip), upstream
+            )
+            return *_weight_gradients(inputs, kernels[0], trace, before[0], *steps), *for_state
+
+        return (trace.hidden, trace.cells[-1]), gradient
+
+    hidden, last_cells = run(inputs, *weights, *state)
+    return hidden, (hidden[-1], last_cells)
+
+
+def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
+    input_kernel, recurrent_kernel, projection_kernel = kernels
+    cell_clip, projection_clip = clips
+    cells = projection_kernel.shape[-1]
+    from_inputs = _matmul(input_kernel, _join_steps(inputs)) + ops.expand_dims(bias, -1)
+
+    def step(carry, from_input, masks):
+        hidden, memory = carry[:2]
+        if masks is not None:
+            hidden, memory = hidden * masks.keep, memory * masks.keep
+        summed = _matmul(recurrent_kernel, hidden) + from_input
+        gates = ops.sigmoid(summed[:, : 3 * cells])
+        candidate = ops.tanh(summed[:, 3 * cells :])
+        of_input, of_forgetting, of_output = _thirds(gates, cells)
+        new_memory = _clip(of_input * candidate + of_forgetting * memory, cell_clip)
+        projected = of_output * ops.tanh(new_memory)
+        new_hidden = _clip(_matmul(projection_kernel, projected), projection_clip)
+        if masks is not None:
+            new_hidden = _choose(masks.real, new_hidden, hidden)
+            new_memory = _choose(masks.real, new_memory, memory)
+        trace = _Trace(new_hidden, new_memory, gates, candidate, projected)
+        return tuple(trace)
+
+    steps = _split_steps(from_inputs, ops.shape(inputs)[0])
+    nothing = ops.zeros_like(state[1])
+    start = (*state, ops.concatenate([nothing] * 3, axis=1), nothing, nothing)
+    return _Trace(*_scan(step, start, steps, masks)[1])
+
+
+def _backward(trace, cells_before, kernels, masks, clips, upstream):
+    """Returns the gradients for gate sums and projections at all steps, and for the first state."""
+    backward_kernels = [ops.transpose(kernel, (0, 2, 1)) for kernel in kernels[1:]]
+    recurrent_kernel, projection_kernel = backward_kernels
+    cell_clip, projection_clip = clips
+    count = trace.cells.shape[2]
+
+    def step(carry, now, masks):
+        for_hidden, for_cells = carry[:2]
+        upstream_hidden, traced, before = now
+        for_hidden = for_hidden + upstream_hidden
+        passed_hidden = passed_cells = None
+        if masks is not None:
+            padding = 1.0 - masks.real
+            passed_hidden, passed_cells = for_hidden * padding, for_cells * padding
+            for_hidden, for_cells = for_hidden * masks.real, for_cells * masks.real
+        hidden, cells, gates, candidate, projected = traced
+        of_input, of_forgetting, of_output = _thirds(gates, count)
+        for_projection = _inside(for_hidden, hidden, projection_clip)
+        for_projected = _matmul(projection_kernel, for_projection)
+        squashed = ops.tanh(cells)
+        for_cells = for_cells + for_projected * (of_output - projected * squashed)
+        for_cells = _inside(for_cells, cells, cell_clip)
+        for_gates = ops.concatenate(
+            [for_cells * candidate, for_cells * before, for_projected * squashed], axis=1
+        )
+        for_candidate = for_cells * of_input
+        for_sums = ops.concatenate(
+            [for_gates * (gates - gates * gates), for_candidate - for_candidate * (candidate * candidate)],
+            axis=1,
+        )
+        for_hidden, for_cells = _matmul(recurrent_kernel, for_sums), for_cells * of_forgetting
+        if masks is not None:
+            for_hidden = (for_hidden + passed_hidden) * masks.keep
+            for_cells = (for_cells + passed_cells) * masks.keep
+        return for_hidden, for_cells, for_sums, for_projection
+
+    upstream_hidden, upstream_cells = upstream
+    nothing = ops.zeros_like(trace.hidden[0])
+    start = (nothing, upstream_cells, ops.concatenate([ops.zeros_like(upstream_cells)] * 4, axis=1), nothing)
+    last, steps = _scan(step, start, (upstream_hidden, tuple(trace), cells_before), masks, reverse=True)
+    return steps[2:], last[:2]
+
+
+def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_projection):
+    """Returns the gradients for the inputs and the four weights: each matmul covers all steps."""
+    dtype, length = inputs.dtype, ops.shape(inputs)[0]
+    for_sums, for_projection = (_join_steps(each) for each in (for_sums, for_projection))
+    for_bias = ops.sum(for_sums, axis=-1)
+    for_sums = ops.cast(for_sums, dtype)
+    for_inputs = _matmul(ops.transpose(input_kernel, (0, 2, 1)), for_sums)
+    return (
+        ops.cast(_split_steps(for_inputs, length), dtype),
+        _matmul(for_sums, _join_steps_transposed(inputs)),
+        for_bias,
+        _matmul(for_sums, _join_steps_transposed(hidden_before)),
+        _matmul(ops.cast(for_projection, dtype), _join_steps_transposed(trace.projected)),
+    )
+
+
+def _before(trace, state, masks):
+    """Returns `h` and `c` as each step reads them."""
+    pairs = zip(state, (trace.hidden, trace.cells))
+    shifted = [ops.concatenate([ops.expand_dims(first, 0), later[:-1]]) for first, later in pairs]
+    return shifted if masks is None else [each * masks.keep for each in shifted]
+
+
+def _scan(step, start, steps, masks, reverse=False):
+    """Returns the last carry, and all that were carried.
+
+    Keras asks that each step gives what it carries, so the carry holds more than the next step reads; and on
+    TensorFlow it scans several tensors of unknown length not at all, so steps are looked up by number.
+    """
+
+    def numbered(carry, number):
+        made = step(carry, _at(steps, number), None if masks is None else Masks(*_at(masks, number)))
+        return made, made
+
+    length = ops.shape(_first_leaf(steps))[0]
+    return ops.scan(numbered, start, ops.arange(length, dtype="int32"), reverse=reverse)
+
+
+def _at(values, number):
+    if isinstance(values, tuple):
+        return tuple(_at(value, number) for value in values)
+    return ops.take(values, number, axis=0)
+
+
+def _first_leaf(values):
+    return _first_leaf(values[0]) if isinstance(values, tuple) else values
+
+
+def _matmul(left, right):
+    """Returns the product of the last two axes, float32, one direction at a time.
+
+    A batched matmul takes longer on a CPU, and TensorFlow 2.16 crashes in one that broadcasts.
+    """
+    right = ops.cast(right, left.dtype)
+    products = [ops.matmul(left[direction], right[direction]) for direction in range(left.shape[0])]
+    return ops.cast(ops.stack(products), "float32")
+
+
+def _join_steps(values):
+    """[length, directions, features, batch] to [directions, features, length * batch]."""
+    length, directions, features, batch = ops.shape(values)
+    return ops.reshape(ops.transpose(values, (1, 2, 0, 3)), (directions, features, length * batch))
+
+
+def _join_steps_transposed(values):
+    """[length, directions, features, batch] to [directions, length * batch, features]."""
+    length, directions, features, batch = ops.shape(values)
+    return ops.reshape(ops.transpose(values, (1, 0, 3, 2)), (directions, length * batch, features))
+
+
+def _split_steps(values, length):
+    """[directions, features, length * batch] to [length, directions, features, batch]."""
+    directions, features = values.shape[:2]
+    return ops.transpose(ops.reshape(values, (directions, features, length, -1)), (2, 0, 1, 3))
+
+
+def _thirds(gates, cells):
+    return gates[:, :cells], gates[:, cells : 2 * cells], gates[:, 2 * cells :]
+
+
+def _choose(mask, ones, zeros):
+    return mask * ones + (1.0 - mask) * zeros
+
+
+def _clip(values, bound):
+    return values if bound is None else ops.clip(values, -bound, bound)
+
+
+def _inside(gradient, clipped, bound):
+    """The gradient for what was clipped: zero where the clipped value stands at the bound."""
+    return gradient if bound is None else gradient * ops.cast(ops.abs(clipped) < bound, gradient.dtype)
