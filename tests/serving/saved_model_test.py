@@ -88,6 +88,9 @@ def test_what_does_not_fit_together_is_refused(tmp_path):
         export(served.model, served.tokenizer, RECIPE, np.ones(3, np.int64), directory)
     with pytest.raises(ValueError, match="unigram counts"):
         export(served.model, served.tokenizer, RECIPE, np.ones(40, np.int64), directory)
-    parts = RECIPE.model_dump() | {"objective": {"next_sentence": False}, "export": {"pooling": "cls"}}
+    parts = RECIPE.model_dump() | {
+        "objective": {"kind": "masked_lm", "next_sentence": False},
+        "export": {"pooling": "cls"},
+    }
     with pytest.raises(ValueError, match=r"cls needs objective\.next_sentence"):
         type(RECIPE)(**parts)
