@@ -12,6 +12,10 @@ States of causal models are checked not to move when a token is changed that the
 is an ELMo with a vocabulary of 300,000 words, which must train within 6 GB.
 """
 
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
 import argparse
 import json
 import pathlib
