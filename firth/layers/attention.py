@@ -104,6 +104,9 @@ class Attention(keras.layers.Layer):
             name="output",
         )
 
+    # Products of queries and keys that a score adds up; its variance grows with them.
+    _terms = 1
+
     @property
     def _group(self) -> int:
         """Query heads that share a head of keys and values."""
@@ -168,7 +171,7 @@ class Attention(keras.layers.Layer):
         # Scaling the queries' share of the weights is less work than scaling queries or scores.
         scale = np.ones(count * group_width, "float32")
         if self.scaled:
-            scale[: queries * group_width] = 1.0 / math.sqrt(self.head_width)
+            scale[: queries * group_width] = 1.0 / math.sqrt(self._terms * self.head_width)
         tokens = ops.reshape(states, (-1, self.width))
         projected = ops.matmul(tokens, ops.cast(kernel * scale, self.compute_dtype))
         if bias is not None:
@@ -202,7 +205,7 @@ class Attention(keras.layers.Layer):
         shape = (2, batch, self.key_value_heads, length, self.head_width)
         return ops.zeros(shape, dtype=self.compute_dtype)
 
-    def compute_output_shape(self, hidden_shape, bias_shape=None):
+    def compute_output_shape(self, hidden_shape):
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 

@@ -117,7 +117,7 @@ class InputEmbedding(keras.layers.Layer):
             total = self.norm(total)
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
 
-    def compute_output_shape(self, tokens_shape, position_ids_shape=None, segment_ids_shape=None):
+    def compute_output_shape(self, tokens_shape):
         """The shape of `tokens`."""
         return tuple(tokens_shape)
 

@@ -159,7 +159,7 @@ class TransformerBlock(keras.layers.Layer):
         hidden = hidden + self.dropout(output, training=training)
         return hidden if self._is_pre_norm else norm(hidden)
 
-    def compute_output_shape(self, hidden_shape, bias_shape=None):
+    def compute_output_shape(self, hidden_shape):
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 

@@ -122,7 +122,7 @@ class TransformerStack(keras.layers.Layer):
         key_places = ops.expand_dims(ops.arange(keys, dtype="int32"), 0)
         return bias + self.positions(places, key_places), None
 
-    def compute_output_shape(self, hidden_shape, document_ids_shape=None):
+    def compute_output_shape(self, hidden_shape):
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 

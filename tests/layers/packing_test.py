@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from firth.layers import MaskedTransformer, document_bias
+from firth.layers import CausalTransformer, MaskedTransformer, attention_bias
 
 WIDTH = 16
 LENGTHS = [(5, 3, 4), (1, 1, 10), (12,), (2, 9)]
@@ -11,7 +11,7 @@ LENGTHS = [(5, 3, 4), (1, 1, 10), (12,), (2, 9)]
 
 @pytest.fixture(scope="module")
 def encoder():
-    encoder = MaskedTransformer(layers=3, width=WIDTH, heads=4, initializer_stddev=0.3, seed=1)
+    encoder = MaskedTransformer(layers=3, width=WIDTH, attention={"heads": 4}, initializer_stddev=0.3, seed=1)
     encoder.build((None, None, WIDTH))
     return encoder
 
@@ -58,8 +58,31 @@ def test_every_token_of_a_document_is_seen(encoder):
         assert np.abs(np.array(encoder(changed, ids))[0, 0] - before).max() > 1e-4
 
 
-def test_bias_by_hand():
-    found = np.array(document_bias(np.array([[1, 2, 2, 0, 0]])))
-    assert found.shape == (1, 1, 5, 5)
-    expected = ["x....", ".xx..", ".xx..", "...xx", "...xx"]
+# What token i, row i, sees of documents 1 2 2 2 0.
+BIASES = [
+    ({}, ["x....", ".xxx.", ".xxx.", ".xxx.", "....x"]),
+    ({"causal": True}, ["x....", ".x...", ".xx..", ".xxx.", "....x"]),
+    ({"attention_order": [[0, 1, 0, 2, 0]]}, ["x....", ".xx..", "..x..", ".xxx.", "....x"]),
+    ({"attention_order": [[0, 1, 0, 2, 0]], "causal": True}, ["x....", ".x...", "..x..", ".xxx.", "....x"]),
+    ({"key_document_ids": [[2, 0, 1]]}, ["..x", "x..", "x..", "x..", ".x."]),
+    (
+        {"key_document_ids": [[1, 1, 2, 2, 2, 2]], "causal": True, "first": 1},
+        ["xx....", "..x...", "..xx..", "..xxx.", "......"],
+    ),
+]
+
+
+@pytest.mark.parametrize("arguments, expected", BIASES)
+def test_bias_by_hand(arguments, expected):
+    lists = {name: np.array(value) if isinstance(value, list) else value for name, value in arguments.items()}
+    found = np.array(attention_bias(np.array([[1, 2, 2, 2, 0]]), **lists))
+    assert found.shape == (1, 1, 5, len(expected[0]))
+    assert set(found.flatten()) <= {0.0, np.float32(-1e9)}
     assert ["".join("x" if value == 0 else "." for value in row) for row in found[0, 0]] == expected
+
+
+def test_an_encoder_document_that_is_missing_leaves_states_finite():
+    decoder = CausalTransformer(1, WIDTH, {"heads": 2}, cross_attention=True, seed=1)
+    hidden = np.ones((1, 3, WIDTH), "float32")
+    context = {"context": hidden, "context_document_ids": np.array([[1, 1, 1]])}
+    assert np.isfinite(np.array(decoder(hidden, np.array([[1, 2, 0]]), **context))).all()

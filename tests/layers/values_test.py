@@ -21,39 +21,62 @@ def softmax(scores):
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def naive_attention(hidden, documents, kernel, bias, output_kernel, output_bias, heads):
-    """One head and one example at a time, and only over the tokens that may be seen."""
-    width = hidden.shape[-1]
-    projected = np.split(hidden @ kernel + bias, 3, axis=-1)
-    context = np.zeros_like(hidden)
-    for row, ids in enumerate(documents):
-        for head in np.split(np.arange(width), heads):
-            query, key, value = (part[row][:, head] for part in projected)
-            for position, document in enumerate(ids):
-                seen = ids == document
-                weights = softmax(query[position] @ key[seen].T / math.sqrt(len(head)))
-                context[row, position, head] = weights @ value[seen]
-    return context @ output_kernel + output_bias
+def naive_attention(hidden, context, visible, weights, heads, key_value_heads, scale):
+    """One head, example and query at a time, and only over the tokens that may be seen."""
+    query, key, value = weights["queries"](hidden), weights["keys"](context), weights["values"](context)
+    width = query.shape[-1] // heads
+    joined = np.zeros_like(query)
+    for row, position, head in np.ndindex(*visible.shape[:2], heads):
+        own = slice(head * width, (head + 1) * width)
+        shared = slice(head % key_value_heads * width, (head % key_value_heads + 1) * width)
+        seen = visible[row, position]
+        scores = key[row][seen, shared] @ query[row, position, own] * scale
+        joined[row, position, own] = softmax(scores) @ value[row][seen, shared]
+    return weights["output"](joined)
 
 
-def test_self_attention_equals_a_naive_one():
-    hidden = np.random.default_rng(0).normal(size=(2, 5, 6)).astype("float32")
+def dense(kernel, bias):
+    return lambda states: states @ kernel + bias
+
+
+ATTENTIONS = [
+    {"heads": 3},
+    {"heads": 4, "key_value_heads": 2, "head_width": 2},
+    {"heads": 2, "key_value_heads": 1, "scaled": False},
+    {"heads": 4, "key_value_heads": 2, "head_width": 3, "cross": True},
+]
+
+
+@pytest.mark.parametrize("arguments", ATTENTIONS)
+def test_attention_equals_a_naive_one(arguments):
+    generator = np.random.default_rng(0)
+    hidden, encoded = (generator.normal(size=(2, 5, 6)).astype("float32") for _ in range(2))
     documents = np.array([[1, 1, 2, 2, 0], [1, 1, 1, 1, 1]])
-    layer = layers.SelfAttention(width=6, heads=3)
+    layer = layers.Attention(width=6, **arguments)
     layer.build(hidden.shape)
     randomized(layer)
-    weights = {weight.path.split("/", 1)[1]: weight.numpy() for weight in layer.weights}
+    found = {weight.path.split("/", 1)[1]: weight.numpy() for weight in layer.weights}
+    kernel, bias = found["kernel"], found["bias"]
+    if layer.cross:
+        kernel = np.concatenate([found["query_kernel"], kernel], axis=1)
+        bias = np.concatenate([found["query_bias"], bias])
+    widths = np.cumsum([layer.heads * layer.head_width, layer.key_value_heads * layer.head_width])
+    kernels, biases = np.split(kernel, widths, axis=1), np.split(bias, widths)
+    weights = {name: dense(*both) for name, *both in zip(("queries", "keys", "values"), kernels, biases)}
+    weights["output"] = dense(found["output/kernel"], found["output/bias"])
+    context = encoded if layer.cross else hidden
     expected = naive_attention(
         hidden,
-        documents,
-        weights["kernel"],
-        weights["bias"],
-        weights["output/kernel"],
-        weights["output/bias"],
-        heads=3,
+        context,
+        documents[:, :, None] == documents[:, None],
+        weights,
+        layer.heads,
+        layer.key_value_heads,
+        1 / math.sqrt(layer.head_width) if layer.scaled else 1.0,
     )
-    found = layer(hidden, layers.document_bias(documents))
-    np.testing.assert_allclose(np.array(found), expected, atol=1e-5)
+    inputs = {"context": encoded} if layer.cross else {}
+    result = layer(hidden, layers.attention_bias(documents), **inputs)
+    np.testing.assert_allclose(np.array(result), expected, atol=1e-5)
 
 
 def test_feed_forward_by_hand():
@@ -66,14 +89,44 @@ def test_feed_forward_by_hand():
     assert found.flatten().tolist() == [15.5, 21.5]
 
 
+def test_gated_feed_forward_by_hand():
+    layer = layers.FeedForward(width=1, inner_width=2, activation="relu", gated=True, biases=False)
+    layer.build((None, None, 1))
+    weights = {"gate": [[2.0], [-3.0]], "inner": [[1.0], [10.0]], "outer": [[5.0], [7.0]]}
+    for weight in layer.weights:
+        weight.assign(weights[weight.name.removesuffix("_kernel")])
+    # 2: relu(4) 2 5 + relu(-6) 20 7; -1: relu(-2) (-1) 5 + relu(3) (-10) 7.
+    found = np.array(layer(np.array([[[2.0], [-1.0]]], "float32")))
+    assert found.flatten().tolist() == [40.0, -210.0]
+
+
 def test_embeddings_are_summed_then_normed():
-    layer = layers.TokenSegmentPositionEmbedding(vocabulary_size=3, width=2, positions=2, segments=2)
-    layer.build((None, None))
-    tables = [[[9.0, 9.0], [1.0, 0.0], [3.0, 2.0]], [[0.0, 0.0], [0.0, 4.0]], [[1.0, 0.0], [0.0, 1.0]]]
-    layer.set_weights([*map(np.array, tables), np.array([1.0, 10.0]), np.array([0.5, 0.0])])
-    found = np.array(layer(np.array([[1, 2]]), np.array([[0, 1]]), np.array([[0, 1]])))
+    learned = {"kind": "learned", "length": 2, "unused": 1}
+    layer = layers.InputEmbedding(width=2, positions=learned, segments=2, norm={})
+    layer.build((None, None, 2))
+    weights = {
+        "position/table": [[7.0, 7.0], [1.0, 0.0], [0.0, 1.0]],
+        "segment/table": [[0.0, 0.0], [0.0, 4.0]],
+        "norm/gamma": [1.0, 10.0],
+        "norm/beta": [0.5, 0.0],
+    }
+    for weight in layer.weights:
+        weight.assign(weights[weight.path.split("/", 1)[1]])
+    tokens = np.array([[[1.0, 0.0], [3.0, 2.0]]], "float32")
+    found = np.array(layer(tokens, np.array([[0, 1]]), np.array([[0, 1]])))
     # (2, 0) and (3, 7): normed to (1, -1) and (-1, 1), times (1, 10), plus (0.5, 0).
     np.testing.assert_allclose(found[0], [[1.5, -10.0], [-0.5, 10.0]], atol=1e-5)
+
+
+def test_norms_by_hand():
+    states = np.array([[3.0, 4.0]], "float32")
+    # Mean 3.5 and variance 0.25; mean square 12.5.
+    layer_norm, rms_norm = layers.build_norm(epsilon=0.75), layers.build_norm("rms_norm", epsilon=3.5)
+    np.testing.assert_allclose(np.array(layer_norm(states)), [[-0.5, 0.5]], atol=1e-6)
+    np.testing.assert_allclose(np.array(rms_norm(states)), [[0.75, 1.0]], atol=1e-6)
+    without = layers.build_norm(biases=False)
+    without.build(states.shape)
+    assert [weight.name for weight in without.weights] == ["gamma"]
 
 
 def test_masked_lm_head_by_hand():
@@ -102,7 +155,8 @@ def test_pooler_takes_the_given_positions():
 def test_activations(name):
     points = np.linspace(-6, 6, 41).astype("float32")
     exact = np.array([0.5 * x * (1 + math.erf(x / math.sqrt(2))) for x in points])
-    expected = np.maximum(points, 0) if name == "relu" else exact
+    others = {"relu": np.maximum(points, 0), "silu": points / (1 + np.exp(-points))}
+    expected = others.get(name, exact)
     tolerance = 1e-3 if name == "gelu_approximate" else 1e-6
     np.testing.assert_allclose(np.array(layers.ACTIVATIONS[name](points)), expected, atol=tolerance)
 
