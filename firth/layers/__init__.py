@@ -5,6 +5,8 @@ from firth.layers.attention import Attention
 from firth.layers.attention_bias import attention_bias, bias_where
 from firth.layers.causal_transformer import CausalTransformer
 from firth.layers.custom_gradient import custom_gradient
+from firth.layers.disentangled_attention import DisentangledAttention
+from firth.layers.disentangled_positions import DisentangledPositions
 from firth.layers.dropout import Dropout
 from firth.layers.embedding import Embedding
 from firth.layers.feed_forward import FeedForward
@@ -17,16 +19,23 @@ from firth.layers.next_sentence_head import NextSentenceHead
 from firth.layers.norms import build_norm
 from firth.layers.pooler import Pooler
 from firth.layers.relative_bucket_bias import RelativeBucketBias
+from firth.layers.relative_shift import relative_shift, relative_shift_at
+from firth.layers.relative_sinusoids import relative_sinusoids
 from firth.layers.rotary_positions import RotaryPositions, rotate
 from firth.layers.sinusoidal_positions import SinusoidalPositions
 from firth.layers.tied_projection import tied_projection
 from firth.layers.transformer_block import TransformerBlock
+from firth.layers.two_stream_attention import TwoStreamAttention
+from firth.layers.two_stream_block import TwoStreamBlock
+from firth.layers.two_stream_transformer import TwoStreamTransformer
 
 __all__ = [
     "ACTIVATIONS",
     "LSTM",
     "Attention",
     "CausalTransformer",
+    "DisentangledAttention",
+    "DisentangledPositions",
     "Dropout",
     "Embedding",
     "FeedForward",
@@ -39,6 +48,9 @@ __all__ = [
     "RotaryPositions",
     "SinusoidalPositions",
     "TransformerBlock",
+    "TwoStreamAttention",
+    "TwoStreamBlock",
+    "TwoStreamTransformer",
     "attention_bias",
     "bias_where",
     "build_norm",
@@ -48,6 +60,9 @@ __all__ = [
     "gelu",
     "gelu_approximate",
     "get_activation",
+    "relative_shift",
+    "relative_shift_at",
+    "relative_sinusoids",
     "rotate",
     "tied_projection",
 ]

@@ -51,6 +51,8 @@ class DisentangledAttention(Attention):
     (1, 3, 8)
     """
 
+    _terms = 3
+
     def __init__(
         self,
         width,
