@@ -52,11 +52,11 @@ def _tokenizer(recipe: "Recipe") -> Iterator[str]:
         needed = "words" if isinstance(objective, BidirectionalLM) else "wordpiece"
         yield f"objective.kind: {objective.kind} needs tokenizer.kind: {needed}"
     elif isinstance(objective, _Sentinels):
-        needed = objective.sentinels_needed(recipe.sequences)
-        if needed > tokenizer.sentinels:
+        sentinels = objective.sentinels_needed(recipe.sequences)
+        if sentinels > tokenizer.sentinels:
             yield (
-                f"objective.kind: {objective.kind} needs up to {needed} sentinels for a document of full "
-                + (f"length; set tokenizer.sentinels: {needed} or more")
+                f"objective.kind: {objective.kind} needs up to {sentinels} sentinels for a document of full "
+                + (f"length; set tokenizer.sentinels: {sentinels} or more")
             )
     if isinstance(objective, SalientSpans) and tokenizer.lowercase:
         yield "objective.kind: salient_spans needs tokenizer.lowercase: false"
