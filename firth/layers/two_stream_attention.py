@@ -168,7 +168,7 @@ class TwoStreamAttention(keras.layers.Layer):
     def _with(self, query, bias):
         return query + ops.cast(bias * self._scale, self.compute_dtype)
 
-    def compute_output_shape(self, hidden_shape, content_shape=None):
+    def compute_output_shape(self, hidden_shape):
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 

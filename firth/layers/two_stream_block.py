@@ -94,7 +94,7 @@ class TwoStreamBlock(keras.layers.Layer):
         transformed = self.dropout(self.feed_forward(hidden), training=training)
         return self.feed_forward_norm(hidden + transformed)
 
-    def compute_output_shape(self, hidden_shape, content_shape=None):
+    def compute_output_shape(self, hidden_shape):
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 

@@ -149,9 +149,16 @@ class TwoStreamTransformer(keras.layers.Layer):
         content, query = states[:, :length], states[:, length:]
         return self.blocks[-1](query, content, relative, *of_query, positions, training=training)
 
-    def compute_output_shape(self, content_shape, document_ids_shape=None, segment_ids_shape=None):
-        """The shape of `content`."""
-        return tuple(content_shape)
+    def compute_output_shape(
+        self,
+        content_shape,
+        document_ids_shape=None,
+        segment_ids_shape=None,
+        attention_order_shape=None,
+        query_shape=None,
+    ):
+        """The shape of `query`, or without one that of `content`."""
+        return tuple(query_shape or content_shape)
 
     def get_config(self):
         """The constructor's arguments."""

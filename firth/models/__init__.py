@@ -9,6 +9,7 @@ from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
+from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
 __all__ = [
     "BACKBONES",
@@ -18,6 +19,7 @@ __all__ = [
     "MaskedTransformerBackbone",
     "Predictions",
     "PretrainingModel",
+    "TwoStreamTransformerBackbone",
     "build_backbone",
     "build_pretraining_model",
     "cross_entropy",

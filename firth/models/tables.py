@@ -4,16 +4,20 @@ from firth.models.causal_transformer import CausalTransformerBackbone
 from firth.models.encoder_decoder import EncoderDecoderBackbone
 from firth.models.masked_lm_heads import MaskedLMHeads
 from firth.models.masked_transformer import MaskedTransformerBackbone
+from firth.models.permutation_lm_heads import PermutationLMHeads
+from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
 # By `recipe.model.kind`.
 BACKBONES = {
     "masked_transformer": MaskedTransformerBackbone,
     "causal_transformer": CausalTransformerBackbone,
     "encoder_decoder": EncoderDecoderBackbone,
+    "two_stream_transformer": TwoStreamTransformerBackbone,
 }
 
 # By `recipe.objective.kind`.
 HEADS = {
     "masked_lm": MaskedLMHeads,
     "unilm": MaskedLMHeads,
+    "permutation_lm": PermutationLMHeads,
 }

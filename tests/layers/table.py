@@ -24,6 +24,7 @@ class Case:
         weights: How many weights it has.
         parameters: How many numbers they hold.
         output_shape: For `inputs`.
+        batched: Whether the output has a batch axis.
         shared: Positions among the inputs that have no batch axis.
         float32_output: Whether the output is float32 whatever the dtype policy.
     """
@@ -34,6 +35,7 @@ class Case:
     weights: int
     parameters: int
     output_shape: tuple
+    batched: bool = True
     shared: tuple = ()
     float32_output: bool = False
 
@@ -64,6 +66,15 @@ def angles(head_width: int) -> np.ndarray:
     return np.stack([np.cos(found), np.sin(found)], axis=1).astype("float32")
 
 
+def relative(rows: int) -> np.ndarray:
+    return np.random.default_rng(7).normal(size=(rows, WIDTH)).astype("float32")
+
+
+def differs() -> np.ndarray:
+    segments = np.array([[0, 1, 0, 0, 1, 0], [0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 0]])
+    return (segments[:, None, :, None] != segments[:, None, None, :]).astype("float32")
+
+
 ATTENTION_PARAMETERS = 4 * (WIDTH * WIDTH + WIDTH)
 FEED_FORWARD_PARAMETERS = 2 * WIDTH * 20 + 20 + WIDTH
 BLOCK_PARAMETERS = ATTENTION_PARAMETERS + FEED_FORWARD_PARAMETERS + 4 * WIDTH
@@ -77,6 +88,8 @@ LLAMA = {
     "norm": {"kind": "rms_norm", "placement": "pre", "epsilon": 1e-6},
     "biases": False,
 }
+TWO_STREAM_ATTENTION_PARAMETERS = 5 * WIDTH * WIDTH + 5 * WIDTH
+TWO_STREAM_BLOCK_PARAMETERS = TWO_STREAM_ATTENTION_PARAMETERS + FEED_FORWARD_PARAMETERS + 4 * WIDTH
 BUCKETS = {"kind": "relative_buckets", "buckets": 8, "max_distance": 5}
 SCALING = {"low_frequency_factor": 1.0, "high_frequency_factor": 4.0, "original_length": 64}
 BERT = {"width": WIDTH, "attention": {"heads": 2, "dropout": 0.2}, "feed_forward": {"width": 20}}
@@ -311,6 +324,90 @@ CASES = {
         21,
         BLOCK_PARAMETERS + ATTENTION_PARAMETERS + 2 * WIDTH + 8 * 2,
         (BATCH, LENGTH, WIDTH),
+    ),
+    "DisentangledPositions": Case(
+        layers.DisentangledPositions,
+        {"width": WIDTH, "max_distance": 5, "buckets": 2, "dropout": 0.2},
+        lambda s: (positions(),),
+        3,
+        (2 * 2 + 2) * WIDTH,
+        (2 * LENGTH + 1, WIDTH),
+        batched=False,
+    ),
+    "DisentangledAttention": Case(
+        layers.DisentangledAttention,
+        {"width": WIDTH, "heads": 2, "dropout": 0.2},
+        lambda s: (hidden(s), bias(), relative(2 * LENGTH + 1)),
+        4,
+        ATTENTION_PARAMETERS,
+        (BATCH, LENGTH, WIDTH),
+        shared=(2,),
+    ),
+    "DisentangledAttention, without biases": Case(
+        layers.DisentangledAttention,
+        {"width": WIDTH, "heads": 4, "head_width": 3, "biases": False, "scaled": False},
+        lambda s: (hidden(s), None, relative(2 * LENGTH + 1)),
+        2,
+        4 * WIDTH * 12,
+        (BATCH, LENGTH, WIDTH),
+        shared=(2,),
+    ),
+    "TwoStreamAttention": Case(
+        layers.TwoStreamAttention,
+        {"width": WIDTH, "heads": 2, "dropout": 0.2},
+        lambda s: (hidden(s), hidden(s), relative(2 * LENGTH), differs(), bias()),
+        8,
+        TWO_STREAM_ATTENTION_PARAMETERS,
+        (BATCH, LENGTH, WIDTH),
+        shared=(2,),
+    ),
+    "TwoStreamAttention, the query stream": Case(
+        layers.TwoStreamAttention,
+        {"width": WIDTH, "heads": 4, "head_width": 3, "scaled": False},
+        lambda s: (
+            hidden(s)[:, :2],
+            hidden(s + 1),
+            relative(2 * LENGTH),
+            differs()[:, :, :2],
+            bias()[:, :, :2],
+            ids(s, LENGTH, 2),
+        ),
+        8,
+        5 * WIDTH * 12 + 5 * 12,
+        (BATCH, 2, WIDTH),
+        shared=(2,),
+    ),
+    "TwoStreamBlock": Case(
+        layers.TwoStreamBlock,
+        {**BERT, "dropout": 0.1},
+        lambda s: (hidden(s), hidden(s), relative(2 * LENGTH), differs(), bias()),
+        16,
+        TWO_STREAM_BLOCK_PARAMETERS,
+        (BATCH, LENGTH, WIDTH),
+        shared=(2,),
+    ),
+    "TwoStreamTransformer": Case(
+        layers.TwoStreamTransformer,
+        {"layers": 2, **BERT, "norm_epsilon": 1e-6},
+        lambda s: (hidden(s), document_ids(), ids(s, 3)),
+        32,
+        2 * TWO_STREAM_BLOCK_PARAMETERS,
+        (BATCH, LENGTH, WIDTH),
+    ),
+    "TwoStreamTransformer, the query stream": Case(
+        layers.TwoStreamTransformer,
+        {"layers": 2, **BERT},
+        lambda s: (
+            hidden(s),
+            document_ids(),
+            ids(s, 3),
+            positions(),
+            hidden(s + 1)[:, :2],
+            np.array([[1, 4], [5, 2], [0, 0]], "int32"),
+        ),
+        32,
+        2 * TWO_STREAM_BLOCK_PARAMETERS,
+        (BATCH, 2, WIDTH),
     ),
     "MaskedLMHead": Case(
         layers.MaskedLMHead,

@@ -111,6 +111,14 @@ REFERENCES = {
         MaskedLM(max_predictions=12, next_sentence=False, sentence_order=True),
         weights.albert,
     ),
+    "deberta": Reference(
+        encoder(
+            positions=blocks.DisentangledPositions(buckets=4, max_distance=9),
+            embeddings=blocks.Embeddings(norm=True),
+        ),
+        MASKED_LM,
+        weights.deberta,
+    ),
     "electra": Reference(
         encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), weights.electra
     ),

@@ -43,8 +43,8 @@ def embeddings(state: State, path: str) -> Weights:
     return found | state.norm(f"{path}/norm", "LayerNorm")
 
 
-def bert_block(state: State, path: str) -> Weights:
-    self_attention = [f"attention.self.{part}" for part in ("query", "key", "value")]
+def bert_block(state: State, path: str, parts=("query", "key", "value")) -> Weights:
+    self_attention = [f"attention.self.{part}" for part in parts]
     projections = state.linears(*self_attention, "attention.output.dense")
     feed_forward = state.linears("intermediate.dense", "output.dense")
     return {
@@ -106,6 +106,22 @@ def albert(state: State) -> Weights:
         **masked_lm_head(state, "predictions.dense", "predictions.LayerNorm", "predictions.bias"),
         **weights.dense("heads/pooler/dense", state.linear("albert.pooler")),
         **weights.dense("heads/pair_head/dense", state.linear("sop_classifier.classifier")),
+    }
+
+
+def deberta_block(state: State, path: str) -> Weights:
+    return bert_block(state, path, parts=("query_proj", "key_proj", "value_proj"))
+
+
+def deberta(state: State) -> Weights:
+    transform, positions = "cls.predictions.transform", "backbone/encoder/positions"
+    return {
+        "backbone/token_embedding/table": state["deberta.embeddings.word_embeddings.weight"],
+        **state.norm("backbone/embeddings/norm", "deberta.embeddings.LayerNorm"),
+        **blocks(state, "deberta.encoder.layer", "backbone/encoder", deberta_block),
+        f"{positions}/table": state["deberta.encoder.rel_embeddings.weight"],
+        **state.norm(f"{positions}/norm", "deberta.encoder.LayerNorm"),
+        **masked_lm_head(state, f"{transform}.dense", f"{transform}.LayerNorm", "cls.predictions.bias"),
     }
 
 
