@@ -5,29 +5,40 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.documents import find_parts
 from firth.objectives.pairs import Pairs
 
 
-class SpecialIds(NamedTuple):
-    """Ids of the special tokens that a layout writes."""
+class Frame(NamedTuple):
+    """Ids of the special tokens around the segments of each document: `before A between B after`.
 
-    pad: int
-    cls: int
-    sep: int
+    Without `between` a document has one segment only.
+    """
+
+    before: tuple[int, ...] = ()
+    between: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """All of them, in their order."""
+        return self.before + self.between + self.after
 
 
 class Layout(NamedTuple):
-    """A laid out row, before anything of it is masked.
+    """A laid out row, before anything of it is hidden.
 
     Attributes:
         token_ids: int32 [length].
-        segment_ids: int32 [length], 1 on the second segment and the `[SEP]` behind it.
-        position_ids: int32 [length], counted from each chunk's `[CLS]`.
+        segment_ids: int32 [length], 1 on the second segment and the special tokens behind it.
+        position_ids: int32 [length], counted from each document's first token.
         document_ids: int32 [length], 0 on padding, i + 1 on chunk i.
-        is_text: bool [length], True on what is neither padding nor a `[CLS]` or `[SEP]` put in here.
+        is_text: bool [length], True on what is neither padding nor a special token put in here.
         word_starts: bool [length], True where a word of the text begins. A segment may begin without
             one, where a chunk could only be split amid a word.
-        cls_positions: int32 [max_documents], zeros behind.
+        sources: int32 [length], what each place was filled with: an index into the raw tokens of the row,
+            those of the partner (if there is one), the padding id and the frame's ids, one behind another.
+        starts: int32 [max_documents], where each document begins, zeros behind.
     """
 
     token_ids: tf.Tensor
@@ -36,76 +47,93 @@ class Layout(NamedTuple):
     document_ids: tf.Tensor
     is_text: tf.Tensor
     word_starts: tf.Tensor
-    cls_positions: tf.Tensor
+    sources: tf.Tensor
+    starts: tf.Tensor
+
+    def encoder_features(self, segments: bool = True) -> dict[str, tf.Tensor]:
+        """Returns the features of `features.encoder_specs`, `attention_order` not among them."""
+        made = {
+            features.TOKEN_IDS: self.token_ids,
+            features.POSITION_IDS: self.position_ids,
+            features.DOCUMENT_IDS: self.document_ids,
+        }
+        return {**made, features.SEGMENT_IDS: self.segment_ids} if segments else made
 
 
-def lay_out(row, partner, pairs: Pairs, length: int, next_sentence: bool, ids: SpecialIds) -> Layout:
-    """Lays the chunks of one row out as `[CLS] A [SEP] B [SEP]`, or `[CLS] A [SEP]` without B.
+def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) -> Layout:
+    """Lays the chunks of one row out as `before A between B after`, or as `before A after`.
 
     Args:
         row: Tensors as `features.row_specs`.
-        partner: The row that random second segments come from, in the same form.
-        pairs: What `choose_pairs` (or `single_segments`) made of the two.
+        partner: The row that random second segments come from, in the same form; None where none do.
+        pairs: Where the segments of each chunk are.
         length: Of the result. What does not fit is cut off, which rows that SequenceGen wrote never need.
-        next_sentence: Write the second segment and its `[SEP]`.
-        ids: Of the special tokens.
+        frame: Special tokens.
+        pad_id: Id of padding.
+
+    Example: the chunks (7 8 9) and (5), split in two where they can be.
+
+    >>> from firth.objectives.pairs import true_pairs
+    >>> row = {
+    ...     "tokens": tf.constant([7, 8, 9, 5]),
+    ...     "word_starts": tf.constant([1, 1, 1, 1]),
+    ...     "sentence_starts": tf.constant([1, 0, 1, 1]),
+    ...     "chunk_lengths": tf.constant([3, 1]),
+    ... }
+    >>> frame = Frame(before=(2,), between=(3,), after=(3,))
+    >>> made = lay_out(row, None, true_pairs(row, seed=[1, 2]), 11, frame, pad_id=0)
+    >>> for name in ("token_ids", "segment_ids", "document_ids"):
+    ...     print(f"{name:12}", getattr(made, name).numpy())
+    token_ids    [2 7 8 3 9 3 2 5 3 3 0]
+    segment_ids  [0 0 0 0 1 1 0 0 0 1 0]
+    document_ids [1 1 1 1 1 1 2 2 2 2 0]
     """
-    lengths = row[features.CHUNK_LENGTHS]
-    specials = 3 if next_sentence else 2
-    block_lengths = tf.where(lengths > 0, lengths + specials, 0)
-    block_ends = tf.cumsum(block_lengths)
-    places = tf.range(length)
-    chunks = tf.searchsorted(block_ends, places, side="right")
-    inside = chunks < tf.size(lengths)
-    chunks = tf.where(inside, chunks, 0)
-    block_starts = block_ends - block_lengths
-    offsets = places - tf.gather(block_starts, chunks)
-    sources = _sources(
-        offsets, chunks, inside, pairs, _Markers(tf.size(row[features.RAW_TOKENS])), next_sentence
+    exists = row[features.CHUNK_LENGTHS] > 0
+    block_lengths = tf.where(exists, pairs.rooms + len(frame.ids), 0)
+    chunks, offsets = find_parts(block_lengths, length)
+    # One chunk more stands for the padding behind all of them.
+    of_chunks = tf.pad(
+        tf.stack([pairs.first_sources, pairs.first_lengths, pairs.second_sources, pairs.second_lengths]),
+        [[0, 0], [0, 1]],
     )
-    return _gather(row, partner, sources, offsets, chunks, pairs, ids)._replace(
-        cls_positions=tf.where(lengths > 0, block_starts, 0)
-    )
-
-
-class _Markers:
-    """Indices of padding and special tokens behind the tokens of row and partner in one gathered table."""
-
-    def __init__(self, raw_length):
-        self.pad, self.cls, self.sep = 2 * raw_length, 2 * raw_length + 1, 2 * raw_length + 2
-
-
-def _sources(offsets, chunks, inside, pairs, markers, next_sentence):
-    """Returns int32 [length]: the index, in the gathered table, of the token at each place."""
-    first = tf.gather(pairs.first_lengths, chunks)
-    from_first = tf.gather(pairs.first_sources, chunks) + offsets - 1
-    behind = offsets - first - 2  # Place within the second segment, which begins behind [CLS] A [SEP].
-    sources = tf.fill(tf.shape(offsets), markers.pad)
-    if next_sentence:
-        second = tf.gather(pairs.second_lengths, chunks)
-        from_second = tf.gather(pairs.second_sources, chunks) + behind
-        sources = tf.where(behind == second, markers.sep, sources)
-        sources = tf.where((behind >= 0) & (behind < second), from_second, sources)
-    sources = tf.where(behind == -1, markers.sep, sources)
-    sources = tf.where(behind < -1, from_first, sources)
-    sources = tf.where(offsets == 0, markers.cls, sources)
-    return tf.where(inside, sources, markers.pad)
-
-
-def _gather(row, partner, sources, offsets, chunks, pairs, ids):
-    markers = _Markers(tf.size(row[features.RAW_TOKENS]))
-    specials = tf.constant(list(ids), tf.int32)
-    tokens = tf.concat([row[features.RAW_TOKENS], partner[features.RAW_TOKENS], specials], 0)
-    starts = tf.concat([row[features.WORD_STARTS], partner[features.WORD_STARTS], tf.ones_like(specials)], 0)
-    is_text = sources < markers.pad
-    used = sources != markers.pad
-    first = tf.gather(pairs.first_lengths, chunks)
+    of_places = tf.unstack(tf.gather(of_chunks, chunks, axis=1), num=4)
+    texts = [row] if partner is None else [row, partner]
+    text_size = len(texts) * tf.size(row[features.RAW_TOKENS])
+    inside = chunks < tf.size(block_lengths)
+    sources, is_second = _sources(offsets, of_places, inside, frame, text_size)
+    specials = tf.constant([pad_id, *frame.ids], tf.int32)
+    tokens = tf.concat([*(text[features.RAW_TOKENS] for text in texts), specials], 0)
+    starts = tf.concat([*(text[features.WORD_STARTS] for text in texts), tf.zeros_like(specials)], 0)
+    used = sources != text_size
     return Layout(
         token_ids=tf.gather(tokens, sources),
-        segment_ids=tf.cast(used & (offsets > first + 1), tf.int32),
+        segment_ids=tf.cast(used & is_second, tf.int32),
         position_ids=tf.where(used, offsets, 0),
         document_ids=tf.where(used, chunks + 1, 0),
-        is_text=is_text,
-        word_starts=is_text & (tf.gather(starts, sources) > 0),
-        cls_positions=offsets,
+        is_text=sources < text_size,
+        word_starts=tf.gather(starts, sources) > 0,
+        sources=sources,
+        starts=tf.where(exists, tf.cumsum(block_lengths, exclusive=True), 0),
     )
+
+
+def _sources(offsets, of_places, inside, frame, padding):
+    """Returns `Layout.sources`, and whether a place is behind the first segment and what follows it."""
+    first_source, first, second_source, second = of_places
+    # Special tokens are counted on from the padding; of text before it, each is so many places behind.
+    place = offsets - len(frame.before)
+    behind = place - first  # Place behind the first segment.
+    specials = padding + 1 + offsets
+    if not frame.between:
+        sources = tf.where(behind >= 0, specials - first, specials)
+        sources = tf.where((place >= 0) & (behind < 0), first_source + place, sources)
+        used = inside & (behind < len(frame.after))
+        return tf.where(used, sources, padding), tf.zeros_like(inside)
+    in_second = behind - len(frame.between)  # Place in the second segment.
+    behind_second = in_second - second
+    sources = tf.where(behind >= 0, specials - first, specials)
+    sources = tf.where(in_second >= 0, second_source + in_second, sources)
+    sources = tf.where(behind_second >= 0, specials - first - second, sources)
+    sources = tf.where((place >= 0) & (behind < 0), first_source + place, sources)
+    used = inside & (behind_second < len(frame.after))
+    return tf.where(used, sources, padding), in_second >= 0

@@ -1,7 +1,9 @@
-"""Next sentence prediction: where each chunk is split, and which second segments are random ones.
+"""The segments of each chunk: where it is split, and which of the two come from elsewhere or are swapped.
 
-google-research/bert tries ten times for another document and then takes what it has, so that small corpora
-get "random" segments of the same document. Here a segment of another document is taken or none.
+For next sentence prediction google-research/bert tries ten times for another document and then takes what it has, so that small corpora
+get "random" segments of the same document. Here a segment of another document is taken or none. For sentence
+order google-research/albert falls back to random segments where a document is too short to be split. Here
+such a document has no pair.
 """
 
 from typing import NamedTuple
@@ -19,7 +21,8 @@ class Pairs(NamedTuple):
     Attributes:
         first_sources, first_lengths: int32, first token and number of tokens of segment A.
         second_sources, second_lengths: int32, the same of segment B.
-        is_random: bool, True where B comes from another document.
+        rooms: int32, tokens that both may take; a shorter random segment leaves padding within the row.
+        is_other: bool, True where B is a random one, or where the two are swapped.
         is_pair: bool, False for chunks too short to be split.
     """
 
@@ -27,7 +30,8 @@ class Pairs(NamedTuple):
     first_lengths: tf.Tensor
     second_sources: tf.Tensor
     second_lengths: tf.Tensor
-    is_random: tf.Tensor
+    rooms: tf.Tensor
+    is_other: tf.Tensor
     is_pair: tf.Tensor
 
 
@@ -35,7 +39,59 @@ def single_segments(row) -> Pairs:
     """Returns each chunk as one segment, with nothing behind it."""
     lengths = row[features.CHUNK_LENGTHS]
     nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
-    return Pairs(_chunk_starts(row), lengths, nothing, nothing, never, never)
+    return Pairs(chunk_starts(row), lengths, nothing, nothing, lengths, never, never)
+
+
+def true_pairs(row, seed) -> Pairs:
+    """Splits each chunk in two consecutive segments; see `split_chunks`.
+
+    Args:
+        row: Tensors as `features.row_specs`.
+        seed: int32 or int64 [2].
+    """
+    lengths, starts, splits = row[features.CHUNK_LENGTHS], chunk_starts(row), split_chunks(row, seed)
+    return Pairs(
+        first_sources=starts,
+        first_lengths=splits,
+        second_sources=starts + splits,
+        second_lengths=lengths - splits,
+        rooms=lengths,
+        is_other=tf.zeros_like(lengths, tf.bool),
+        is_pair=lengths >= 2,
+    )
+
+
+def choose_order(row, swap_rate: float, seeds) -> Pairs:
+    """Splits each chunk in two consecutive segments and swaps some (Lan et al. 2019, section 3.1).
+
+    Args:
+        row: Tensors as `features.row_specs`.
+        swap_rate: Chance of the wrong order.
+        seeds: int32 or int64 [2, 2].
+
+    Example: of a chunk of five tokens the segments of three and two are swapped.
+
+    >>> row = {
+    ...     "chunk_lengths": tf.constant([5, 1]),
+    ...     "word_starts": tf.constant([1, 1, 1, 1, 1, 1]),
+    ...     "sentence_starts": tf.constant([1, 0, 0, 1, 0, 1]),
+    ... }
+    >>> pairs = choose_order(row, swap_rate=1.0, seeds=[[0, 1], [0, 2]])
+    >>> pairs.first_sources.numpy()[0], pairs.first_lengths.numpy()[0]
+    (3, 2)
+    >>> pairs.is_other.numpy().tolist()
+    [True, False]
+    """
+    pairs = true_pairs(row, seeds[0])
+    wanted = tf.random.stateless_uniform(tf.shape(pairs.rooms), seeds[1], alg="philox") < swap_rate
+    swapped = pairs.is_pair & wanted
+    return pairs._replace(
+        first_sources=tf.where(swapped, pairs.second_sources, pairs.first_sources),
+        first_lengths=tf.where(swapped, pairs.second_lengths, pairs.first_lengths),
+        second_sources=tf.where(swapped, pairs.first_sources, pairs.second_sources),
+        second_lengths=tf.where(swapped, pairs.first_lengths, pairs.second_lengths),
+        is_other=swapped,
+    )
 
 
 def choose_pairs(row, partner, random_rate: float, seeds) -> Pairs:
@@ -49,25 +105,19 @@ def choose_pairs(row, partner, random_rate: float, seeds) -> Pairs:
         random_rate: Chance of a random second segment.
         seeds: int32 or int64 [4, 2].
     """
-    lengths = row[features.CHUNK_LENGTHS]
-    splits, partner_splits = split_chunks(row, seeds[0]), split_chunks(partner, seeds[1])
+    true, lengths = true_pairs(row, seeds[0]), row[features.CHUNK_LENGTHS]
+    partner_splits = split_chunks(partner, seeds[1])
     chosen, exists = _choose_partner_chunks(row, partner, seeds[2])
-    is_pair = lengths >= 2
     wanted = tf.random.stateless_uniform(tf.shape(lengths), seeds[3], alg="philox") < random_rate
-    is_random = is_pair & exists & wanted
-    true_lengths = lengths - splits
-    random_lengths = tf.gather(partner[features.CHUNK_LENGTHS] - partner_splits, chosen)
-    random_sources = tf.gather(_chunk_starts(partner) + partner_splits, chosen)
-    starts = _chunk_starts(row)
-    return Pairs(
-        first_sources=starts,
-        first_lengths=splits,
-        second_sources=tf.where(
-            is_random, tf.size(row[features.RAW_TOKENS]) + random_sources, starts + splits
+    is_random = true.is_pair & exists & wanted
+    lengths_left = tf.gather(partner[features.CHUNK_LENGTHS] - partner_splits, chosen)
+    sources = tf.gather(chunk_starts(partner) + partner_splits, chosen) + tf.size(row[features.RAW_TOKENS])
+    return true._replace(
+        second_sources=tf.where(is_random, sources, true.second_sources),
+        second_lengths=tf.where(
+            is_random, tf.minimum(lengths_left, true.second_lengths), true.second_lengths
         ),
-        second_lengths=tf.where(is_random, tf.minimum(random_lengths, true_lengths), true_lengths),
-        is_random=is_random,
-        is_pair=is_pair,
+        is_other=is_random,
     )
 
 
@@ -88,10 +138,10 @@ def split_chunks(row, seed) -> tf.Tensor:
     [3, 2, 1, 0]
     """
     lengths = row[features.CHUNK_LENGTHS]
-    offsets = tf.range(tf.size(row[features.WORD_STARTS]))[tf.newaxis] - _chunk_starts(row)[:, tf.newaxis]
+    offsets = tf.range(tf.size(row[features.WORD_STARTS]))[tf.newaxis] - chunk_starts(row)[:, tf.newaxis]
     within = (offsets > 0) & (offsets < lengths[:, tf.newaxis])
     scores = tf.where(within, _split_scores(row, offsets, lengths, seed), -1.0)
-    best = tf.argmax(scores, axis=1, output_type=tf.int32) - _chunk_starts(row)
+    best = tf.argmax(scores, axis=1, output_type=tf.int32) - chunk_starts(row)
     return tf.where(lengths >= 2, best, lengths)
 
 
@@ -113,5 +163,6 @@ def _choose_partner_chunks(row, partner, seed):
     return chosen, tf.reduce_any(eligible, axis=1)
 
 
-def _chunk_starts(row):
+def chunk_starts(row) -> tf.Tensor:
+    """Returns where each chunk begins among the raw tokens, int32 [max_documents]."""
     return tf.cumsum(row[features.CHUNK_LENGTHS], exclusive=True)

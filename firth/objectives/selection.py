@@ -58,25 +58,33 @@ def select_words(maskable, word_starts, budget, seed) -> tf.Tensor:
     >>> select_words([True] * 6, starts, 3, seed=[0, 0]).numpy().astype(int)
     array([1, 0, 0, 0, 1, 1])
     """
-    maskable, word_starts = tf.convert_to_tensor(maskable), tf.convert_to_tensor(word_starts)
-    behind_gap = tf.concat([[True], ~maskable[:-1]], 0)
-    begins = maskable & (word_starts | behind_gap)
-    words = tf.maximum(tf.cumsum(tf.cast(begins, tf.int32)) - 1, 0)
+    maskable = tf.convert_to_tensor(maskable)
+    words = number_words(maskable, word_starts)
     sizes = tf.math.unsorted_segment_sum(tf.cast(maskable, tf.int32), words, tf.size(words))
     order = tf.argsort(_random_ranks(sizes > 0, seed))
-    taken = _take_in_order(tf.gather(sizes, order), budget)
+    taken = take_in_order(tf.gather(sizes, order), budget)
     taken_by_word = tf.scatter_nd(order[:, tf.newaxis], tf.cast(taken, tf.int32), tf.shape(order))
     return maskable & (tf.gather(taken_by_word, words) > 0)
 
 
-def _random_ranks(allowed, seed):
-    """Returns int32 [n]: a random order in which all that is allowed comes first."""
-    draws = tf.random.stateless_uniform(tf.shape(allowed), seed, alg="philox")
-    order = tf.argsort(tf.where(allowed, draws, 2.0), stable=True)
-    return tf.math.invert_permutation(order)
+def number_words(maskable, word_starts) -> tf.Tensor:
+    """Returns which word each maskable token is of, int32 [length], ascending from 0.
+
+    A word begins where `word_starts` says so, and behind a token that is not maskable. What is not maskable
+    has the number of the word before it.
+
+    Example:
+
+    >>> number_words([True, True, False, True, True], [True, False, True, False, True]).numpy()
+    array([0, 0, 0, 1, 2], dtype=int32)
+    """
+    maskable, word_starts = tf.convert_to_tensor(maskable), tf.convert_to_tensor(word_starts)
+    behind_gap = tf.concat([[True], ~maskable[:-1]], 0)
+    begins = maskable & (word_starts | behind_gap)
+    return tf.maximum(tf.cumsum(tf.cast(begins, tf.int32)) - 1, 0)
 
 
-def _take_in_order(sizes, budget):
+def take_in_order(sizes, budget):
     """Returns bool [n]: what a loop over sizes takes that skips each one for which no room is left.
 
     Room only ever shrinks, so all that exceed it now can be skipped at once; then the longest prefix that
@@ -94,3 +102,10 @@ def _take_in_order(sizes, budget):
 
     state = (sizes > 0, tf.zeros_like(sizes, tf.bool), tf.cast(budget, tf.int32))
     return tf.while_loop(fits, take, state)[1]
+
+
+def _random_ranks(allowed, seed):
+    """Returns int32 [n]: a random order in which all that is allowed comes first."""
+    draws = tf.random.stateless_uniform(tf.shape(allowed), seed, alg="philox")
+    order = tf.argsort(tf.where(allowed, draws, 2.0), stable=True)
+    return tf.math.invert_permutation(order)
