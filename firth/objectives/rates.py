@@ -1,54 +1,70 @@
-"""What an objective really did, measured on its output."""
+"""What an objective really did, measured on its output, and what it may have done."""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from firth import features
+from firth.objectives.denoising_rates import denoising_rates
+from firth.objectives.label_rates import bidirectional_lm_rates, causal_lm_rates, prefix_lm_rates
+from firth.objectives.rate_checks import RateCheck, Rates
+from firth.objectives.sample import Sample
+from firth.objectives.selection_rates import (
+    masked_lm_rates,
+    permutation_lm_rates,
+    replaced_token_detection_rates,
+    span_masking_rates,
+    unilm_rates,
+)
+from firth.objectives.sentinel_rates import (
+    iid_denoising_rates,
+    salient_spans_rates,
+    span_corruption_rates,
+)
+
+MEASURES: dict[str, Callable[[Sample], Rates]] = {
+    "masked_lm": masked_lm_rates,
+    "span_masking": span_masking_rates,
+    "replaced_token_detection": replaced_token_detection_rates,
+    "unilm": unilm_rates,
+    "permutation_lm": permutation_lm_rates,
+    "causal_lm": causal_lm_rates,
+    "prefix_lm": prefix_lm_rates,
+    "bidirectional_lm": bidirectional_lm_rates,
+    "span_corruption": span_corruption_rates,
+    "iid_denoising": iid_denoising_rates,
+    "salient_spans": salient_spans_rates,
+    "denoising": denoising_rates,
+}
 
 
-def measure_rates(made: dict, special_ids, mask_id: int) -> dict[str, float]:
-    """Returns the measured rates of masked LM features.
+def measure_rates(config, tokenizer, rows: dict, partners: dict, made: dict) -> Rates:
+    """Returns what an objective did to some rows, each rate with the bounds that the recipe sets.
+
+    Bounds are exact where a count is not left to chance (special tokens touched: 0; random next sentences
+    from the same document: 0; noise tokens), and otherwise five standard deviations of so many draws wide.
 
     Args:
-        made: Features of one example or of a batch, arrays or tensors as `features.masked_lm_specs`.
-        special_ids: All special ids.
-        mask_id: Id of `[MASK]`.
+        config: The objective's part of a recipe.
+        tokenizer: Of the rows.
+        rows, partners: Arrays as `features.row_specs`, [n, ...] each.
+        made: Features of these rows, [n, ...] each.
 
     Returns:
-        `selected`, predicted tokens over all that could be; of the predicted ones `masked`, `random` and
-        `kept` (a random piece that happens to be the original counts as kept) and `special`, the share
-        whose label is a special piece; `random_next`, of the pairs. 0 where there is nothing to count.
-
-    Example:
-
-    >>> rates = measure_rates(
-    ...     {
-    ...         "token_ids": [[2, 4, 8, 9, 3, 0]],
-    ...         "document_ids": [[1, 1, 1, 1, 1, 0]],
-    ...         "masked_positions": [[1, 3]],
-    ...         "masked_labels": [[7, 9]],
-    ...         "masked_weights": [[1.0, 1.0]],
-    ...         "next_sentence_labels": [[1]],
-    ...         "next_sentence_weights": [[1.0]],
-    ...     }, special_ids=(0, 1, 2, 3, 4), mask_id=4)
-    >>> rates["masked"], rates["kept"], rates["random"], rates["special"], round(rates["selected"], 2)
-    (0.5, 0.5, 0.0, 0.0, 0.67)
+        The rates of the objective's kind. Those that several kinds have:
+            selected: Predicted tokens, of all that could be.
+            masked, random, kept: What became of the predicted ones; a random piece that happens to be the
+                original counts as kept.
+            special_tokens_touched: Predicted or corrupted special tokens.
+            random_next, same_document; swapped: Of next sentences, and of sentence order.
+            noise, sentinels_per_document, mean_span, first_corrupted, last_corrupted: Of spans.
+            removed, spans_per_infilled, permuted: Of BART's corruptions; also XLNet's orders.
+            mask_<kind>: Of UniLM's mixture.
+            padding: Places that hold nothing.
     """
-    made = {name: np.atleast_2d(np.asarray(value)) for name, value in made.items()}
-    used = made[features.MASKED_WEIGHTS] > 0
-    labels = made[features.MASKED_LABELS][used]
-    shown = np.take_along_axis(made[features.TOKEN_IDS], made[features.MASKED_POSITIONS], axis=1)[used]
-    ordinary = ~np.isin(made[features.TOKEN_IDS], special_ids) & (made[features.DOCUMENT_IDS] > 0)
-    hidden = np.isin(shown, special_ids) & ~np.isin(labels, special_ids)
-    pairs = made[features.NEXT_SENTENCE_WEIGHTS] > 0
-    return {
-        "selected": _share(used.sum(), ordinary.sum() + hidden.sum()),
-        "masked": _share((shown == mask_id).sum(), used.sum()),
-        "random": _share(((shown != mask_id) & (shown != labels)).sum(), used.sum()),
-        "kept": _share((shown == labels).sum(), used.sum()),
-        "special": _share(np.isin(labels, special_ids).sum(), used.sum()),
-        "random_next": _share((made[features.NEXT_SENTENCE_LABELS][pairs] > 0).sum(), pairs.sum()),
-    }
+    rows, partners, made = (
+        {name: np.asarray(value) for name, value in part.items()} for part in (rows, partners, made)
+    )
+    return MEASURES[config.kind](Sample(config, tokenizer, rows, partners, made))
 
 
-def _share(part, whole) -> float:
-    return float(part / whole) if whole else 0.0
+__all__ = ["MEASURES", "RateCheck", "Rates", "measure_rates"]

@@ -1,0 +1,128 @@
+"""A measured rate and what it may be."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+# A right objective leaves bounds this wide once in some millions of measurements.
+SIGMAS = 5.0
+_ROUNDING = 1e-9
+
+
+@dataclasses.dataclass(frozen=True)
+class RateCheck:
+    """One measured rate.
+
+    Attributes:
+        name: What was measured.
+        measured: The rate, or another mean.
+        lower, upper: What it may be, as the recipe and the number of draws say.
+    """
+
+    name: str
+    measured: float
+    lower: float
+    upper: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the rate is within its bounds."""
+        return self.lower - _ROUNDING <= self.measured <= self.upper + _ROUNDING
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.measured:.4g}, expected {self.lower:.4g} to {self.upper:.4g}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rates:
+    """All that was measured of an objective.
+
+    Attributes:
+        checks: The rates, each with its bounds.
+        histograms: Counts by number, such as how many spans have each length.
+    """
+
+    checks: tuple[RateCheck, ...]
+    histograms: dict[str, dict[int, int]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def broken(self) -> tuple[RateCheck, ...]:
+        """The rates that are out of bounds."""
+        return tuple(check for check in self.checks if not check.ok)
+
+    def __getitem__(self, name: str) -> RateCheck:
+        return next(check for check in self.checks if check.name == name)
+
+    def to_dict(self) -> dict:
+        """Returns plain numbers and strings, fit for JSON."""
+        return {
+            "ok": not self.broken,
+            "rates": [{**dataclasses.asdict(check), "ok": check.ok} for check in self.checks],
+            "histograms": {
+                name: {str(key): count for key, count in sorted(counts.items())}
+                for name, counts in self.histograms.items()
+            },
+        }
+
+
+def exactly(name: str, part: float, whole: float, expected: float) -> RateCheck:
+    """Returns the check of a share that is not left to chance; `expected` is the part that it should be.
+
+    Example:
+
+    >>> exactly("selected", 14, 100, expected=15).ok
+    False
+    """
+    return between(name, part, whole, expected, expected)
+
+
+def between(name: str, part: float, whole: float, lower: float, upper: float) -> RateCheck:
+    """Returns the check of a share whose part should be between two numbers."""
+    whole = max(whole, 1)
+    return RateCheck(name, float(part / whole), float(lower / whole), float(upper / whole))
+
+
+def by_chance(name: str, part: float, chances: Iterable[float] | np.ndarray) -> RateCheck:
+    """Returns the check of a share of independent draws, each of which hits with its own chance.
+
+    Args:
+        name: What was measured.
+        part: Number of hits.
+        chances: Of each draw.
+
+    Example: 480 heads of 1,000 coins are fine, 400 are not.
+
+    >>> by_chance("heads", 480, [0.5] * 1000).ok, by_chance("heads", 400, [0.5] * 1000).ok
+    (True, False)
+    """
+    chances = np.asarray(list(chances) if not isinstance(chances, np.ndarray) else chances, np.float64)
+    return near(name, part, len(chances), chances.sum(), float((chances * (1 - chances)).sum()))
+
+
+def near(name: str, part: float, whole: float, expected: float, variance: float) -> RateCheck:
+    """Returns the check of a sum over `whole` with a known expectation and variance."""
+    width = SIGMAS * math.sqrt(max(variance, 0.0))
+    # With few draws the distribution is not a normal one: a single draw may always go either way.
+    width += 1.0 if variance > 0 else 0.0
+    lower = max(expected - width, 0.0) if expected >= 0 else expected - width
+    return between(name, part, whole, lower, expected + width)
+
+
+def effective_draws(sizes: Iterable[int]) -> float:
+    """Returns how many independent draws equal in spread draws that are each made for several tokens.
+
+    Example:
+
+    >>> effective_draws([1, 1, 1, 1]), effective_draws([2, 2])
+    (4.0, 2.0)
+    """
+    found = np.asarray(list(sizes), np.float64)
+    return float(found.sum() ** 2 / (found**2).sum()) if found.size else 0.0
+
+
+def counted(numbers: Iterable[int]) -> dict[int, int]:
+    """Returns how often each number occurs."""
+    values, counts = np.unique(np.asarray(list(numbers), np.int64), return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist()))
