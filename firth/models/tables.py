@@ -2,6 +2,7 @@
 
 from firth.models.causal_transformer import CausalTransformerBackbone
 from firth.models.encoder_decoder import EncoderDecoderBackbone
+from firth.models.language_model_heads import LanguageModelHeads
 from firth.models.masked_lm_heads import MaskedLMHeads
 from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.permutation_lm_heads import PermutationLMHeads
@@ -20,4 +21,10 @@ HEADS = {
     "masked_lm": MaskedLMHeads,
     "unilm": MaskedLMHeads,
     "permutation_lm": PermutationLMHeads,
+    "causal_lm": LanguageModelHeads,
+    "prefix_lm": LanguageModelHeads,
+    "span_corruption": LanguageModelHeads,
+    "iid_denoising": LanguageModelHeads,
+    "salient_spans": LanguageModelHeads,
+    "denoising": LanguageModelHeads,
 }

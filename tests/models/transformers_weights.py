@@ -168,7 +168,7 @@ def llama_3_1(state: State) -> Weights:
 
 
 def llama(state: State) -> Weights:
-    return {**llama_3_1(state), "heads/output/kernel": state["lm_head.weight"]}
+    return {**llama_3_1(state), "heads/table": state["lm_head.weight"]}
 
 
 def t5_block(state: State, path: str, is_decoder: bool = False) -> Weights:
@@ -206,7 +206,7 @@ def t5(state: State) -> Weights:
 
 
 def t5_1_1(state: State) -> Weights:
-    return {**t5(state), "heads/output/kernel": state["lm_head.weight"]}
+    return {**t5(state), "heads/table": state["lm_head.weight"]}
 
 
 def bart_block(state: State, path: str) -> Weights:

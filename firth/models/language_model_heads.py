@@ -1,0 +1,95 @@
+"""The head of all objectives that predict the next token."""
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers.chunked_cross_entropy import chunked_cross_entropy
+from firth.layers.seeds import truncated_normal
+from firth.models.predictions import Predictions
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class LanguageModelHeads(keras.layers.Layer):
+    """Which token comes next, at every position of a decoder.
+
+    `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
+    table of its own; P projects to the width of factorised embeddings, where they are; s is `width ** -0.5`
+    with `scaled_output` (T5's reference code), otherwise 1. There is no bias. The logits of a batch are never
+    held at once; see `firth.layers.chunked_cross_entropy`.
+
+    Its parts are attributes: `table` [vocabulary_size, embedding width], or None where it is tied;
+    `projection`, or None.
+
+    Args:
+        model: The recipe's `model`, as a dict.
+        objective: The recipe's `objective`, as a dict.
+        vocabulary_size: Rows of the token embeddings.
+        seed: A `keras.random.SeedGenerator` to share.
+
+    Example: see `firth.models.build_pretraining_model`.
+    """
+
+    def __init__(self, model, objective, vocabulary_size, seed, **kwargs):
+        super().__init__(**kwargs)
+        del objective
+        self.vocabulary_size = vocabulary_size
+        self.width = model["width"]
+        self.embedding_width = model["embeddings"]["width"] or self.width
+        self.is_tied = model["tied_output"]
+        self.scale = self.width**-0.5 if model.get("scaled_output") and self.is_tied else 1.0
+        self._initializer = truncated_normal(model["initializer_stddev"], seed)
+        self.table = self.projection = None
+        if self.embedding_width != self.width:
+            self.projection = keras.layers.Dense(
+                self.embedding_width,
+                use_bias=False,
+                kernel_initializer=self._initializer,
+                dtype=self.dtype_policy,
+                name="projection",
+            )
+
+    def build(self):
+        """Creates all weights; they depend on no input shape."""
+        if not self.is_tied:
+            self.table = self.add_weight(
+                name="table",
+                shape=(self.vocabulary_size, self.embedding_width),
+                initializer=self._initializer,
+                autocast=False,
+            )
+        if self.projection is not None:
+            self.projection.build((None, self.width))
+        self.built = True
+
+    def logits(self, backbone, hidden):
+        """Returns the logits of what comes next.
+
+        Args:
+            backbone: Whose token table is used where it is tied.
+            hidden: Float tensor [count, width], states of the decoder.
+
+        Returns:
+            float32 [count, vocabulary_size].
+        """
+        rows, table = self._rows(hidden), self._table(backbone)
+        return ops.cast(ops.matmul(rows, ops.transpose(ops.cast(table, rows.dtype))), "float32")
+
+    def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
+        """Returns the predictions of `lm`, [batch, positions of the decoder]."""
+        hidden = backbone(features, training=training)
+        labels, weights = features[names.LABEL_IDS], ops.cast(features[names.LABEL_WEIGHTS], "float32")
+        rows = self._rows(ops.reshape(hidden, (-1, self.width)))
+        losses, correct = chunked_cross_entropy(
+            rows, self._table(backbone), None, ops.reshape(labels, (-1,))
+        )
+        shape = ops.shape(weights)
+        return {"lm": Predictions(ops.reshape(losses, shape), ops.reshape(correct, shape), weights)}
+
+    def _rows(self, hidden):
+        rows = ops.cast(hidden, self.compute_dtype)
+        rows = rows * ops.cast(self.scale, rows.dtype) if self.scale != 1.0 else rows
+        return rows if self.projection is None else self.projection(rows)
+
+    def _table(self, backbone):
+        return backbone.token_embedding.table if self.table is None else self.table
