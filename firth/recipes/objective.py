@@ -13,6 +13,7 @@ from firth.recipes.masking import (
     SpanMasking,
     UniLM,
 )
+from firth.recipes.objective_base import Objective
 
 AnyObjective = Annotated[
     MaskedLM
@@ -29,3 +30,15 @@ AnyObjective = Annotated[
     | Denoising,
     pydantic.Field(discriminator="kind"),
 ]
+_ANY_OBJECTIVE: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyObjective)
+
+
+def objective_from_json(text: str) -> Objective:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Example:
+
+    >>> objective_from_json(SpanCorruption(noise_density=0.3).to_json()).noise_density
+    0.3
+    """
+    return _ANY_OBJECTIVE.validate_json(text, strict=True)

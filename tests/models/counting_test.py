@@ -42,8 +42,8 @@ def _shrunk(value, small):
     return small if value is not None else None
 
 
-def small_twin(name: str) -> Recipe:
-    data = load_recipe(name).model_dump(mode="json")
+def small_twin(name: str, overrides=()) -> Recipe:
+    data = load_recipe(name, overrides).model_dump(mode="json")
     model = BILSTM if data["model"]["kind"] == "bilstm" else TRANSFORMER
     small = shrunk(data, {**OTHERS, "model": model})
     return Recipe.model_validate_json(json.dumps({**small, "name": "small"}))
@@ -60,6 +60,9 @@ def distinct_shapes() -> dict[str, Recipe]:
 
 
 SHAPES = distinct_shapes()
+# A table of other width than the model's, which no preset of these kinds has.
+for _name in ("gpt2_tiny", "bart_tiny"):
+    SHAPES[f"{_name} factorised"] = small_twin(_name, ["model.embeddings.width=16"])
 
 
 @pytest.mark.parametrize("name", SHAPES)

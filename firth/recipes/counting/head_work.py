@@ -66,7 +66,9 @@ def _language_model(
     model: CausalTransformer | EncoderDecoder, objective: Objective, vocabulary: int, lengths: Lengths
 ) -> Work:
     del objective
-    return Work((lengths.target or lengths.input) * model.embedding_width * vocabulary)
+    width = model.embedding_width
+    to_table = model.width if width != model.width else 0
+    return Work((lengths.target or lengths.input) * width * (to_table + vocabulary))
 
 
 def _bidirectional_lm(model: BiLSTM, objective: BidirectionalLM, vocabulary: int, lengths: Lengths) -> Work:

@@ -81,9 +81,12 @@ def _permutation_lm(model: TwoStreamTransformer, objective: PermutationLM, vocab
 def _language_model(
     model: CausalTransformer | EncoderDecoder, objective: Objective, vocabulary: int
 ) -> dict[str, int]:
-    """Nothing but the projection, where it is not the token table."""
+    """The output projection where it is not the token table, and what leads to a table of another width."""
     del objective
-    return {} if model.tied_output else {"language_model_head": vocabulary * model.embedding_width}
+    width = model.embedding_width
+    to_table = dense(model.width, width, bias=False) if width != model.width else 0
+    count = to_table + (0 if model.tied_output else vocabulary * width)
+    return {"language_model_head": count} if count else {}
 
 
 def _bidirectional_lm(model: BiLSTM, objective: BidirectionalLM, vocabulary: int) -> dict[str, int]:
