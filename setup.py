@@ -27,6 +27,7 @@ INSTALL_REQUIRES = [
     "apache-beam>=2.60,<3",
     "filelock>=3.12",
     "flatbuffers>=23",
+    "h5py>=3.10",
     "jinja2>=3.1",
     "matplotlib>=3.7",
     "numpy",

@@ -3,7 +3,9 @@
 from firth.layers.activations import ACTIVATIONS, gelu, gelu_approximate, get_activation
 from firth.layers.attention import Attention
 from firth.layers.attention_bias import attention_bias, bias_where
+from firth.layers.bilstm import BiLSTM
 from firth.layers.causal_transformer import CausalTransformer
+from firth.layers.char_cnn import CharCNN
 from firth.layers.custom_gradient import custom_gradient
 from firth.layers.disentangled_attention import DisentangledAttention
 from firth.layers.disentangled_positions import DisentangledPositions
@@ -11,6 +13,7 @@ from firth.layers.dropout import Dropout
 from firth.layers.embedding import Embedding
 from firth.layers.feed_forward import FeedForward
 from firth.layers.gather_rows import gather_rows, gather_tokens
+from firth.layers.highway import Highway
 from firth.layers.input_embedding import InputEmbedding
 from firth.layers.lstm import LSTM
 from firth.layers.masked_lm_head import MaskedLMHead
@@ -22,6 +25,7 @@ from firth.layers.relative_bucket_bias import RelativeBucketBias
 from firth.layers.relative_shift import relative_shift, relative_shift_at
 from firth.layers.relative_sinusoids import relative_sinusoids
 from firth.layers.rotary_positions import RotaryPositions, rotate
+from firth.layers.scalar_mix import ScalarMix
 from firth.layers.sinusoidal_positions import SinusoidalPositions
 from firth.layers.tied_projection import tied_projection
 from firth.layers.transformer_block import TransformerBlock
@@ -33,12 +37,15 @@ __all__ = [
     "ACTIVATIONS",
     "LSTM",
     "Attention",
+    "BiLSTM",
     "CausalTransformer",
+    "CharCNN",
     "DisentangledAttention",
     "DisentangledPositions",
     "Dropout",
     "Embedding",
     "FeedForward",
+    "Highway",
     "InputEmbedding",
     "MaskedLMHead",
     "MaskedTransformer",
@@ -46,6 +53,7 @@ __all__ = [
     "Pooler",
     "RelativeBucketBias",
     "RotaryPositions",
+    "ScalarMix",
     "SinusoidalPositions",
     "TransformerBlock",
     "TwoStreamAttention",

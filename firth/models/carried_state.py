@@ -1,0 +1,61 @@
+"""The state that a recurrent model hands from batch to batch in training."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class CarriedState(keras.layers.Layer):
+    """Two variables, one row for each row of a batch. They are a part of training, not of the model.
+
+    Checkpoints of a training run hold them, so that it goes on as if it had not stopped. A saved model does
+    not: it starts each text with zeros.
+
+    Args:
+        widths: Shape of a row of each variable.
+    """
+
+    def __init__(self, widths, **kwargs):
+        super().__init__(trainable=False, **kwargs)
+        self.widths = tuple(tuple(shape) for shape in widths)
+        self.parts: list = []
+
+    def build(self, rows):
+        """Creates the variables, float32 zeros of shape [rows, *widths]."""
+        self.parts = [
+            self.add_weight(
+                name=f"part_{place}",
+                shape=(rows, *shape),
+                initializer="zeros",
+                trainable=False,
+                autocast=False,
+            )
+            for place, shape in enumerate(self.widths)
+        ]
+
+    def read(self, rows):
+        """Returns the state as the last batch left it.
+
+        Raises:
+            ValueError: if there is none, or it is that of another number of rows.
+        """
+        if not self.built:
+            raise ValueError("`carry_state` needs the number of rows: call `backbone.carry(rows)` once")
+        if isinstance(rows, int) and rows != self.parts[0].shape[0]:
+            raise ValueError(f"a batch has {rows} rows, the state of `carry_state` {self.parts[0].shape[0]}")
+        return tuple(ops.convert_to_tensor(part) for part in self.parts)
+
+    def write(self, state):
+        """Takes the state that a batch leaves; no gradient goes back through it."""
+        for part, value in zip(self.parts, state):
+            part.assign(ops.stop_gradient(value))
+
+    def save_own_variables(self, store):
+        """Saves nothing."""
+
+    def load_own_variables(self, store):
+        """Loads nothing."""
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), "widths": self.widths}
