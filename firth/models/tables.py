@@ -6,6 +6,8 @@ from firth.models.language_model_heads import LanguageModelHeads
 from firth.models.masked_lm_heads import MaskedLMHeads
 from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.permutation_lm_heads import PermutationLMHeads
+from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
+from firth.models.span_masking_heads import SpanMaskingHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
 # By `recipe.model.kind`.
@@ -20,6 +22,8 @@ BACKBONES = {
 HEADS = {
     "masked_lm": MaskedLMHeads,
     "unilm": MaskedLMHeads,
+    "span_masking": SpanMaskingHeads,
+    "replaced_token_detection": ReplacedTokenDetectionHeads,
     "permutation_lm": PermutationLMHeads,
     "causal_lm": LanguageModelHeads,
     "prefix_lm": LanguageModelHeads,

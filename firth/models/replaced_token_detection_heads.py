@@ -1,0 +1,180 @@
+"""ELECTRA's generator, and the head that tells which tokens it replaced."""
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers import MaskedLMHead, MaskedTransformer, get_activation
+from firth.layers.seeds import truncated_normal
+from firth.models.predictions import Predictions, predictions_of_logits
+from firth.recipes.generator import generator_of
+from firth.recipes.masking import ReplacedTokenDetection
+from firth.recipes.model import MaskedTransformer as MaskedTransformerConfig
+
+_OF_A_STACK = (
+    "layers",
+    "width",
+    "attention",
+    "feed_forward",
+    "norm",
+    "positions",
+    "biases",
+    "share_layers",
+    "dropout",
+    "initializer_stddev",
+)
+_UNIT_BITS = 24
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class ReplacedTokenDetectionHeads(keras.layers.Layer):
+    """A small masked LM that proposes tokens, and a decision on each token: original or replaced.
+
+    Clark et al. 2020, "ELECTRA: Pre-training Text Encoders as Discriminators Rather Than Generators", section
+    2. The generator reads the backbone's own embeddings (of all kinds) through a projection of its own where
+    it is narrower; the backbone is the discriminator. Tokens are sampled from the generator without a
+    gradient. One that happens to be the original counts as original. The discriminator's loss is over all
+    tokens but padding.
+
+    In training the samples follow the shared seed generator; otherwise they follow from each row's own
+    features, so that what a row adds to a metric does not depend on its batch.
+
+    Its parts are attributes: `generator_projection` (None between equal widths), `generator` (a
+    `MaskedTransformer`), `masked_lm_head`, `dense` and `decision`.
+
+    Args:
+        model: The recipe's `model`, as a dict.
+        objective: The recipe's `objective`, as a dict.
+        vocabulary_size: Rows of the token embeddings.
+        seed: A `keras.random.SeedGenerator` to share.
+
+    Example: see `firth.models.build_pretraining_model`.
+    """
+
+    def __init__(self, model, objective, vocabulary_size, seed, **kwargs):
+        super().__init__(**kwargs)
+        config = MaskedTransformerConfig.model_validate(model)
+        small = generator_of(config, ReplacedTokenDetection.model_validate(objective))
+        self.width, self.generator_width = config.width, small.width
+        self.embedding_width = config.embedding_width
+        self.temperature = objective["temperature"]
+        self.seed_generator = seed
+        self._activate = get_activation(config.feed_forward.activation)
+        kernel = truncated_normal(config.initializer_stddev, seed)
+        start = {"kernel_initializer": kernel, "dtype": self.dtype_policy}
+        self.generator_projection = None
+        if small.width != self.embedding_width:
+            self.generator_projection = keras.layers.Dense(
+                small.width, use_bias=config.biases, name="generator_projection", **start
+            )
+        shape = small.model_dump()
+        self.generator = MaskedTransformer(
+            **{name: shape[name] for name in _OF_A_STACK},
+            seed=seed,
+            dtype=self.dtype_policy,
+            name="generator",
+        )
+        self.masked_lm_head = MaskedLMHead(
+            vocabulary_size,
+            small.width,
+            config.feed_forward.activation,
+            config.norm.epsilon,
+            embedding_width=self.embedding_width,
+            initializer_stddev=config.initializer_stddev,
+            seed=seed,
+            dtype=self.dtype_policy,
+            name="masked_lm_head",
+        )
+        self.dense = keras.layers.Dense(config.width, name="dense", **start)
+        self.decision = keras.layers.Dense(1, name="decision", **start)
+
+    def build(self):
+        """Creates all weights; they depend on no input shape."""
+        if self.generator_projection is not None:
+            self.generator_projection.build((None, self.embedding_width))
+        self.generator.build((None, None, self.generator_width))
+        self.masked_lm_head.build((None, None, self.generator_width))
+        self.dense.build((None, self.width))
+        self.decision.build((None, self.width))
+        self.built = True
+
+    def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
+        """Returns the predictions of `mlm` [batch, predictions] and of `rtd` [batch, length]."""
+        logits = self.generator_logits(backbone, features, training)
+        labels, weights = features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]
+        original = self._put(features, labels)
+        corrupted = self._put(features, self.sample(logits, features, training))
+        hidden = backbone({**features, names.TOKEN_IDS: corrupted}, training=training)
+        return {
+            "mlm": predictions_of_logits(logits, labels, weights),
+            "rtd": self._decide(hidden, ops.not_equal(corrupted, original), features[names.DOCUMENT_IDS]),
+        }
+
+    def generator_logits(self, backbone, features, training=None):
+        """Returns the generator's float32 logits [batch, predictions, vocabulary_size]."""
+        embedded = backbone.embed(features, training)
+        if self.generator_projection is not None:
+            rows = self.generator_projection(ops.reshape(embedded, (-1, self.embedding_width)))
+            embedded = ops.reshape(rows, (*ops.shape(embedded)[:-1], self.generator_width))
+        hidden = self.generator(
+            embedded,
+            features[names.DOCUMENT_IDS],
+            position_ids=features[names.POSITION_IDS],
+            training=training,
+        )
+        return self.masked_lm_head(hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table)
+
+    def sample(self, logits, features, training=None):
+        """Returns a token for each prediction, drawn from the generator: int32 [batch, predictions].
+
+        The first one whose share of the cumulated probabilities is above a uniform number: that takes one
+        random number a prediction, in the place of one for each piece of the vocabulary.
+        """
+        probabilities = ops.softmax(ops.stop_gradient(logits) / self.temperature)
+        cumulated = ops.cumsum(probabilities, axis=-1)
+        shape = ops.shape(features[names.MASKED_POSITIONS])
+        if training:
+            uniform = keras.random.uniform(shape, dtype="float32", seed=self.seed_generator)
+        else:
+            uniform = _uniform_of(features)
+        below = ops.less_equal(cumulated, ops.expand_dims(uniform, -1) * cumulated[..., -1:])
+        drawn = ops.sum(ops.cast(below, "int32"), axis=-1)
+        return ops.minimum(drawn, logits.shape[-1] - 1)
+
+    def _put(self, features, replacements):
+        """Returns the token ids with others in the place of the predicted ones."""
+        tokens = ops.cast(features[names.TOKEN_IDS], "int32")
+        positions = ops.cast(features[names.MASKED_POSITIONS], "int32")
+        batch, count = ops.shape(positions)
+        used = ops.greater(features[names.MASKED_WEIGHTS], 0)
+        # Unused predictions point at the first token, and leave it as it is.
+        there = ops.take_along_axis(tokens, positions, axis=1)
+        values = ops.where(used, ops.cast(replacements, "int32"), there)
+        rows = ops.broadcast_to(ops.expand_dims(ops.arange(batch, dtype="int32"), 1), (batch, count))
+        indices = ops.reshape(ops.stack([rows, positions], axis=-1), (-1, 2))
+        return ops.scatter_update(tokens, indices, ops.reshape(values, (-1,)))
+
+    def _decide(self, hidden, is_replaced, document_ids):
+        rows = ops.reshape(hidden, (-1, self.width))
+        logits = ops.cast(self.decision(self._activate(self.dense(rows))), "float32")
+        logits = ops.reshape(logits, ops.shape(is_replaced))
+        labels = ops.cast(is_replaced, "float32")
+        losses = ops.relu(logits) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
+        correct = ops.cast(ops.equal(ops.greater(logits, 0.0), is_replaced), "float32")
+        return Predictions(losses, correct, ops.cast(ops.greater(document_ids, 0), "float32"))
+
+
+def _uniform_of(features):
+    """Returns float32 [batch, predictions] in [0, 1), a hash of each row's tokens and each position."""
+    tokens = ops.cast(features[names.TOKEN_IDS], "int32")
+    places = ops.arange(tokens.shape[1], dtype="int32")
+    row = ops.sum(_mixed(tokens + 31 * places), axis=1, keepdims=True)
+    mixed = _mixed(row + _mixed(ops.cast(features[names.MASKED_POSITIONS], "int32") + 1))
+    return ops.cast(ops.bitwise_and(mixed, 2**_UNIT_BITS - 1), "float32") / float(2**_UNIT_BITS)
+
+
+def _mixed(values):
+    """Returns int32 whose bits depend on all bits of `values`; products wrap around."""
+    values = ops.bitwise_xor(values, ops.right_shift(values, 15)) * 739982445
+    values = ops.bitwise_xor(values, ops.right_shift(values, 12)) * 695872825
+    return ops.bitwise_xor(values, ops.right_shift(values, 15))
