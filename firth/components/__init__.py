@@ -6,6 +6,8 @@ _HOMES = {
     "CorpusExampleGen": "corpus_example_gen.component",
     "CorpusReport": "artifacts",
     "Curator": "curator.component",
+    "ObjectiveRates": "artifacts",
+    "ObjectiveValidator": "objective_validator.component",
     "Reporter": "reporter.component",
     "RunReport": "artifacts",
     "SequenceGen": "sequence_gen.component",

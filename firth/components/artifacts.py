@@ -18,6 +18,12 @@ class CorpusReport(Artifact):
     TYPE_NAME = "firth.CorpusReport"
 
 
+class ObjectiveRates(Artifact):
+    """`objective_rates.json`: what the objective did to rows of the train split, and what it should do."""
+
+    TYPE_NAME = "firth.ObjectiveRates"
+
+
 class ServingReport(Artifact):
     """`serving_report.json`: what the exported model answered in a fresh process, and the ops it needs."""
 

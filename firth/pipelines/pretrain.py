@@ -1,7 +1,7 @@
 """The pre-training pipeline: from raw text to a served model.
 
 CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator
-                 -> Curator -> TokenizerGen -> SequenceGen -> Trainer
+                 -> Curator -> TokenizerGen -> SequenceGen -> ObjectiveValidator -> Trainer
                  -> Evaluator -> ServingValidator -> Pusher -> Reporter
 """
 
@@ -15,6 +15,7 @@ from tfx.orchestration import metadata
 from firth.components import (
     CorpusExampleGen,
     Curator,
+    ObjectiveValidator,
     Reporter,
     SequenceGen,
     ServingValidator,
@@ -126,6 +127,9 @@ def _model(
 ) -> dict:
     """From packed rows to a judged model."""
     examples = sequences.outputs["examples"]
+    objective = ObjectiveValidator(
+        examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
+    )
     trainer = tfx.components.Trainer(
         run_fn=RUN_FN,
         examples=examples,
@@ -133,6 +137,8 @@ def _model(
         eval_args=tfx.proto.EvalArgs(),
         custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},
     )
+    # It reads nothing of the validator's, and is not started where that one fails.
+    trainer.add_upstream_node(objective)
     baseline = _baseline(trainer, baseline_strategy)
     evaluator = tfx.components.Evaluator(
         examples=examples,
@@ -141,7 +147,13 @@ def _model(
         eval_config=build_eval_config(recipe.evaluation, list(recipe.objective.losses)),
     )
     validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
-    return {"trainer": trainer, "baseline": baseline, "evaluator": evaluator, "validator": validator}
+    return {
+        "objective": objective,
+        "trainer": trainer,
+        "baseline": baseline,
+        "evaluator": evaluator,
+        "validator": validator,
+    }
 
 
 def _baseline(trainer: tfx.components.Trainer, strategy: type[ResolverStrategy]) -> tfx.dsl.Resolver:

@@ -51,7 +51,7 @@ def _fetch(rows: Rows, indices, epochs, seed, partners):
     def read(indices, epochs):
         taken = rows.take(indices)
         seeds = objective_seeds(seed, epochs, taken[features.EXAMPLE_ID])
-        partner = _take_partners(rows, taken, epochs, seed) if partners else _zeros(taken)
+        partner = take_partners(rows, taken, epochs, seed) if partners else _zeros(taken)
         return [*(taken[name] for name in names), *(partner[name] for name in names), seeds]
 
     dtypes = [tf.as_dtype(rows.specs[name].dtype) for name in names]
@@ -64,7 +64,8 @@ def _fetch(rows: Rows, indices, epochs, seed, partners):
     return row, partner, tf.ensure_shape(values[-1], [None, 2])
 
 
-def _take_partners(rows, taken, epochs, seed):
+def take_partners(rows: Rows, taken: dict, epochs, seed: int) -> dict[str, np.ndarray]:
+    """Returns a partner of each of some rows, as `Rows.take` gives them; all zeros where there is none."""
     ids, keys = taken[features.EXAMPLE_ID], taken[features.DOCUMENT_KEYS]
     chosen = choose_partners(rows, ids, keys, epochs, seed)
     partner = rows.take(np.maximum(chosen, 0))

@@ -1,0 +1,48 @@
+"""The work of ObjectiveValidator: calls `measure_objective`, writes what it found, and fails if need be."""
+
+import json
+import os
+
+from tfx.dsl.components.base import base_executor
+from tfx.types import artifact_utils
+from tfx.utils import io_utils
+
+from firth.recipes.objective import objective_from_json
+from firth.recipes.tokenizer import Sequences
+from firth.tokenizers import load_tokenizer
+from firth.training.objective_rates import check_report, measure_objective
+
+RATES_FILE = "objective_rates.json"
+TRAIN_SPLIT = "train"
+TOKENIZER_FOLDER = "tokenizer"
+
+
+class Executor(base_executor.BaseExecutor):
+    """Validates one objective."""
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Writes `objective_rates.json`.
+
+        Args:
+            input_dict: `examples`.
+            output_dict: `rates`.
+            exec_properties: `objective` and `sequences` as JSON, `seed` and `rows`.
+
+        Raises:
+            firth.training.objective_rates.ObjectiveRatesError: if a rate is out of its bounds.
+            firth.training.RowsError: for missing or malformed rows.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        examples = artifact_utils.get_single_instance(input_dict["examples"])
+        pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri([examples], TRAIN_SPLIT))
+        report = measure_objective(
+            objective_from_json(exec_properties["objective"]),
+            Sequences.from_json(exec_properties["sequences"]),
+            load_tokenizer(os.path.join(examples.uri, TOKENIZER_FOLDER)),
+            [pattern],
+            exec_properties["seed"],
+            exec_properties["rows"],
+        )
+        path = os.path.join(artifact_utils.get_single_uri(output_dict["rates"]), RATES_FILE)
+        io_utils.write_string_file(path, json.dumps(report, indent=2))
+        check_report(report)

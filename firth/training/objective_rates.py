@@ -1,0 +1,132 @@
+"""What the recipe's objective does to the training rows, measured before anything is trained on them."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features
+from firth.objectives import OBJECTIVES, measure_rates
+from firth.recipes.objective_base import Objective
+from firth.recipes.tokenizer import Sequences
+from firth.training.input_pipeline import take_partners
+from firth.training.order import objective_seeds
+from firth.training.row_files import read_rows
+from firth.training.rows import RowLimits, Rows, RowsError
+
+_BATCH = 256
+
+
+class ObjectiveRatesError(ValueError):
+    """An objective does not do what the recipe says."""
+
+
+def measure_objective(
+    objective: Objective,
+    sequences: Sequences,
+    tokenizer,
+    patterns: Sequence[str],
+    seed: int,
+    max_rows: int,
+) -> dict:
+    """Returns what an objective does to some rows in the first epoch, and what it should do.
+
+    The rows are the first ones of each file, which has them by example id; the seeds are the training's, and
+    partners are taken from among these rows.
+
+    Args:
+        objective: The part of the recipe.
+        sequences: The part of the recipe.
+        tokenizer: That the rows were made with.
+        patterns: Of row files, as SequenceGen writes them.
+        seed: Of the recipe.
+        max_rows: How many rows are looked at.
+
+    Returns:
+        `kind`, `rows`, `documents`, `ok`, `rates` (each with `name`, `measured`, `lower`, `upper`, `ok`) and
+        `histograms` (counts by number), fit for JSON.
+
+    Raises:
+        RowsError: for missing or malformed rows.
+    """
+    limits = RowLimits(
+        raw_length=objective.raw_length(sequences),
+        special_tokens=objective.special_tokens,
+        max_documents=sequences.max_documents,
+        vocabulary_size=tokenizer.vocabulary_size(),
+        max_characters=getattr(tokenizer, "max_characters", 0),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        rows = read_rows([_copy_first_rows(patterns, max_rows, folder)], os.path.join(folder, "rows"), limits)
+        taken, partners, seeds = _inputs(rows, seed, objective.uses_partner)
+    made = _apply(OBJECTIVES[objective.kind](objective, sequences, tokenizer), taken, partners, seeds)
+    rates = measure_rates(objective, tokenizer, taken, partners, made)
+    return {
+        "kind": objective.kind,
+        "rows": len(seeds),
+        "documents": int((taken[features.CHUNK_LENGTHS] > 0).sum()),
+        **rates.to_dict(),
+    }
+
+
+def check_report(report: dict) -> None:
+    """Checks what `measure_objective` returned.
+
+    Raises:
+        ObjectiveRatesError: naming each rate that is out of its bounds.
+
+    Example:
+
+    >>> rate = {"name": "masked", "measured": 0.5, "lower": 0.7, "upper": 0.9, "ok": False}
+    >>> try:
+    ...     check_report({"kind": "masked_lm", "rows": 9, "ok": False, "rates": [rate]})
+    ... except ObjectiveRatesError as error:
+    ...     print(error)
+    masked_lm does not do what the recipe says in 9 rows: masked is 0.5, expected 0.7 to 0.9
+    """
+    if report["ok"]:
+        return
+    broken = [
+        f"{rate['name']} is {rate['measured']:.4g}, expected {rate['lower']:.4g} to {rate['upper']:.4g}"
+        for rate in report["rates"]
+        if not rate["ok"]
+    ]
+    raise ObjectiveRatesError(
+        f"{report['kind']} does not do what the recipe says in {report['rows']} rows: {'; '.join(broken)}"
+    )
+
+
+def _copy_first_rows(patterns: Sequence[str], count: int, folder: str) -> str:
+    """Copies as many rows of each file, and returns the path of the copy."""
+    files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
+    if not files:
+        raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
+    path, each = os.path.join(folder, "sample.gz"), -(-count // len(files))
+    left = count
+    with tf.io.TFRecordWriter(path, "GZIP") as writer:
+        for name in files:
+            records = tf.data.TFRecordDataset(name, "GZIP" if name.endswith(".gz") else "")
+            for record in records.take(min(each, left)).as_numpy_iterator():
+                writer.write(record)
+                left -= 1
+    return path
+
+
+def _inputs(rows: Rows, seed: int, partners: bool):
+    taken = rows.take(np.arange(len(rows)))
+    epochs = np.zeros(len(rows), np.int64)
+    nobody = {name: np.zeros_like(value) for name, value in taken.items()}
+    return (
+        taken,
+        take_partners(rows, taken, epochs, seed) if partners else nobody,
+        objective_seeds(seed, epochs, taken[features.EXAMPLE_ID]),
+    )
+
+
+def _apply(objective, rows, partners, seeds) -> dict[str, np.ndarray]:
+    examples = tf.data.Dataset.from_tensor_slices((rows, partners, seeds))
+    made = examples.map(objective, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True).batch(_BATCH)
+    batches = list(made.as_numpy_iterator())
+    return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
