@@ -1,58 +1,71 @@
-"""Bidirectional LM over words (Peters et al. 2018, "Deep contextualized word representations", 3.1)."""
+"""Language models in both directions, over words with their characters (Peters et al. 2018, "ELMo")."""
 
-import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.documents import find_parts, ordinary_table, read_text, write_parts
+from firth.objectives.layout import Frame, lay_out
+from firth.objectives.neighbours import next_tokens, previous_tokens
+from firth.objectives.pairs import single_segments
 from firth.recipes.language_models import BidirectionalLM
 from firth.recipes.tokenizer import Sequences
 
 
 class BidirectionalLMObjective:
-    """Makes Features of one row in which each word predicts the one behind it and the one before it.
+    """Predicts each word from those before it, and from those behind it (section 3.1).
 
-    A document is `<S> x1 ... xn </S>`. Words are read by their characters and predicted by their ids: one
-    that is not in the vocabulary is predicted as `<UNK>`, and read as it is spelled. Nothing is random.
+    A document is `<S> x1 ... xn </S>`. The forward labels are `x1 ... xn </S>` and predict nothing from
+    `</S>`; the backward labels are `<S> x1 ... xn` and predict nothing from `<S>`. A word outside the
+    vocabulary is read by its characters and predicted as `<UNK>`, with weight 1, as in the reference code.
+    Nothing is random.
 
     Args:
         config: The objective's part of a recipe.
         sequences: The recipe's sequences.
-        tokenizer: A `firth.tokenizers.WordTokenizer`.
+        tokenizer: A `WordTokenizer`; gives `<S>` and `</S>` and their characters.
 
-    Example:
+    Example: `inviting` is not in the vocabulary. Of the characters, 259 and 260 stand around each word, 257
+    is `<S>`, and 261 fills what is left of a word.
 
-    >>> from firth.tokenizers import WordTokenizer
-    >>> tokenizer = WordTokenizer(["<S>", "</S>", "<UNK>", "thank", "you"], max_characters=8)
-    >>> objective = BidirectionalLMObjective(
-    ...     BidirectionalLM(), Sequences(length=8, max_documents=2), tokenizer
-    ... )
+    >>> from firth.tokenizers.word import WordTokenizer
+    >>> vocabulary = ["<S>", "</S>", "<UNK>", "Thank", "you", "for"]
+    >>> tokenizer = WordTokenizer(vocabulary, max_characters=8)
+    >>> objective = BidirectionalLMObjective(BidirectionalLM(), Sequences(length=8), tokenizer)
+    >>> words = tokenizer.split(["Thank you for inviting"]).flat_values
     >>> row = {
-    ...     "tokens": tf.constant([3, 4, 3, 0, 0, 0]),
-    ...     "chunk_lengths": tf.constant([2, 1]),
-    ...     "characters": tokenizer.characters(["thank", "you", "thank", "", "", ""]),
+    ...     "tokens": tokenizer.word_ids(words),
+    ...     "word_starts": tf.ones(4, tf.int32),
+    ...     "chunk_lengths": tf.constant([4]),
+    ...     "characters": tokenizer.characters(words),
     ... }
-    >>> made = objective(row, row, seed=[0, 0])
-    >>> shown = {"reads": "token_ids", "forward": "label_ids", "backward": "backward_label_ids"}
-    >>> for title, name in shown.items():
-    ...     print(f"{title:8}", *(f"{tokenizer.id_to_token(int(id)):5}" for id in made[name]))
-    reads    <S>   thank you   </S>  <S>   thank </S>  <S>
-    forward  thank you   </S>  <S>   thank </S>  <S>   <S>
-    backward <S>   <S>   thank you   <S>   <S>   thank <S>
-    >>> made["label_weights"].numpy().astype(int).tolist()
-    [1, 1, 1, 0, 1, 1, 0, 0]
+    >>> made = objective(row, None, seed=[1, 2])
+    >>> for ids, weights in (
+    ...     ("token_ids", "document_ids"),
+    ...     ("label_ids", "label_weights"),
+    ...     ("backward_label_ids", "backward_label_weights"),
+    ... ):
+    ...     words = map(tokenizer.id_to_token, made[ids].numpy())
+    ...     print(*(word if weight else "-" for word, weight in zip(words, made[weights].numpy())))
+    <S> Thank you for <UNK> </S> - -
+    Thank you for <UNK> </S> - - -
+    - <S> Thank you for <UNK> - -
+    >>> print(made["characters"].numpy()[[0, 1, 4, 7]])
+    [[259 257 260 261 261 261 261 261]
+     [259  85 105  98 111 108 260 261]
+     [259 106 111 119 106 117 106 260]
+     [  0   0   0   0   0   0   0   0]]
     """
 
     def __init__(self, config: BidirectionalLM, sequences: Sequences, tokenizer):
         self._config = config
         self._sequences = sequences
-        self._bos_id, self._eos_id = tokenizer.bos_id, tokenizer.eos_id
-        self._marks = np.stack([tokenizer.bos_characters, tokenizer.eos_characters])
-        self._ordinary = ordinary_table(tokenizer)
+        self._pad_id = tokenizer.pad_id
+        self._frame = Frame(before=(tokenizer.bos_id,), after=(tokenizer.eos_id,))
+        self._specials = [[0] * tokenizer.max_characters, tokenizer.bos_characters, tokenizer.eos_characters]
+        self._max_characters = tokenizer.max_characters
 
     @property
     def raw_length(self) -> int:
-        """Words of a row as the corpus writes it: the length less `<S>` and `</S>`."""
+        """Words of a row as the corpus writes it: the length less `<S>` and `</S>` of one document."""
         return self._config.raw_length(self._sequences)
 
     def specs(self) -> dict[str, features.Spec]:
@@ -62,8 +75,9 @@ class BidirectionalLMObjective:
         return {
             features.TOKEN_IDS: ids,
             features.DOCUMENT_IDS: ids,
-            features.CHARACTERS: features.Spec("int32", (length, self._marks.shape[1])),
-            **features.label_specs(length),
+            features.CHARACTERS: features.Spec("int32", (length, self._max_characters)),
+            features.LABEL_IDS: ids,
+            features.LABEL_WEIGHTS: weights,
             features.BACKWARD_LABEL_IDS: ids,
             features.BACKWARD_LABEL_WEIGHTS: weights,
         }
@@ -72,47 +86,22 @@ class BidirectionalLMObjective:
         """Returns the features of one example.
 
         Args:
-            row: Tensors as `features.row_specs`, with characters.
-            partner: Not used.
-            seed: Not used.
+            row: Tensors as `features.row_specs`, characters among them.
+            partner, seed: Not used.
         """
         del partner, seed
-        text, length = read_text(row, self._ordinary), self._sequences.length
-        count, exists = text.lengths.shape[0], text.lengths > 0
-        lengths = tf.where(exists, text.lengths + 2, 0)
-        ends = tf.cumsum(lengths)
-        raw = text.tokens.shape[0]
-        word_places = tf.range(raw) + 2 * text.documents + 1
-        # What is written is where each place's word stands among the row's words and the two marks.
-        sources = write_parts(
-            length,
-            lengths,
-            [
-                (text.is_token, word_places, tf.range(raw)),
-                (exists, ends - lengths, tf.fill([count], raw)),
-                (exists, ends - 1, tf.fill([count], raw + 1)),
-            ],
-            fill=raw + 2,
-        ).ids
-        return self._features(row, text, sources, lengths)
-
-    def _features(self, row, text, sources, lengths):
-        table = tf.concat([text.tokens, [self._bos_id, self._eos_id, 0]], 0)
-        width = self._marks.shape[1]
-        spelled = tf.concat([row[features.CHARACTERS], self._marks, tf.zeros([1, width], tf.int32)], 0)
-        tokens = tf.gather(table, sources)
-        documents, _ = find_parts(lengths, self._sequences.length)
-        ids = tf.where(documents < tf.size(lengths), documents + 1, 0)
-        follows = tf.cast((ids == tf.roll(ids, -1, 0)) & (ids > 0), tf.float32)
-        follows = tf.concat([follows[:-1], [0.0]], 0)
-        precedes = tf.roll(follows, 1, 0)
-        zero = tf.zeros_like(tokens)
+        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        tokens, documents = layout.token_ids, layout.document_ids
+        # Behind the words stand padding and the frame, as in `Layout.sources`.
+        characters = tf.concat([row[features.CHARACTERS], tf.constant(self._specials, tf.int32)], 0)
+        following, has_next = next_tokens(tokens, documents)
+        preceding, has_previous = previous_tokens(tokens, documents)
         return {
             features.TOKEN_IDS: tokens,
-            features.DOCUMENT_IDS: ids,
-            features.CHARACTERS: tf.gather(spelled, sources),
-            features.LABEL_IDS: tf.where(follows > 0, tf.roll(tokens, -1, 0), zero),
-            features.LABEL_WEIGHTS: follows,
-            features.BACKWARD_LABEL_IDS: tf.where(precedes > 0, tf.roll(tokens, 1, 0), zero),
-            features.BACKWARD_LABEL_WEIGHTS: precedes,
+            features.DOCUMENT_IDS: documents,
+            features.CHARACTERS: tf.gather(characters, layout.sources),
+            features.LABEL_IDS: tf.where(has_next, following, 0),
+            features.LABEL_WEIGHTS: tf.cast(has_next, tf.float32),
+            features.BACKWARD_LABEL_IDS: tf.where(has_previous, preceding, 0),
+            features.BACKWARD_LABEL_WEIGHTS: tf.cast(has_previous, tf.float32),
         }

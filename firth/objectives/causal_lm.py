@@ -1,48 +1,61 @@
-"""Causal LM (Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training", 3.1)."""
+"""Causal language modelling (Radford et al. 2018, "GPT", section 3.1)."""
 
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.arrangement import decoder_features
-from firth.objectives.documents import ordinary_table, read_text, write_parts
+from firth.objectives.layout import Frame, lay_out
+from firth.objectives.neighbours import next_tokens
+from firth.objectives.pairs import single_segments
 from firth.recipes.language_models import CausalLM
 from firth.recipes.tokenizer import Sequences
 
 
 class CausalLMObjective:
-    """Makes Features of one row in which each token of a document predicts the next one.
+    """Predicts each token of a document from those before it.
 
-    A document is `[CLS] x1 ... xn`, its labels are `x1 ... xn [SEP]`: that it begins and that it ends is a part
-    of it. Positions start again with each document of a row. Nothing is random.
+    A document is `[CLS] x1 ... xn`, and its labels are `x1 ... xn [SEP]`: its beginning and its end are
+    learned as well. Documents of a row do not see one another, and positions start again with each.
+    Nothing is random.
 
     Args:
         config: The objective's part of a recipe.
         sequences: The recipe's sequences.
         tokenizer: Gives the special ids.
 
-    Example: two documents of three and two tokens in a row of eight.
+    Example: two documents in a row, with a place left.
 
     >>> from firth.tokenizers import WordPieceTokenizer
-    >>> words = "thank you for your week".split()
-    >>> tokenizer = WordPieceTokenizer(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])
-    >>> objective = CausalLMObjective(CausalLM(), Sequences(length=8, max_documents=2), tokenizer)
-    >>> row = {"tokens": tf.constant([5, 6, 7, 8, 9, 0, 0]), "chunk_lengths": tf.constant([3, 2])}
-    >>> made = objective(row, row, seed=[0, 0])
+    >>> words = "Thank you for inviting me . It was fun .".split()
+    >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words)]
+    >>> tokenizer = WordPieceTokenizer(pieces, lowercase=False)
+    >>> objective = CausalLMObjective(CausalLM(), Sequences(length=13, max_documents=2), tokenizer)
+    >>> row = {
+    ...     "tokens": tokenizer.tokenize(" ".join(words)),
+    ...     "word_starts": tf.ones(10, tf.int32),
+    ...     "chunk_lengths": tf.constant([6, 4]),
+    ... }
+    >>> made = objective(row, None, seed=[1, 2])
     >>> for name in ("token_ids", "label_ids"):
-    ...     print(f"{name:9}", *(tokenizer.id_to_token(int(id)) for id in made[name]))
-    token_ids [CLS] thank you for [CLS] your week [PAD]
-    label_ids thank you for [SEP] your week [SEP] [PAD]
+    ...     print(" ".join(map(tokenizer.id_to_token, made[name].numpy())))
+    [CLS] Thank you for inviting me . [CLS] It was fun . [PAD]
+    Thank you for inviting me . [SEP] It was fun . [SEP] [PAD]
+    >>> for name in ("position_ids", "document_ids", "label_weights"):
+    ...     print(f"{name:13}", *made[name].numpy().astype(int))
+    position_ids  0 1 2 3 4 5 6 0 1 2 3 4 0
+    document_ids  1 1 1 1 1 1 1 2 2 2 2 2 0
+    label_weights 1 1 1 1 1 1 1 1 1 1 1 1 0
     """
 
     def __init__(self, config: CausalLM, sequences: Sequences, tokenizer):
         self._config = config
         self._sequences = sequences
-        self._cls_id, self._sep_id = tokenizer.cls_id, tokenizer.sep_id
-        self._ordinary = ordinary_table(tokenizer)
+        self._pad_id = tokenizer.pad_id
+        self._end_id = tokenizer.sep_id
+        self._frame = Frame(before=(tokenizer.cls_id,))
 
     @property
     def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less one `[CLS]`."""
+        """Tokens of a row as the corpus writes it: the length less the special token of one document."""
         return self._config.raw_length(self._sequences)
 
     def specs(self) -> dict[str, features.Spec]:
@@ -55,27 +68,14 @@ class CausalLMObjective:
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
-            seed: Not used.
+            partner, seed: Not used.
         """
         del partner, seed
-        text = read_text(row, self._ordinary)
-        exists = tf.cast(text.lengths > 0, tf.int32)
-        count = exists.shape[0]
-        starts = tf.cumsum(exists, exclusive=True)
-        inputs = write_parts(count, exists, [(exists > 0, starts, tf.fill([count], self._cls_id))])
-        room = self._sequences.length
-        lengths = text.lengths + exists
-        ends = tf.cumsum(lengths)
-        places = tf.range(tf.size(text.tokens)) + tf.minimum(text.documents, count)
-        targets = write_parts(
-            room,
-            lengths,
-            [
-                (text.is_token, places, text.tokens),
-                (exists > 0, ends - 1, tf.fill([count], self._sep_id)),
-            ],
-        )
-        made = decoder_features(inputs, targets, tf.cast(exists, tf.float32), room)
-        del made[features.ATTENTION_ORDER]
-        return made
+        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        is_used = layout.document_ids > 0
+        following, exists = next_tokens(layout.token_ids, layout.document_ids)
+        return {
+            **layout.encoder_features(segments=False),
+            features.LABEL_IDS: tf.where(is_used, tf.where(exists, following, self._end_id), 0),
+            features.LABEL_WEIGHTS: tf.cast(is_used, tf.float32),
+        }

@@ -1,31 +1,37 @@
-"""Masked LM with next sentence prediction (Devlin et al. 2018, section 3.1)."""
+"""Masked LM, with next sentence prediction (Devlin et al. 2018) or sentence order (Lan et al. 2019)."""
 
-import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives import pairs as pairing
-from firth.objectives import selection
-from firth.objectives.layout import SpecialIds, lay_out
-from firth.recipes.objective import MaskedLM
+from firth.objectives.layout import Frame, lay_out
+from firth.objectives.masking import Choice, Corruption
+from firth.objectives.pairs import choose_order, choose_pairs, single_segments
+from firth.objectives.runs import harmonic_lengths, select_runs
+from firth.objectives.selection import select_pieces, select_words
+from firth.recipes.masking import MaskedLM
 from firth.recipes.tokenizer import Sequences
 
 
 class MaskedLMObjective:
-    """Makes Features of one row: pairs of segments, some tokens hidden, and what stood there as labels.
+    """Makes Features of one row: some tokens hidden, and what stood there as labels (BERT, section 3.1).
 
     Of each row `max(1, round(mask_rate x maskable tokens))` tokens are predicted, at most
     `max_predictions` (see `selection.count_predictions`, also for how other implementations count). Of
     those, `mask_token_rate` become `[MASK]`, `random_token_rate` a random piece (which may happen to be
     the original) and the others stay. Which of the three is drawn for each piece on its own, as
-    google-research/bert does, also where whole words are selected.
+    google-research/bert does, also where whole words or runs of them are selected.
 
     Padding and special tokens are never selected: neither the `[CLS]` and `[SEP]` put in here nor any
     special id of the text, such as `[UNK]` or a `[MASK]` that somebody typed. Random pieces are no special
     ones, unless `paper_exact`.
 
-    Next sentence prediction splits each chunk in two (see `pairs.split_chunks`). The label is 1 where the
-    second segment is a random one. A chunk of fewer than two tokens gets weight 0.
+    With `max_ngram` runs of whole words are selected, as in ALBERT (Lan et al. 2019, section 4.1); the last
+    one is cut where the predictions are used up.
+
+    With pairs each chunk is split in two (see `pairs.split_chunks`): `[CLS] A [SEP] B [SEP]`. The label of
+    next sentence prediction is 1 where B is a segment of another document; that of sentence order is 1 where
+    A and B are swapped, both always being of one document (ALBERT, section 3.1). A chunk of fewer than two
+    tokens gets weight 0.
 
     All randomness comes from the seed: the same row, partner and seed give the same features, on any
     machine and in any order.
@@ -38,129 +44,103 @@ class MaskedLMObjective:
     Raises:
         ValueError: if `max_predictions` exceeds the length, or no piece is left to draw.
 
-    Example: documents of six and five tokens packed in a row of 16, without pairs. Two of the eleven tokens
-    are predicted: the first gave way to a random piece, 19, and the last to `[MASK]`, which is 4.
+    Example: two documents packed in a row of 24, their sentences marked by where they start, whole words of
+    which a quarter is predicted, and sentence order. The sentences of the second document are swapped.
 
-    >>> from firth.recipes.objective import MaskedLM
-    >>> from firth.recipes.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
-    >>> letters = [chr(ord("a") + i) for i in range(20)]
-    >>> tokenizer = WordPieceTokenizer(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters])
-    >>> config = MaskedLM(next_sentence=False, max_predictions=3)
-    >>> objective = MaskedLMObjective(config, Sequences(length=16, max_documents=2), tokenizer)
+    >>> words = "Thank you for inviting me to your party last week .".split()
+    >>> more = "It was fun . We danced .".split()
+    >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words + more)]
+    >>> tokenizer = WordPieceTokenizer(pieces, lowercase=False)
+    >>> config = MaskedLM(mask_rate=0.25, whole_word=True, next_sentence=False, sentence_order=True)
+    >>> objective = MaskedLMObjective(config, Sequences(length=24, max_documents=2), tokenizer)
     >>> row = {
-    ...     "example_id": tf.constant(7, tf.int64),
-    ...     "tokens": tf.constant([10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 0, 0, 0]),
-    ...     "word_starts": tf.constant([1] * 11 + [0] * 3),
-    ...     "sentence_starts": tf.constant([1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
-    ...     "chunk_lengths": tf.constant([6, 5]),
-    ...     "document_keys": tf.constant([100, 200], tf.int64),
+    ...     "tokens": tokenizer.tokenize(" ".join(words + more)),
+    ...     "word_starts": tf.ones(18, tf.int32),
+    ...     "sentence_starts": tf.one_hot(0, 18) + tf.one_hot(11, 18) + tf.one_hot(15, 18),
+    ...     "chunk_lengths": tf.constant([11, 7]),
     ... }
-    >>> nobody = {name: tf.zeros_like(value) for name, value in row.items()}
-    >>> made = objective(row, nobody, seed=[1, 12])
-    >>> for name in ("token_ids", "document_ids", "position_ids", "masked_positions", "masked_labels"):
-    ...     print(f"{name:16}", *(f"{value:2}" for value in made[name].numpy()))
-    token_ids         2 19 11 12 13 14 15  3  2 16 17 18 19  4  3  0
-    document_ids      1  1  1  1  1  1  1  1  2  2  2  2  2  2  2  0
-    position_ids      0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  0
-    masked_positions  1 13  0
-    masked_labels    10 20  0
+    >>> made = objective(row, None, seed=[1, 2])
+    >>> print(" ".join(map(tokenizer.id_to_token, made["token_ids"].numpy())))
+    [CLS] [MASK] [MASK] for inviting me [SEP] to your was last week . [SEP]
+        [CLS] We danced [MASK] [SEP] It was fun . [SEP]
+    >>> print(" ".join(map(tokenizer.id_to_token, made["masked_labels"].numpy()[:4])))
+    Thank you party .
+    >>> for name in ("masked_positions", "segment_ids", "sentence_order_labels"):
+    ...     print(f"{name:16}", *made[name].numpy())
+    masked_positions 1 2 9 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+    segment_ids      0 0 0 0 0 0 0 1 1 1 1 1 1 1 0 0 0 0 0 1 1 1 1 1
+    sentence_order_labels 0 1
     """
 
     def __init__(self, config: MaskedLM, sequences: Sequences, tokenizer):
-        if config.max_predictions > sequences.length:
-            raise ValueError(
-                f"max_predictions: {config.max_predictions} is above the length: {sequences.length}"
-            )
         self._config = config
         self._sequences = sequences
-        self._special_ids = tuple(tokenizer.special_ids)
-        self._mask_id = tokenizer.mask_id
-        self._ids = SpecialIds(tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id)
-        self._drawable = _drawable_ids(tokenizer, config.paper_exact)
+        self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
+        self._corruption = Corruption(config, tokenizer)
+        self._pad_id = tokenizer.pad_id
+        between = (tokenizer.sep_id,) if config.has_pairs else ()
+        self._frame = Frame((tokenizer.cls_id,), between, (tokenizer.sep_id,))
 
     @property
     def raw_length(self) -> int:
         """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
-        return self._sequences.length - self._config.special_tokens
+        return self._config.raw_length(self._sequences)
 
     def specs(self) -> dict[str, features.Spec]:
         """Returns the specs of what a call gives, for one example."""
         sequences = self._sequences
-        return features.masked_lm_specs(
-            sequences.length, self._config.max_predictions, sequences.max_documents
-        )
+        return {
+            **features.encoder_specs(sequences.length),
+            **features.selection_specs(self._config.max_predictions),
+            **(features.pair_specs(sequences.max_documents, self._task) if self._config.has_pairs else {}),
+        }
 
     def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: The row that random second segments come from; all zeros to have true pairs only.
+            partner: The row that random next sentences come from; all zeros to have true pairs only. Not used
+                without next sentence prediction.
             seed: int32 or int64 [2].
         """
-        seeds = tf.random.split(seed, num=7, alg="philox")
+        seeds = tf.random.split(seed, num=8, alg="philox")
         pairs = self._pairs(row, partner, seeds[:4])
-        next_sentence = self._config.next_sentence
-        layout = lay_out(row, partner, pairs, self._sequences.length, next_sentence, self._ids)
-        return {
-            **self._masked(layout, seeds[4:]),
-            features.SEGMENT_IDS: layout.segment_ids,
-            features.POSITION_IDS: layout.position_ids,
-            features.DOCUMENT_IDS: layout.document_ids,
-            features.POOLED_POSITIONS: layout.cls_positions,
-            features.NEXT_SENTENCE_LABELS: tf.cast(pairs.is_random, tf.int32),
-            features.NEXT_SENTENCE_WEIGHTS: tf.cast(pairs.is_pair, tf.float32),
+        foreign = partner if self._config.next_sentence else None
+        layout = lay_out(row, foreign, pairs, self._sequences.length, self._frame, self._pad_id)
+        chosen = self._choice.predict(layout.token_ids, self._select(layout, (seeds[4], seeds[7])))
+        made = {
+            **layout.encoder_features(),
+            features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[5:7]),
+            **chosen.features(),
         }
+        return {**made, **self._pair_features(pairs, layout)} if self._config.has_pairs else made
+
+    @property
+    def _task(self):
+        return "next_sentence" if self._config.next_sentence else "sentence_order"
 
     def _pairs(self, row, partner, seeds):
-        if not self._config.next_sentence:
-            return pairing.single_segments(row)
-        return pairing.choose_pairs(row, partner, self._config.random_next_rate, seeds)
+        if self._config.next_sentence:
+            return choose_pairs(row, partner, self._config.random_next_rate, seeds)
+        if self._config.sentence_order:
+            return choose_order(row, self._config.swap_rate, seeds[:2])
+        return single_segments(row)
 
-    def _masked(self, layout, seeds):
-        positions = self._choose_positions(layout, seeds[0])
-        # One place more than the row has takes what unused predictions write.
-        tokens = tf.concat([layout.token_ids, [0]], 0)
-        weights = positions < self._sequences.length
-        labels = tf.where(weights, tf.gather(tokens, positions), 0)
-        shown = self._corrupt(labels, seeds[1:])
+    def _select(self, layout, seeds):
+        """Returns bool [length]."""
+        maskable, budget = self._choice.maskable(layout)
+        if self._config.max_ngram > 1:
+            lengths = harmonic_lengths(self._config.max_ngram)
+            return select_runs(maskable, layout.word_starts, lengths, budget, seeds)
+        if self._config.whole_word:
+            return select_words(maskable, layout.word_starts, budget, seeds[0])
+        return select_pieces(maskable, budget, seeds[0])
+
+    def _pair_features(self, pairs, layout):
         return {
-            features.TOKEN_IDS: tf.tensor_scatter_nd_update(tokens, positions[:, tf.newaxis], shown)[:-1],
-            features.MASKED_POSITIONS: tf.where(weights, positions, 0),
-            features.MASKED_LABELS: labels,
-            features.MASKED_WEIGHTS: tf.cast(weights, tf.float32),
+            features.POOLED_POSITIONS: layout.starts,
+            f"{self._task}_labels": tf.cast(pairs.is_other, tf.int32),
+            f"{self._task}_weights": tf.cast(pairs.is_pair, tf.float32),
         }
-
-    def _choose_positions(self, layout, seed):
-        """Returns int32 [max_predictions]: ascending, the length of the row behind."""
-        config, length = self._config, self._sequences.length
-        special = tf.reduce_any(layout.token_ids[:, tf.newaxis] == tf.constant(self._special_ids), axis=1)
-        maskable = layout.is_text & ~special
-        budget = selection.count_predictions(maskable, config.mask_rate, config.max_predictions)
-        if config.whole_word:
-            selected = selection.select_words(maskable, layout.word_starts, budget, seed)
-        else:
-            selected = selection.select_pieces(maskable, budget, seed)
-        return tf.sort(tf.where(selected, tf.range(length), length))[: config.max_predictions]
-
-    def _corrupt(self, labels, seeds):
-        config, shape = self._config, tf.shape(labels)
-        draws = tf.random.stateless_uniform(shape, seeds[0], alg="philox")
-        choices = tf.random.stateless_uniform(
-            shape, seeds[1], maxval=len(self._drawable), dtype=tf.int32, minval=0, alg="philox"
-        )
-        shown = tf.where(
-            draws < config.mask_token_rate + config.random_token_rate,
-            tf.gather(self._drawable, choices),
-            labels,
-        )
-        return tf.where(draws < config.mask_token_rate, self._mask_id, shown)
-
-
-def _drawable_ids(tokenizer, paper_exact: bool) -> np.ndarray:
-    every = np.arange(tokenizer.vocabulary_size(), dtype=np.int32)
-    drawable = every if paper_exact else np.setdiff1d(every, tokenizer.special_ids)
-    if not drawable.size:
-        raise ValueError("the vocabulary has no piece to draw: all its pieces are special")
-    return drawable

@@ -1,9 +1,9 @@
 """The segments of each chunk: where it is split, and which of the two come from elsewhere or are swapped.
 
-For next sentence prediction google-research/bert tries ten times for another document and then takes what it has, so that small corpora
-get "random" segments of the same document. Here a segment of another document is taken or none. For sentence
-order google-research/albert falls back to random segments where a document is too short to be split. Here
-such a document has no pair.
+For next sentence prediction google-research/bert tries ten times for another document and then takes what it
+has, so that small corpora get "random" segments of the same document. Here a segment of another document is
+taken or none. For sentence order google-research/albert falls back to random segments where a document is too
+short to be split. Here such a document has no pair.
 """
 
 from typing import NamedTuple

@@ -1,68 +1,88 @@
-"""Prefix LM (Raffel et al. 2019, "Exploring the Limits of Transfer Learning", sections 3.2.1 and 3.3.1)."""
+"""Prefix language modelling (Raffel et al. 2019, "T5", section 3.2.1; Liu et al. 2018)."""
 
 import tensorflow as tf
 
 from firth import features
 from firth.objectives.arrangement import decoder_features, encoder_decoder_features
-from firth.objectives.documents import ordinary_table, read_text, write_parts
+from firth.objectives.documents import Parts
+from firth.objectives.layout import Frame, lay_out
+from firth.objectives.pairs import Pairs, chunk_starts
 from firth.recipes.language_models import PrefixLM
 from firth.recipes.tokenizer import Sequences
 
 
 class PrefixLMObjective:
-    """Makes Features of one row in which the rest of each document is predicted from its beginning.
+    """Splits each document in two, and predicts the second part from the first and from itself.
 
-    Where a document is split is uniform, with at least one token on each side; a document of one token has no
-    weight. Only the rest is predicted, and the `[SEP]` behind it.
+    The place of the split is uniform, with a token at least on each side. Only the rest and the `[SEP]`
+    behind it are predicted. A document of one token is all prefix, and nothing of it is predicted.
 
-    With the arrangement `decoder` one stack reads `[CLS] prefix rest`: the prefix sees all of itself, the rest
-    what stands before it. With `encoder_decoder` the encoder reads `prefix [SEP]`, and the decoder writes
-    `rest [SEP]`.
+    - `decoder`: one stack reads `[CLS] prefix rest`. In `attention_order` the prefix is 0, so its tokens see
+      one another; the rest ascends.
+    - `encoder_decoder`: the encoder reads `prefix [SEP]`, the decoder `[PAD] rest`, as T5 begins with its
+      padding; the labels are `rest [SEP]`.
 
     Args:
         config: The objective's part of a recipe.
         sequences: The recipe's sequences.
         tokenizer: Gives the special ids.
 
-    Example: a document of five tokens, split behind the third one.
+    Example: both arrangements of the same row and seed.
 
     >>> from firth.tokenizers import WordPieceTokenizer
-    >>> words = "thank you for your week".split()
-    >>> tokenizer = WordPieceTokenizer(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])
-    >>> objective = PrefixLMObjective(PrefixLM(), Sequences(length=8, max_documents=2), tokenizer)
-    >>> row = {"tokens": tf.constant([5, 6, 7, 8, 9, 0, 0]), "chunk_lengths": tf.constant([5, 0])}
-    >>> made = objective(row, row, seed=[0, 1])
-    >>> for name in ("token_ids", "label_ids"):
-    ...     print(f"{name:15}", *(tokenizer.id_to_token(int(id)) for id in made[name]))
-    token_ids       [CLS] thank you for your week [PAD] [PAD]
-    label_ids       [PAD] [PAD] [PAD] your week [SEP] [PAD] [PAD]
-    >>> print("attention_order", *made["attention_order"].numpy())
-    attention_order 0 0 0 0 4 5 0 0
+    >>> words = "Thank you for inviting me to your party last week .".split()
+    >>> tokenizer = WordPieceTokenizer(
+    ...     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words], lowercase=False
+    ... )
+    >>> row = {
+    ...     "tokens": tokenizer.tokenize(" ".join(words)),
+    ...     "word_starts": tf.ones(11, tf.int32),
+    ...     "chunk_lengths": tf.constant([11]),
+    ... }
+    >>> def show(arrangement, *names):
+    ...     config = PrefixLM(arrangement=arrangement)
+    ...     made = PrefixLMObjective(config, Sequences(length=12), tokenizer)(row, None, seed=[1, 2])
+    ...     for name in names:
+    ...         print(" ".join(map(tokenizer.id_to_token, made[name].numpy())))
+    ...     return made
+    >>> made = show("decoder", "token_ids", "label_ids")
+    [CLS] Thank you for inviting me to your party last week .
+    [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] week . [SEP]
+    >>> print(made["attention_order"].numpy())
+    [ 0  0  0  0  0  0  0  0  0  0 10 11]
+    >>> made = show("encoder_decoder", "token_ids", "decoder_token_ids", "label_ids")
+    Thank you for inviting me to your party last [SEP] [PAD] [PAD]
+    [PAD] week . [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD]
+    week . [SEP] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD]
     """
 
     def __init__(self, config: PrefixLM, sequences: Sequences, tokenizer):
         self._config = config
         self._sequences = sequences
-        self._pad_id, self._cls_id, self._sep_id = tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id
-        self._ordinary = ordinary_table(tokenizer)
+        self._is_one_stack = config.arrangement == "decoder"
+        self._pad_id = tokenizer.pad_id
+        closed = Frame(after=(tokenizer.sep_id,))
+        self._prefix_frame = Frame(before=(tokenizer.cls_id,)) if self._is_one_stack else closed
+        self._rest_frame = closed
 
     @property
     def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less one special token."""
+        """Tokens of a row as the corpus writes it: the length less the special token of one document."""
         return self._config.raw_length(self._sequences)
 
     def specs(self) -> dict[str, features.Spec]:
         """Returns the specs of what a call gives, for one example."""
         length = self._sequences.length
-        if self._config.arrangement == "decoder":
+        if self._is_one_stack:
             return {
                 **features.encoder_specs(length, segments=False, order=True),
                 **features.label_specs(length),
             }
+        targets = self._config.target_length(self._sequences)
         return {
             **features.encoder_specs(length, segments=False),
-            **features.decoder_specs(length),
-            **features.label_specs(length),
+            **features.decoder_specs(targets),
+            **features.label_specs(targets),
         }
 
     def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
@@ -74,41 +94,37 @@ class PrefixLMObjective:
             seed: int32 or int64 [2].
         """
         del partner
-        text = read_text(row, self._ordinary)
-        prefix = _prefix_lengths(text.lengths, seed)
-        is_prefix = text.offsets < tf.gather(tf.concat([prefix, [0]], 0), text.documents)
-        weights = tf.cast(prefix > 0, tf.float32)
-        one_stack = self._config.arrangement == "decoder"
-        first, last = (self._cls_id, None) if one_stack else (None, self._sep_id)
-        inputs = self._write(text, text.is_token & is_prefix, prefix, first, last)
-        rest = text.lengths - prefix
-        targets = self._write(text, text.is_token & ~is_prefix, rest, None, self._sep_id)
-        if one_stack:
+        lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
+        prefixes = draw_prefixes(lengths, seed)
+        inputs = self._parts(row, starts, prefixes, self._prefix_frame)
+        targets = self._parts(row, starts + prefixes, lengths - prefixes, self._rest_frame)
+        weights = tf.cast(lengths >= 2, tf.float32)
+        if self._is_one_stack:
             return decoder_features(inputs, targets, weights, self._sequences.length)
         return encoder_decoder_features(inputs, targets, weights, self._pad_id)
 
-    def _write(self, text, chosen, lengths, first, last):
-        """Returns the chosen tokens of each document, with a special token before or behind them."""
-        exists = text.lengths > 0
-        padded = tf.where(exists, lengths + 1, 0)
-        starts = tf.cumsum(padded, exclusive=True)
-        count = tf.cumsum(tf.cast(chosen, tf.int32), exclusive=True)
-        before = tf.gather(
-            tf.cumsum(lengths, exclusive=True), tf.minimum(text.documents, tf.size(lengths) - 1)
-        )
-        start = tf.gather(starts, tf.minimum(text.documents, tf.size(lengths) - 1))
-        places = start + count - before + (1 if first is not None else 0)
-        special = tf.fill([exists.shape[0]], first if first is not None else last)
-        special_places = starts if first is not None else starts + padded - 1
-        return write_parts(
-            self._sequences.length,
-            padded,
-            [(chosen, places, text.tokens), (exists, special_places, special)],
-        )
+    def _parts(self, row, sources, lengths, frame):
+        nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
+        segments = Pairs(sources, lengths, nothing, nothing, lengths, never, never)
+        layout = lay_out(row, None, segments, self._sequences.length, frame, self._pad_id)
+        exists = row[features.CHUNK_LENGTHS] > 0
+        return Parts(layout.token_ids, tf.where(exists, lengths + len(frame.ids), 0))
 
 
-def _prefix_lengths(lengths, seed):
-    """Returns where each document is split, uniform in 1 to its length - 1; 0 for one that cannot be."""
+def draw_prefixes(lengths, seed) -> tf.Tensor:
+    """Returns the number of tokens of each prefix: uniform in 1 to n - 1 of n tokens, and 1 of one.
+
+    Args:
+        lengths: int32 [max_documents].
+        seed: int32 or int64 [2].
+
+    Example:
+
+    >>> draw_prefixes(tf.constant([2, 1, 0]), seed=[0, 1]).numpy()
+    array([1, 1, 0], dtype=int32)
+    """
     draws = tf.random.stateless_uniform(tf.shape(lengths), seed, alg="philox")
-    splits = 1 + tf.cast(draws * tf.cast(lengths - 1, tf.float32), tf.int32)
-    return tf.where(lengths > 1, tf.minimum(splits, lengths - 1), 0)
+    most = tf.maximum(lengths - 1, 1)
+    drawn = 1 + tf.cast(draws * tf.cast(most, tf.float32), tf.int32)
+    # A draw just below 1 may be rounded up to `most`.
+    return tf.minimum(tf.minimum(drawn, most), lengths)

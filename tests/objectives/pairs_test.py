@@ -49,7 +49,7 @@ def test_random_segment_is_cut_to_the_room_and_never_of_the_same_document():
     partner = row(range(20, 30), [5, 5], [1, 2], RAW_LENGTH, 2, sentence_starts=marked(10, {1, 6}))
     seeds = tf.reshape(tf.range(8), (4, 2))
     pairs = choose_pairs(tensors(example), tensors(partner), 1.0, seeds)
-    assert pairs.is_random.numpy().tolist() == [True, False]
+    assert pairs.is_other.numpy().tolist() == [True, False]
     # The second chunk of the partner, whose own second segment of four begins at its place 6.
     assert pairs.second_sources.numpy()[0] == RAW_LENGTH + 6
     assert pairs.second_lengths.numpy()[0] == 2
@@ -60,5 +60,5 @@ def test_partner_of_the_same_document_leaves_true_pairs():
     seeds = tf.reshape(tf.range(8), (4, 2))
     for partner in (row(range(20, 25), [5], [1], RAW_LENGTH, 2), empty_row(RAW_LENGTH, 2)):
         pairs = choose_pairs(tensors(example), tensors(partner), 1.0, seeds)
-        assert not pairs.is_random.numpy().any()
+        assert not pairs.is_other.numpy().any()
         assert pairs.is_pair.numpy().tolist() == [True, False]

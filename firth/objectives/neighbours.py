@@ -1,0 +1,30 @@
+"""The tokens before and behind each token of a row, within its document."""
+
+import tensorflow as tf
+
+
+def next_tokens(token_ids, document_ids) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns what stands behind each token, int32 [length], and whether anything does, bool [length].
+
+    Args:
+        token_ids: int32 [length].
+        document_ids: int32 [length], 0 on padding. A document's last token has nothing behind it.
+
+    Example:
+
+    >>> ids, exists = next_tokens([5, 6, 7, 0], [1, 1, 2, 0])
+    >>> (ids * tf.cast(exists, tf.int32)).numpy()
+    array([6, 0, 0, 0], dtype=int32)
+    """
+    token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
+    behind = tf.concat([document_ids[1:], [0]], 0)
+    exists = (document_ids > 0) & (behind == document_ids)
+    return tf.concat([token_ids[1:], [0]], 0), exists
+
+
+def previous_tokens(token_ids, document_ids) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns what stands before each token, and whether anything does; as `next_tokens`."""
+    token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
+    before = tf.concat([[0], document_ids[:-1]], 0)
+    exists = (document_ids > 0) & (before == document_ids)
+    return tf.concat([[0], token_ids[:-1]], 0), exists

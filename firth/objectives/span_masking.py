@@ -1,0 +1,135 @@
+"""Masked LM over contiguous spans (Joshi et al. 2019, "SpanBERT", section 3)."""
+
+import tensorflow as tf
+
+from firth import features
+from firth.objectives.layout import Frame, lay_out
+from firth.objectives.masking import Choice, Corruption, Predictions
+from firth.objectives.pairs import single_segments
+from firth.objectives.runs import geometric_lengths, select_runs
+from firth.recipes.masking import SpanMasking
+from firth.recipes.tokenizer import Sequences
+
+
+class SpanMaskingObjective:
+    """Hides spans of whole words, and says which two tokens stand around each of them.
+
+    The lengths of spans are geometric with `length_parameter`, in words, cut off at `max_span`: 3.8 in the
+    mean by default (section 3.1). At most `max(1, round(mask_rate x maskable tokens))` tokens are predicted;
+    the last span is cut after as many words as fit, so fewer are only where no word fits.
+
+    All tokens of a span have the same fate, drawn once for the span: `[MASK]`, random pieces (each drawn for
+    itself), or as they were. Spans never touch one another, so the tokens around a span are never hidden;
+    `[CLS]` and `[SEP]` may be among them. No span crosses a document's end or a special token.
+
+    For the span boundary objective (section 3.2) each prediction has the positions just outside its span and
+    its place in it, counted from 1 in pieces.
+
+    Args:
+        config: The objective's part of a recipe.
+        sequences: The recipe's sequences.
+        tokenizer: Gives the special ids and the size of the vocabulary.
+
+    Raises:
+        ValueError: if `max_predictions` exceeds the length, or no piece is left to draw.
+
+    Example: four of eleven tokens, in two spans.
+
+    >>> from firth.tokenizers import WordPieceTokenizer
+    >>> words = "Thank you for inviting me to your party last week .".split()
+    >>> tokenizer = WordPieceTokenizer(
+    ...     ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words], lowercase=False
+    ... )
+    >>> config = SpanMasking(mask_rate=0.35, max_predictions=5)
+    >>> objective = SpanMaskingObjective(config, Sequences(length=13), tokenizer)
+    >>> row = {
+    ...     "tokens": tokenizer.tokenize(" ".join(words)),
+    ...     "word_starts": tf.ones(11, tf.int32),
+    ...     "chunk_lengths": tf.constant([11]),
+    ... }
+    >>> made = objective(row, None, seed=[1, 2])
+    >>> for name in ("token_ids", "masked_labels"):
+    ...     print(" ".join(map(tokenizer.id_to_token, made[name].numpy())))
+    [CLS] [MASK] [MASK] for [MASK] [MASK] to your party last week . [SEP]
+    Thank you inviting me [PAD]
+    >>> for name in ("masked_positions", "boundary_left", "boundary_right", "boundary_offsets"):
+    ...     print(f"{name:16}", *made[name].numpy())
+    masked_positions 1 2 4 5 0
+    boundary_left    0 0 3 3 0
+    boundary_right   3 3 6 6 0
+    boundary_offsets 1 2 1 2 0
+    """
+
+    def __init__(self, config: SpanMasking, sequences: Sequences, tokenizer):
+        self._config = config
+        self._sequences = sequences
+        self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
+        self._corruption = Corruption(config, tokenizer)
+        self._lengths = geometric_lengths(config.length_parameter, config.max_span)
+        self._pad_id = tokenizer.pad_id
+        self._frame = Frame(before=(tokenizer.cls_id,), after=(tokenizer.sep_id,))
+
+    @property
+    def raw_length(self) -> int:
+        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
+        return self._config.raw_length(self._sequences)
+
+    def specs(self) -> dict[str, features.Spec]:
+        """Returns the specs of what a call gives, for one example."""
+        names = (features.BOUNDARY_LEFT, features.BOUNDARY_RIGHT, features.BOUNDARY_OFFSETS)
+        boundary = {name: features.Spec("int32", (self._config.max_predictions,)) for name in names}
+        return {
+            **features.encoder_specs(self._sequences.length),
+            **features.selection_specs(self._config.max_predictions),
+            **(boundary if self._config.boundary else {}),
+        }
+
+    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+        """Returns the features of one example.
+
+        Args:
+            row: Tensors as `features.row_specs`.
+            partner: Not used.
+            seed: int32 or int64 [2].
+        """
+        del partner
+        seeds = tf.random.split(seed, num=4, alg="philox")
+        layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
+        maskable, budget = self._choice.maskable(layout)
+        selected = select_runs(maskable, layout.word_starts, self._lengths, budget, seeds[:2], apart=True)
+        chosen = self._choice.predict(layout.token_ids, selected)
+        spans = chosen.numbered_spans()
+        made = {
+            **layout.encoder_features(),
+            features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[2:], spans),
+            **chosen.features(),
+        }
+        return {**made, **boundary_features(chosen, spans)} if self._config.boundary else made
+
+
+def boundary_features(chosen: Predictions, spans) -> dict[str, tf.Tensor]:
+    """Returns where each prediction's span is: int32 [max_predictions] each, zeros behind.
+
+    Args:
+        chosen: What is predicted.
+        spans: int32 [max_predictions], as `Predictions.numbered_spans`.
+
+    Example: a span at 2 and 3, and one at 7; nothing else is predicted.
+
+    >>> positions = tf.constant([2, 3, 7, 9])
+    >>> chosen = Predictions(positions, tf.constant([5, 6, 5, 0]), tf.constant([True, True, True, False]))
+    >>> for name, value in boundary_features(chosen, chosen.numbered_spans()).items():
+    ...     print(f"{name:16}", value.numpy())
+    boundary_left    [1 1 6 0]
+    boundary_right   [4 4 8 0]
+    boundary_offsets [1 2 1 0]
+    """
+    count = tf.size(spans)
+    firsts = tf.gather(tf.math.unsorted_segment_min(chosen.positions, spans, count), spans)
+    lasts = tf.gather(tf.math.unsorted_segment_max(chosen.positions, spans, count), spans)
+    made = {
+        features.BOUNDARY_LEFT: firsts - 1,
+        features.BOUNDARY_RIGHT: lasts + 1,
+        features.BOUNDARY_OFFSETS: chosen.positions - firsts + 1,
+    }
+    return {name: tf.where(chosen.is_used, value, 0) for name, value in made.items()}
