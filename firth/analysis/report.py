@@ -20,6 +20,7 @@ TEMPLATE = "report.html.j2"
 SECTIONS = (
     ("evaluation", "Evaluation"),
     ("sentences", "Held-out sentences"),
+    ("objective", "Objective"),
     ("training", "Training"),
     ("corpus", "Corpus"),
     ("serving", "Serving validation"),

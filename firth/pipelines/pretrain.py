@@ -76,6 +76,7 @@ def create_pipeline(
         blessing=model["evaluator"].outputs["blessing"],
         serving_report=model["validator"].outputs["report"],
         pushed_model=push.outputs["pushed_model"],
+        objective_rates=model["objective"].outputs["rates"],
         recipe=recipe,
         run_dir=run_dir,
     )

@@ -77,6 +77,13 @@ def run_record():
         blessed=True,
         serving=serving_report(),
         filled_masks=[FilledMask("the", "dog", f"sat {HOSTILE}", "books", candidates)],
+        objective_rates={
+            "kind": "masked_lm",
+            "rows": 2000,
+            "ok": True,
+            "rates": [{"name": "selected", "measured": 0.15, "lower": 0.14, "upper": 0.16, "ok": True}],
+            "histograms": {"span_lengths": {"1": 90, "2": 10}},
+        },
         pushed=True,
         timings={"Trainer": {"state": "finished", "seconds": 75.0, "peak_bytes": 2_000_000_000}},
         versions={"python": "3.10"},

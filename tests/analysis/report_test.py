@@ -135,3 +135,11 @@ def test_every_loss_of_the_objective_is_drawn():
         update={"objective": recipe.objective.model_copy(update={"next_sentence": False})}
     )
     assert "Loss of next sentence prediction" not in render_report(RunRecord(alone, history=history))
+
+
+def test_measured_rates_stand_beside_their_bounds(full):
+    assert "1 of 1 rates are within their bounds" in full
+    rates = {**run_record().objective_rates, "ok": False}
+    rates["rates"] = [{"name": "masked", "measured": 0.5, "lower": 0.7, "upper": 0.9, "ok": False}]
+    page = render_report(dataclasses.replace(run_record(), objective_rates=rates))
+    assert "0 of 1 rates are within their bounds" in page and "broken" in page

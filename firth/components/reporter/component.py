@@ -5,7 +5,7 @@ from tfx.dsl.components.base import base_component, executor_spec
 from tfx.types import standard_artifacts
 from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
-from firth.components.artifacts import CorpusReport, RunReport, ServingReport, Tokenizer
+from firth.components.artifacts import CorpusReport, ObjectiveRates, RunReport, ServingReport, Tokenizer
 from firth.components.reporter.executor import Executor
 from firth.recipes import Recipe
 
@@ -26,6 +26,7 @@ class ReporterSpec(ComponentSpec):
         "evaluation": ChannelParameter(type=standard_artifacts.ModelEvaluation),
         "blessing": ChannelParameter(type=standard_artifacts.ModelBlessing),
         "serving_report": ChannelParameter(type=ServingReport),
+        "objective_rates": ChannelParameter(type=ObjectiveRates, optional=True),
         "pushed_model": ChannelParameter(type=standard_artifacts.PushedModel, optional=True),
     }
     OUTPUTS = {"report": ChannelParameter(type=RunReport)}  # noqa: RUF012
@@ -45,6 +46,7 @@ class Reporter(base_component.BaseComponent):
         serving_report: From ServingValidator.
         recipe: As it runs.
         pushed_model: From the Pusher, so that the page says whether the model was pushed.
+        objective_rates: From ObjectiveValidator.
         run_dir: A local run's folder, for wall time and memory of the components; may be empty.
 
     Outputs:
@@ -66,6 +68,7 @@ class Reporter(base_component.BaseComponent):
         serving_report: types.BaseChannel,
         recipe: Recipe,
         pushed_model: types.BaseChannel | None = None,
+        objective_rates: types.BaseChannel | None = None,
         run_dir: str = "",
     ):
         spec = ReporterSpec(
@@ -78,6 +81,7 @@ class Reporter(base_component.BaseComponent):
             blessing=blessing,
             serving_report=serving_report,
             pushed_model=pushed_model,
+            objective_rates=objective_rates,
             recipe=recipe.to_json(),
             run_dir=run_dir,
             report=types.Channel(type=RunReport),

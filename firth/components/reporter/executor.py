@@ -30,11 +30,13 @@ class Executor(base_executor.BaseExecutor):
         self._log_startup(input_dict, output_dict, exec_properties)
         artifacts = {name: found[0] for name, found in input_dict.items() if found}
         run_dir = exec_properties["run_dir"]
+        rates = artifacts.get("objective_rates")
         inputs = ReportInputs(
             recipe=Recipe.from_json(exec_properties["recipe"]),
             model=_model_folder(artifacts["model"]),
             run_dir=run_dir,
             pushed=_is_pushed(artifacts.get("pushed_model")),
+            objective_rates="" if rates is None else rates.uri,
             artifacts=[_describe(name, artifact, run_dir) for name, artifact in artifacts.items()],
             **{name: artifacts[name].uri for name in _FOLDERS},
         )
