@@ -8,7 +8,14 @@ import pydantic
 from firth.recipes.denoising import SalientSpans, _Sentinels
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, UniLM, _Masking
+from firth.recipes.masking import (
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
+    _Masking,
+)
 from firth.recipes.model import MaskedTransformer
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
     yield from _pairs(recipe)
+    yield from _boundary(recipe)
     yield from _generator(recipe)
     yield from _names(recipe)
 
@@ -77,6 +85,15 @@ def _pairs(recipe: "Recipe") -> Iterator[str]:
     trains_pooler = isinstance(objective, MaskedLM) and objective.has_pairs
     if not trains_pooler and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
+
+
+def _boundary(recipe: "Recipe") -> Iterator[str]:
+    objective, model = recipe.objective, recipe.model
+    if not isinstance(objective, SpanMasking) or not isinstance(model, MaskedTransformer):
+        return
+    width, table = model.width, model.embedding_width
+    if objective.boundary and table != width:
+        yield f"objective.boundary: true needs model.embeddings.width: {width}, not {table}"
 
 
 def _generator(recipe: "Recipe") -> Iterator[str]:

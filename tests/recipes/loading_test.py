@@ -121,6 +121,7 @@ def test_refused_overrides_name_the_option(option, problem):
     ("gpt2_tiny", "model.embeddings.segments=2", "a causal transformer has no segments"),
     ("gpt2_tiny", "sequences.length=129", "sequences.length: 129 is above model.positions.length: 128"),
     ("electra_tiny", "objective.generator_width_fraction=0.77", "heads: 2 does not divide width: 99"),
+    ("spanbert_tiny", "model.embeddings.width=64", "needs model.embeddings.width: 128, not 64"),
     ("elmo_tiny", "tokenizer.max_characters=20", "is not model.characters.max_characters: 50"),
 ])  # fmt: skip
 def test_parts_that_cannot_work_together(preset, option, problem):

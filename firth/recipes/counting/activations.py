@@ -38,7 +38,8 @@ def _logits(recipe: Recipe, lengths: Lengths) -> int:
     if isinstance(objective, SpanMasking) and objective.boundary:
         return 2 * lengths.selected * vocabulary
     if isinstance(objective, BidirectionalLM):
-        return 2 * lengths.input * (objective.negatives or 0)
+        drawn = objective.negatives or 0
+        return 2 * lengths.input * drawn if drawn < vocabulary else 0
     return lengths.selected * vocabulary
 
 

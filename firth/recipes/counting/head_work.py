@@ -73,7 +73,7 @@ def _language_model(
 
 def _bidirectional_lm(model: BiLSTM, objective: BidirectionalLM, vocabulary: int, lengths: Lengths) -> Work:
     """Both directions, each against the drawn words and the true one, or against all."""
-    words = objective.negatives + 1 if objective.negatives else vocabulary
+    words = min((objective.negatives or vocabulary) + 1, vocabulary)
     return Work(2 * lengths.input * model.projection_width * words)
 
 
