@@ -85,7 +85,8 @@ class DisentangledAttention(Attention):
             **kwargs,
         )
 
-    def call(self, hidden, bias=None, positions=None, training=None):
+    # There is neither an encoder to read nor a cache.
+    def call(self, hidden, bias=None, positions=None, training=None):  # type: ignore[override]
         """Returns a float tensor [batch, length, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, None, None)

@@ -114,7 +114,7 @@ def test_a_document_alone_equals_the_same_packed():
         rows = ("token_ids", "segment_ids", "document_ids", "attention_order")
         alone = {name: features[name][:, place] for name in rows}
         alone["masked_positions"] = features["masked_positions"][:, predictions] - place.start
-        found = numpy(backbone.query_stream(alone))
+        found = numpy(compiled(backbone.query_stream)(alone))
         np.testing.assert_allclose(found, together[:, predictions], atol=1e-5)
 
 
