@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firth.cli import commands, predict, recipes, report, run, runs, show
+from firth.cli import commands, import_weights, predict, recipes, report, run, runs, show
 from firth.cli.output import ExitCode, print_error
 
 HELP = """Raw text to a validated, served language model.
@@ -29,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, recipes, show, runs, report, predict):
+for module in (run, recipes, show, runs, report, predict, import_weights):
     module.register(app)
 
 

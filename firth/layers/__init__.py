@@ -6,6 +6,7 @@ from firth.layers.attention_bias import attention_bias, bias_where
 from firth.layers.bilstm import BiLSTM
 from firth.layers.causal_transformer import CausalTransformer
 from firth.layers.char_cnn import CharCNN
+from firth.layers.chunked_cross_entropy import chunked_cross_entropy
 from firth.layers.custom_gradient import custom_gradient
 from firth.layers.disentangled_attention import DisentangledAttention
 from firth.layers.disentangled_positions import DisentangledPositions
@@ -25,6 +26,7 @@ from firth.layers.relative_bucket_bias import RelativeBucketBias
 from firth.layers.relative_shift import relative_shift, relative_shift_at
 from firth.layers.relative_sinusoids import relative_sinusoids
 from firth.layers.rotary_positions import RotaryPositions, rotate
+from firth.layers.sampled_softmax import draw_candidates, sampled_cross_entropy
 from firth.layers.scalar_mix import ScalarMix
 from firth.layers.sinusoidal_positions import SinusoidalPositions
 from firth.layers.tied_projection import tied_projection
@@ -62,7 +64,9 @@ __all__ = [
     "attention_bias",
     "bias_where",
     "build_norm",
+    "chunked_cross_entropy",
     "custom_gradient",
+    "draw_candidates",
     "gather_rows",
     "gather_tokens",
     "gelu",
@@ -72,5 +76,6 @@ __all__ = [
     "relative_shift_at",
     "relative_sinusoids",
     "rotate",
+    "sampled_cross_entropy",
     "tied_projection",
 ]

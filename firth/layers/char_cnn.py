@@ -53,7 +53,7 @@ class CharCNN(keras.layers.Layer):
                 f"CharCNN: `activation` must be one of {sorted(_ACTIVATIONS)}. "
                 f"Received: activation={activation!r}"
             )
-        self.filters = [tuple(pair) for pair in filters]
+        self.filters = [list(pair) for pair in filters]
         self.character_width = character_width
         self.alphabet = alphabet
         self.activation = activation

@@ -73,7 +73,7 @@ class BiLSTMBackbone(keras.Model):
         super().__init__(dtype=dtype, **kwargs)
         self._config = {
             "vocabulary_size": vocabulary_size,
-            "characters": dict(characters),
+            "characters": {**characters, "filters": [list(pair) for pair in characters["filters"]]},
             "carry_state": carry_state,
             "initializer_stddev": initializer_stddev,
             "seed": plain_seed(seed),

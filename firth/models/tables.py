@@ -1,5 +1,7 @@
 """Which class builds which kind of backbone and head that a recipe may name."""
 
+from firth.models.bidirectional_lm_heads import BidirectionalLMHeads
+from firth.models.bilstm import BiLSTMBackbone
 from firth.models.causal_transformer import CausalTransformerBackbone
 from firth.models.encoder_decoder import EncoderDecoderBackbone
 from firth.models.language_model_heads import LanguageModelHeads
@@ -16,6 +18,7 @@ BACKBONES = {
     "causal_transformer": CausalTransformerBackbone,
     "encoder_decoder": EncoderDecoderBackbone,
     "two_stream_transformer": TwoStreamTransformerBackbone,
+    "bilstm": BiLSTMBackbone,
 }
 
 # By `recipe.objective.kind`.
@@ -26,6 +29,7 @@ HEADS = {
     "replaced_token_detection": ReplacedTokenDetectionHeads,
     "permutation_lm": PermutationLMHeads,
     "causal_lm": LanguageModelHeads,
+    "bidirectional_lm": BidirectionalLMHeads,
     "prefix_lm": LanguageModelHeads,
     "span_corruption": LanguageModelHeads,
     "iid_denoising": LanguageModelHeads,

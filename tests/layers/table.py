@@ -27,6 +27,7 @@ class Case:
         batched: Whether the output has a batch axis.
         shared: Positions among the inputs that have no batch axis.
         float32_output: Whether the output is float32 whatever the dtype policy.
+        constant_start: Whether all weights start from the same values whatever the seed.
     """
 
     make: Callable
@@ -38,6 +39,7 @@ class Case:
     batched: bool = True
     shared: tuple = ()
     float32_output: bool = False
+    constant_start: bool = False
 
 
 def hidden(seed: int) -> np.ndarray:
@@ -408,6 +410,55 @@ CASES = {
         32,
         2 * TWO_STREAM_BLOCK_PARAMETERS,
         (BATCH, 2, WIDTH),
+    ),
+    "LSTM": Case(
+        layers.LSTM,
+        {"cells": 5, "width": 3, "directions": 2, "cell_clip": 0.3},
+        lambda s: (hidden(s), document_ids()),
+        4,
+        2 * (20 * (WIDTH // 2 + 3 + 1) + 15),
+        (BATCH, LENGTH, 6),
+    ),
+    "LSTM, one direction and one document": Case(
+        layers.LSTM,
+        {"cells": 5, "width": 3, "projection_clip": 0.2},
+        lambda s: (hidden(s),),
+        4,
+        20 * (WIDTH + 3 + 1) + 15,
+        (BATCH, LENGTH, 3),
+    ),
+    "BiLSTM": Case(
+        layers.BiLSTM,
+        {"layers": 2, "cells": 5, "projection_width": 3, "dropout": 0.2},
+        lambda s: (hidden(s), document_ids()),
+        8,
+        2 * (20 * (WIDTH + 3 + 1) + 15 + 20 * (3 + 3 + 1) + 15),
+        (BATCH, LENGTH, 6),
+    ),
+    "CharCNN": Case(
+        layers.CharCNN,
+        {"filters": [(1, 3), (4, 5), (2, 4)], "character_width": 6, "alphabet": VOCABULARY},
+        lambda s: (np.stack([ids(s + place, VOCABULARY, 7) for place in range(LENGTH)], axis=1),),
+        5,
+        VOCABULARY * 6 + 6 * (1 * 3 + 4 * 5 + 2 * 4) + 12,
+        (BATCH, LENGTH, 12),
+    ),
+    "Highway": Case(
+        layers.Highway,
+        {"width": WIDTH},
+        lambda s: (hidden(s),),
+        2,
+        2 * WIDTH * WIDTH + 2 * WIDTH,
+        (BATCH, LENGTH, WIDTH),
+    ),
+    "ScalarMix": Case(
+        layers.ScalarMix,
+        {"layers": 4, "layer_norm": True, "dropout": 0.5},
+        lambda s: (np.stack([hidden(s + place) for place in range(4)], axis=1),),
+        2,
+        5,
+        (BATCH, LENGTH, WIDTH),
+        constant_start=True,
     ),
     "MaskedLMHead": Case(
         layers.MaskedLMHead,

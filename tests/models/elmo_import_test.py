@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import shutil
 
 import keras
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from firth.models.elmo_import import ElmoFileError, load_elmo
 from tests.backends.gradients import compiled
-from tests.models.elmo_files import BEGIN, END, characters_of, elmo_files
+from tests.models.elmo_files import BEGIN, END, characters_of, elmo_files, write_random_files
 
 h5py = pytest.importorskip("h5py")
 LISTS, LENGTH = 3, 64
@@ -125,17 +124,17 @@ def test_word_characters_are_those_of_the_tokenizer(files):
     np.testing.assert_array_equal(marks, [characters_of(mark, 50) for mark in (BEGIN, END)])
 
 
-def broken(files, folder, options=None, weights=None):
-    """Copies the files and applies a change to one of them."""
-    settings = json.loads((files / "options.json").read_text())
+def broken(folder, options=None, weights=None):
+    """Writes the files of a tiny model and applies a change to one of them."""
+    paths = write_random_files(folder)
     if options:
+        settings = json.loads(paths[0].read_text())
         options(settings)
-    (folder / "options.json").write_text(json.dumps(settings))
-    shutil.copyfile(files / "lm_weights.hdf5", folder / "weights.hdf5")
+        paths[0].write_text(json.dumps(settings))
     if weights:
-        with h5py.File(folder / "weights.hdf5", "r+") as file:
+        with h5py.File(paths[1], "r+") as file:
             weights(file)
-    return folder / "options.json", folder / "weights.hdf5"
+    return paths
 
 
 def drop_scale(file):
@@ -151,20 +150,20 @@ CASES = [
     ({"options": lambda o: o["char_cnn"].update(n_characters=260)}, "is 260, expected 261 or 262"),
     (
         {"options": lambda o: o["lstm"].update(dim=32)},
-        r"weights.hdf5: data set 'RNN_0.*/W_0' has the shape \(32, 256\).* \(32, 128\)",
+        r"weights.hdf5: data set 'RNN_0.*/W_0' has the shape \(8, 24\).* \(8, 128\)",
     ),
     ({"weights": drop_scale}, "weights.hdf5 has no data set 'RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0'"),
 ]
 
 
 @pytest.mark.parametrize("change, message", CASES)
-def test_broken_files(files, tmp_path, change, message):
+def test_broken_files(tmp_path, change, message):
     with pytest.raises(ElmoFileError, match=message):
-        load_elmo(*broken(files, tmp_path, **change))
+        load_elmo(*broken(tmp_path, **change))
 
 
-def test_files_that_are_no_such_files(files, tmp_path):
-    options, weights = broken(files, tmp_path)
+def test_files_that_are_no_such_files(tmp_path):
+    options, weights = broken(tmp_path)
     with pytest.raises(ElmoFileError, match=r"weights\.hdf5 is not valid JSON"):
         load_elmo(weights, weights)
     with pytest.raises(ElmoFileError, match=r"options\.json is not an HDF5 file"):

@@ -1,0 +1,98 @@
+"""Imported ELMo weights as something to use: a Keras model, a SavedModel for words, a recipe's model."""
+
+import os
+import pathlib
+
+import tensorflow as tf
+import yaml
+
+from firth import features
+from firth.models.bilstm import BiLSTMBackbone
+from firth.models.elmo_import import ElmoFileError, load_elmo, read_options
+from firth.tokenizers.word_characters import sentence_characters, word_characters
+
+__all__ = ["ElmoFileError", "embed_words", "export_elmo"]
+
+
+def export_elmo(options: str | os.PathLike, weights: str | os.PathLike, directory: str | os.PathLike) -> dict:
+    """Writes what published ELMo files hold in this library's own formats.
+
+    Args:
+        options, weights: See `firth.models.elmo_import.load_elmo`.
+        directory: Must not exist yet; appears whole or not at all.
+
+    Returns:
+        A sentence on the use of each path that was written.
+
+    Raises:
+        ElmoFileError, OSError: as `load_elmo` does.
+        FileExistsError: if the directory is there already.
+    """
+    directory = pathlib.Path(directory)
+    if directory.exists():
+        raise FileExistsError(f"{directory} is there already")
+    backbone = load_elmo(options, weights)
+    shape = read_options(options)
+    partial = directory.with_name(directory.name + ".partial")
+    partial.mkdir(parents=True)
+    backbone.save(partial / "backbone.keras")
+    _save_graph(backbone, shape["characters"]["max_characters"], str(partial / "serving"))
+    model = {"kind": "bilstm", **shape, "characters": _plain(shape["characters"])}
+    (partial / "model.yaml").write_text(yaml.safe_dump({"model": model}, sort_keys=False))
+    partial.rename(directory)
+    return {
+        directory
+        / "backbone.keras": "keras.models.load_model gives a BiLSTMBackbone; import firth.models first",
+        directory / "serving": (
+            "SavedModel: words (string [batch, words], '' behind a sentence) to "
+            "layers (float32 [batch, words, layers + 1, width])"
+        ),
+        directory / "model.yaml": "the `model` of a recipe that trains a model of this shape",
+    }
+
+
+def _plain(characters: dict) -> dict:
+    return {**characters, "filters": [list(pair) for pair in characters["filters"]]}
+
+
+def embed_words(backbone: BiLSTMBackbone, words: tf.Tensor, max_characters: int) -> dict[str, tf.Tensor]:
+    """Makes the vectors of words in their sentences.
+
+    Args:
+        backbone: From `load_elmo`.
+        words: string [batch, words], the empty string behind a sentence's last word.
+        max_characters: Of a word.
+
+    Returns:
+        layers: float32 [batch, words, layers + 1, width], zeros behind a sentence.
+        word_count: int32 [batch].
+    """
+    batch, length = tf.unstack(tf.shape(words))
+    counts = tf.reduce_sum(tf.cast(words != "", tf.int32), axis=1)
+    marks = sentence_characters(max_characters)
+    characters = word_characters(tf.reshape(words, [-1]), max_characters)
+    characters = tf.reshape(characters, [batch, length, max_characters])
+    begin, end = (tf.broadcast_to(mark, [batch, 1, max_characters]) for mark in marks)
+    # The end mark stands behind each sentence's own last word.
+    places = tf.range(length + 1)[tf.newaxis, :, tf.newaxis]
+    ends = counts[:, tf.newaxis, tf.newaxis]
+    behind = tf.where(places == ends, end, tf.concat([characters, begin], axis=1))
+    real = tf.range(length + 2)[tf.newaxis] < counts[:, tf.newaxis] + 2
+    rows = {
+        features.CHARACTERS: tf.concat([begin, behind], axis=1),
+        features.DOCUMENT_IDS: tf.cast(real, tf.int32),
+    }
+    layers = tf.transpose(backbone.layer_outputs(rows, training=False), [0, 2, 1, 3])[:, 1:-1]
+    own = tf.sequence_mask(counts, length, tf.float32)[:, :, tf.newaxis, tf.newaxis]
+    return {"layers": tf.cast(layers, tf.float32) * own, "word_count": counts}
+
+
+def _save_graph(backbone: BiLSTMBackbone, max_characters: int, directory: str) -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.string, name="words")])
+    def embed(words):
+        return embed_words(backbone, words, max_characters)
+
+    module = tf.Module()
+    module.model_variables = [variable.value for variable in backbone.variables]
+    signatures = {"embed_words": embed, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: embed}
+    tf.saved_model.save(module, directory, signatures=signatures)

@@ -1,0 +1,131 @@
+"""Words from characters, against loops and by hand; highway layers and mixes by hand."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from firth.layers import CharCNN, Highway, ScalarMix
+from tests.backends.gradients import gradients
+
+FILTERS = [(1, 3), (2, 2), (5, 4), (3, 2)]
+ALPHABET, WIDTH, MAX_CHARACTERS = 9, 3, 8
+
+
+def make(activation):
+    layer = CharCNN(FILTERS, WIDTH, ALPHABET, activation, seed=1)
+    layer.build()
+    generator = np.random.default_rng(0)
+    layer.set_weights([generator.normal(size=value.shape) for value in layer.get_weights()])
+    return layer
+
+
+def words(*lengths):
+    """Words of random characters, each followed by padding of the character 8; the longest has none."""
+    generator = np.random.default_rng(1)
+    found = np.full((1, len(lengths), MAX_CHARACTERS), 8, "int32")
+    for place, length in enumerate(lengths):
+        found[0, place, :length] = generator.integers(0, 8, length)
+    return found
+
+
+def naive(layer, characters):
+    """One word, one convolution and one place at a time, with the backend's own gradient."""
+    vectors = []
+    for word in characters[0]:
+        largest = []
+        for kernel, (width, _) in zip(layer.kernels, FILTERS):
+            places = []
+            for start in range(MAX_CHARACTERS - width + 1):
+                window = [layer.table[int(character)] for character in word[start : start + width]]
+                places.append(sum(ops.matmul(row, kernel[shift]) for shift, row in enumerate(window)))
+            largest.append(ops.max(ops.stack(places), axis=0))
+        vectors.append(ops.concatenate(largest))
+    activate = ops.relu if layer.activation == "relu" else ops.tanh
+    return activate(ops.stack(vectors)[None] + layer.bias)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("lengths", [(1, 3, 2), (4, 5, 1), (6, 8, 7, 2), (0, 0)])
+def test_equals_a_naive_one(lengths, activation):
+    layer, characters = make(activation), words(*lengths)
+    direction = np.random.default_rng(2).normal(size=(1, len(lengths), 11)).astype("float32")
+    np.testing.assert_allclose(np.array(layer(characters)), np.array(naive(layer, characters)), atol=1e-5)
+    found = gradients(layer, lambda: ops.sum(layer(characters) * direction))
+    expected = gradients(layer, lambda: ops.sum(naive(layer, characters) * direction))
+    for path, value in expected.items():
+        np.testing.assert_allclose(found[path], value, atol=1e-5, err_msg=path)
+
+
+def test_words_too_short_for_the_filters():
+    with pytest.raises(ValueError, match=r"filters=.*\[5, 4\].*\(1, 2, 4\)"):
+        make("relu")(np.zeros((1, 2, 4), "int32"))
+
+
+def test_highway_by_hand():
+    layer = Highway(width=2)
+    layer.build((None, None, 2))
+    # A gate of a half for the first feature, and all but closed for the second.
+    kernel = [[0.0, 0.0, 3.0, 0.0], [0.0, 0.0, 0.0, 5.0]]
+    layer.set_weights([np.array(kernel), np.array([0.0, -50.0, 1.0, 0.0])])
+    found = np.array(layer(np.array([[[2.0, 4.0], [-2.0, -4.0]]], "float32")))
+    # relu(3 * 2 + 1) and 2; relu(3 * -2 + 1) and -2.
+    np.testing.assert_allclose(found, [[[4.5, 4.0], [-1.0, -4.0]]], atol=1e-6)
+
+
+def test_highways_start_by_passing_their_input():
+    layer = Highway(width=3)
+    layer.build((None, None, 3))
+    assert np.array(layer.bias.value).tolist() == [-2.0, -2.0, -2.0, 0.0, 0.0, 0.0]
+
+
+def test_scalar_mix_by_hand():
+    layer = ScalarMix(layers=3)
+    hidden = np.array([[[[1.0, 0.0]], [[0.0, 2.0]], [[4.0, 4.0]]]], "float32")
+    layer.build(hidden.shape)
+    layer.set_weights([np.log([1.0, 2.0, 5.0]), np.array(10.0)])
+    # Shares of 1, 2 and 5 eighths, times 10.
+    np.testing.assert_allclose(np.array(layer(hidden)), [[[26.25, 30.0]]], rtol=1e-6)
+
+
+def test_scalar_mix_norms_each_token_alone():
+    layer = ScalarMix(layers=2, layer_norm=True)
+    hidden = np.array([[[[1.0, 3.0], [10.0, 10.5]], [[5.0, 5.0], [-1.0, -9.0]]]], "float32")
+    # Normed: (-1, 1) and (0, 0); (-1, 1) and (1, -1).
+    np.testing.assert_allclose(np.array(layer(hidden)), [[[-0.5, 0.5], [0.0, 0.0]]], atol=1e-5)
+
+
+def test_scalar_mix_leaves_out_whole_layers():
+    layer = ScalarMix(layers=3, dropout=0.4, seed=1)
+    hidden = np.array([[[[1.0]], [[10.0]], [[100.0]]]], "float32")
+    found = {round(float(np.array(layer(hidden, training=True)).item()), 3) for _ in range(60)}
+    subsets = [(1,), (10,), (100,), (1, 10), (1, 100), (10, 100), (1, 10, 100)]
+    assert found == {round(float(np.mean(kept)), 3) for kept in subsets}
+    assert round(float(np.array(layer(hidden)).item()), 3) == 37.0
+
+
+@pytest.mark.parametrize(
+    "make_layer, message",
+    [
+        (lambda: ScalarMix(0), "layers=0"),
+        (lambda: ScalarMix(2, dropout=1.0), r"dropout=1\.0"),
+        (lambda: ScalarMix(2)(np.ones((1, 3, 1, 1))), r"layers=2, .*\(1, 3, 1, 1\)"),
+        (lambda: CharCNN([(1, 0)]), "filters=0"),
+        (lambda: CharCNN([(1, 2)], activation="gelu"), "activation='gelu'"),
+        (lambda: Highway(4)(np.ones((1, 1, 3))), r"width=4, .*\(1, 1, 3\)"),
+    ],
+)
+def test_arguments(make_layer, message):
+    with pytest.raises(ValueError, match=message):
+        make_layer()
+
+
+def test_max_characters_may_be_many():
+    keras.utils.set_random_seed(1)
+    layer = CharCNN([(2, 3)], 2, 5)
+    characters = np.random.default_rng(0).integers(0, 5, (1, 2, 300)).astype("int32")
+    found = np.array(layer(characters))
+    values = np.array(layer.table.value)[characters]
+    kernel = np.array(layer.kernels[0].value)
+    summed = values[:, :, :-1] @ kernel[0] + values[:, :, 1:] @ kernel[1]
+    np.testing.assert_allclose(found, np.maximum(summed.max(2), 0), atol=1e-6)
