@@ -31,7 +31,8 @@ class Side:
         command = [python, "-m", "benchmarks.sides.work", *arguments]
         root = pathlib.Path(__file__).parents[2]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen(command, cwd=root, text=True, **pipes)
+        environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+        self._process = subprocess.Popen(command, cwd=root, env=environment, text=True, **pipes)
         self.versions = self._answer()
 
     def step(self, work: str, given: str, lot: int) -> dict[str, float]:

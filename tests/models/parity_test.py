@@ -52,12 +52,17 @@ def test_documents_of_a_packed_row(name):
 
 
 @families
-def test_losses(name):
+def test_losses(name, monkeypatch):
     model, golden = references.build_model(name), references.read_golden(name)
+    features = references.features_of(name)
+    if name == "electra":
+        # What its discriminator reads is drawn by its generator; here it is what the reference read.
+        places = features["masked_positions"]
+        drawn = np.take_along_axis(golden["input/replaced_ids"], places, axis=1).astype("int32")
+        monkeypatch.setattr(model.heads, "sample", lambda *_: drawn)
     losses = dict.fromkeys(REFERENCES[name].objective.losses, 1.0)
-    found = total_loss(example_sums(model(references.features_of(name))), losses)
-    # What ELECTRA's discriminator reads is drawn by its generator.
-    for loss in set(losses) - {"rtd"}:
+    found = total_loss(example_sums(model(features)), losses)
+    for loss in losses:
         assert abs(float(found[f"{loss}_loss"]) - golden[f"loss/{loss}"]) < 1e-4, loss
 
 

@@ -237,24 +237,19 @@ def bart(state: State) -> Weights:
 
 def electra(state: State) -> Weights:
     discriminator, generator = state.below("discriminator."), state.below("generator.")
+    decision = discriminator.below("discriminator_predictions.")
     return {
         **embeddings(discriminator.below("electra.embeddings."), "backbone/embeddings"),
         **weights.dense("backbone/projection", discriminator.linear("electra.embeddings_project")),
         **blocks(discriminator, "electra.encoder.layer", "backbone/encoder", bert_block),
-        **weights.dense("heads/dense", discriminator.linear("discriminator_predictions.dense")),
-        **weights.dense(
-            "heads/decision", discriminator.linear("discriminator_predictions.dense_prediction")
-        ),
-        **electra_generator(generator),
-    }
-
-
-def electra_generator(generator: State) -> Weights:
-    predictions = "generator_predictions"
-    return {
+        **weights.dense("heads/dense", decision.linear("dense")),
+        **weights.dense("heads/decision", decision.linear("dense_prediction")),
         **weights.dense("heads/generator_projection", generator.linear("electra.embeddings_project")),
         **blocks(generator, "electra.encoder.layer", "heads/generator", bert_block),
         **masked_lm_head(
-            generator, f"{predictions}.dense", f"{predictions}.LayerNorm", "generator_lm_head.bias"
+            generator,
+            "generator_predictions.dense",
+            "generator_predictions.LayerNorm",
+            "generator_lm_head.bias",
         ),
     }

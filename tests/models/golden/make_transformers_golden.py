@@ -25,7 +25,7 @@ from torch.nn.functional import cross_entropy
 FOLDER = pathlib.Path(__file__).parent
 LENGTHS, TARGET_LENGTHS = (12, 7, 9), (6, 10, 4)
 IGNORED = -100
-VOCABULARY = 40
+VOCABULARY, MASK = 40, 1
 # Large enough that a norm without it, or with another one, is seen.
 EPSILON = 1e-3
 
@@ -128,12 +128,19 @@ ELECTRA_SHRINKS = ("hidden_size", "intermediate_size", "num_attention_heads")
 
 
 def electra_inputs(generator: np.random.Generator) -> Arrays:
+    """Predicted tokens are hidden from the generator; some of those it proposes are the original ones."""
     inputs = pair_inputs(generator, "unused")
-    replaced = (inputs["labels"] != IGNORED) & (generator.random(inputs["labels"].shape) < 0.7)
-    others = generator.integers(2, VOCABULARY, replaced.shape)
-    inputs["replaced_ids"] = np.where(replaced, others, inputs["input_ids"])
-    inputs["replaced_labels"] = (inputs["replaced_ids"] != inputs["input_ids"]).astype("int64")
-    return {name: value for name, value in inputs.items() if name != "unused"}
+    original, predicted = inputs["input_ids"], inputs["labels"] != IGNORED
+    proposed = predicted & (generator.random(original.shape) < 0.7)
+    replaced = np.where(proposed, generator.integers(2, VOCABULARY, original.shape), original)
+    return {
+        "input_ids": np.where(predicted, MASK, original),
+        "attention_mask": inputs["attention_mask"],
+        "token_type_ids": inputs["token_type_ids"],
+        "labels": np.where(predicted, original, IGNORED),
+        "replaced_ids": replaced,
+        "replaced_labels": (replaced != original).astype("int64"),
+    }
 
 
 def run_electra(model: Electra, inputs: Tensors) -> Tensors:
