@@ -62,7 +62,9 @@ class FeedForward(keras.layers.Layer):
         self.output_stddev = initializer_stddev if output_stddev is None else output_stddev
         self.seed = plain_seed(seed)
         self._activate = get_activation(activation)
-        self._generator = seed_generator(seed)
+        generator = seed_generator(seed)
+        self._kernel_initializer = truncated_normal(initializer_stddev, generator)
+        self._output_initializer = truncated_normal(self.output_stddev, generator)
 
     def build(self, hidden_shape):
         """Creates `inner_kernel`, `inner_bias`, `outer_kernel` and `outer_bias`.
@@ -79,11 +81,10 @@ class FeedForward(keras.layers.Layer):
         self.outer_kernel, self.outer_bias = self._add_projection("outer", self.width)
 
     def _add_projection(self, name, bias_width):
-        stddev = self.output_stddev if name == "outer" else self.initializer_stddev
         kernel = self.add_weight(
             name=f"{name}_kernel",
             shape=(self.inner_width, self.width),
-            initializer=truncated_normal(stddev, self._generator),
+            initializer=self._output_initializer if name == "outer" else self._kernel_initializer,
         )
         if not self.biases:
             return kernel, None

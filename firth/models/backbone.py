@@ -38,9 +38,9 @@ class Backbone(keras.Model):
         }
         config = {**config, **parts, "positions": dict(positions)}
         self._config = {**config, "seed": plain_seed(seed)}
-        self.seed_generator = seed_generator(seed)
         self.width = config["width"]
         self.embedding_width = config["embeddings"].get("width") or self.width
+        self._initializer = truncated_normal(config["initializer_stddev"], seed_generator(seed))
         # Rows are summed with those of positions and segments before they are cast.
         self.token_embedding = Embedding(
             config["vocabulary_size"],
@@ -50,6 +50,11 @@ class Backbone(keras.Model):
             dtype=self.variable_dtype,
             name="token_embedding",
         )
+
+    @property
+    def seed_generator(self) -> keras.random.SeedGenerator:
+        """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""
+        return self._initializer.seed
 
     def _make_embeddings(self, name):
         config = self._config
@@ -73,7 +78,7 @@ class Backbone(keras.Model):
         return keras.layers.Dense(
             self.width,
             use_bias=self._config["biases"],
-            kernel_initializer=truncated_normal(self._config["initializer_stddev"], self.seed_generator),
+            kernel_initializer=self._initializer,
             dtype=self.dtype_policy,
             name=name,
         )

@@ -5,16 +5,15 @@ import numpy as np
 import pytest
 
 from firth.models import build_pretraining_model, example_sums, total_loss
-from firth.recipes.model import Bert
 from tests.models import weights
-from tests.models.table import LENGTH, VOCABULARY, make_features, tiny_recipe
+from tests.models.table import LENGTH, MODELS, VOCABULARY, tiny_recipe, training_features
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("tf-models-official runs on TensorFlow", allow_module_level=True)
 
 networks = pytest.importorskip("official.nlp.modeling.networks", reason="needs the modelgarden extra")
 
-SHAPE = Bert(layers=2, width=16, heads=4, feed_forward_width=24, positions=14)
+SHAPE = MODELS["bert"]
 
 
 def exact_gelu(x):
@@ -32,9 +31,9 @@ def reference():
         vocab_size=VOCABULARY,
         hidden_size=SHAPE.width,
         num_layers=SHAPE.layers,
-        num_attention_heads=SHAPE.heads,
-        max_sequence_length=SHAPE.positions,
-        type_vocab_size=SHAPE.segments,
+        num_attention_heads=SHAPE.attention.heads,
+        max_sequence_length=SHAPE.longest,
+        type_vocab_size=SHAPE.embeddings.segments,
         inner_dim=SHAPE.inner_width,
         inner_activation=exact_gelu,
         output_dropout=0.0,
@@ -51,7 +50,7 @@ def reference():
 
 def unpacked_features() -> dict[str, np.ndarray]:
     """One document a row, from 12 to 6 tokens long: the official model cannot pack."""
-    features = make_features()
+    features = training_features("masked_lm")
     lengths = np.array([LENGTH, 9, 6])[:, None]
     features["document_ids"] = (np.arange(LENGTH) < lengths).astype("int32")
     features["position_ids"] = np.tile(np.arange(LENGTH, dtype="int32"), (len(lengths), 1))
@@ -76,24 +75,23 @@ def convert(reference) -> dict[str, np.ndarray]:
     width, encoder = SHAPE.width, "bert_encoder_v2"
 
     def linear(name):
-        return state[f"{name}/kernel"].reshape(-1, state[f"{name}/bias"].size), state[f"{name}/bias"].reshape(
-            -1
-        )
+        bias = state[f"{name}/bias"]
+        return state[f"{name}/kernel"].reshape(-1, bias.size), bias.reshape(-1)
 
     def layer_norm(path, name):
         return weights.norm(path, state[f"{name}/gamma"], state[f"{name}/beta"])
 
     predictions = "bert/cls/predictions"
     ours = {
-        "backbone/embeddings/token/table": state[f"{encoder}/word_embeddings/embeddings"],
+        "backbone/token_embedding/table": state[f"{encoder}/word_embeddings/embeddings"],
         "backbone/embeddings/segment/table": state[f"{encoder}/type_embeddings/embeddings"],
         "backbone/embeddings/position/table": state[f"{encoder}/position_embedding/embeddings"],
         **layer_norm("backbone/embeddings/norm", f"{encoder}/embeddings/layer_norm"),
-        **weights.dense("masked_lm_head/dense", *linear(f"{predictions}/transform/dense")),
-        **layer_norm("masked_lm_head/norm", f"{predictions}/transform/LayerNorm"),
-        "masked_lm_head/bias": state[f"{predictions}/output_bias/bias"],
-        **weights.dense("pooler/dense", *linear("bert/next_sentence/pooler_dense")),
-        **weights.dense("next_sentence_head/dense", *linear("bert/next_sentence/logits")),
+        **weights.dense("heads/masked_lm_head/dense", linear(f"{predictions}/transform/dense")),
+        **layer_norm("heads/masked_lm_head/norm", f"{predictions}/transform/LayerNorm"),
+        "heads/masked_lm_head/bias": state[f"{predictions}/output_bias/bias"],
+        **weights.dense("heads/pooler/dense", linear("bert/next_sentence/pooler_dense")),
+        **weights.dense("heads/pair_head/dense", linear("bert/next_sentence/logits")),
     }
     for index in range(SHAPE.layers):
         here, there = f"backbone/encoder/block_{index}", f"{encoder}/transformer/layer_{index}"
@@ -133,6 +131,6 @@ def test_losses(model, reference):
     masked_lm_loss = np.average(losses, weights=features["masked_weights"])
     labels = features["next_sentence_labels"][:, 0]
     next_sentence_loss = cross_entropy(labels, outputs["next_sentence"], from_logits=True).numpy().mean()
-    found = total_loss(example_sums(features, model(features)))
+    found = total_loss(example_sums(model(features)), {"mlm": 1.0, "nsp": 1.0})
     assert abs(float(found["mlm_loss"]) - masked_lm_loss) < 1e-4
     assert abs(float(found["nsp_loss"]) - next_sentence_loss) < 1e-4

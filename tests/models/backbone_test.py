@@ -1,0 +1,227 @@
+"""What holds for the backbones that are made of transformer blocks."""
+
+import keras
+import numpy as np
+import pytest
+
+from firth import features as names
+from firth.models import build_backbone
+from firth.recipes.counting.backbones import BACKBONES as COUNTS
+from tests.backends.gradients import compiled, gradients
+from tests.models.table import (
+    BATCH,
+    DECODERS,
+    DOCUMENTS,
+    ENCODER_DECODERS,
+    LENGTH,
+    MODELS,
+    TARGET_LENGTH,
+    TARGETS,
+    VOCABULARY,
+    make_features,
+    visible,
+)
+
+models = pytest.mark.parametrize("name", MODELS)
+decoders = pytest.mark.parametrize("name", DECODERS)
+
+
+def build(name, **arguments):
+    return build_backbone(MODELS[name], VOCABULARY, **{"seed": 1, **arguments})
+
+
+def numpy(tensor) -> np.ndarray:
+    return keras.ops.convert_to_numpy(keras.ops.cast(tensor, "float32"))
+
+
+def run(backbone):
+    """Returns the backbone compiled, from features to NumPy."""
+    function = compiled(lambda features: backbone(features))
+    return lambda features: numpy(function(features))
+
+
+def tokens_of(name) -> str:
+    """The feature that the outputs of a model stand beside."""
+    return names.DECODER_TOKEN_IDS if name in ENCODER_DECODERS else names.TOKEN_IDS
+
+
+def documents_of(features) -> list[dict[str, np.ndarray]]:
+    """Cuts the documents out of the rows."""
+    cut = []
+    for number in range(len(DOCUMENTS)):
+        places = {}
+        for is_decoder, lengths in ((False, DOCUMENTS), (True, TARGETS)):
+            start = sum(lengths[:number])
+            places[is_decoder] = slice(start, start + lengths[number])
+        cut.append({key: value[:, places[key.startswith("decoder_")]] for key, value in features.items()})
+    return cut
+
+
+@models
+def test_config_round_trip(name):
+    first = build(name, dtype="mixed_bfloat16", seed=4)
+    second = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(first))
+    assert second.get_config() == first.get_config()
+    second.build()
+    for one, two in zip(first.get_weights(), second.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@models
+def test_save_and_load(name, tmp_path):
+    backbone, features = build(name), make_features(name)
+    backbone.save(tmp_path / "backbone.keras")
+    loaded = keras.saving.load_model(tmp_path / "backbone.keras")
+    np.testing.assert_array_equal(numpy(loaded(features)), numpy(backbone(features)))
+
+
+@models
+def test_counts_equal_those_from_the_types(name):
+    counts = COUNTS[MODELS[name].kind](MODELS[name], VOCABULARY)
+    assert build(name).count_params() == sum(counts.values())
+
+
+@models
+def test_shapes_dtypes_and_precision(name):
+    features = make_features(name)
+    exact, mixed = (build(name, dtype=policy)(features) for policy in ("float32", "mixed_bfloat16"))
+    length = TARGET_LENGTH if name in ENCODER_DECODERS else LENGTH
+    assert tuple(exact.shape) == tuple(mixed.shape) == (BATCH, length, MODELS[name].width)
+    assert keras.backend.standardize_dtype(exact.dtype) == "float32"
+    assert keras.backend.standardize_dtype(mixed.dtype) == "bfloat16"
+    assert np.isfinite(numpy(exact)).all()
+    # One rounding in 256 a step; states of post-norm models are about 1, those of others larger.
+    spread = numpy(exact).std()
+    np.testing.assert_allclose(numpy(mixed) / spread, numpy(exact) / spread, atol=0.15)
+
+
+@models
+def test_every_weight_gets_a_gradient(name):
+    backbone, features = build(name), make_features(name)
+    direction = np.random.default_rng(1).normal(size=backbone(features).shape)
+    found = gradients(backbone, lambda: keras.ops.sum(backbone(features) * direction))
+    assert len(found) == len(backbone.trainable_variables)
+    for path, value in found.items():
+        assert value is not None and np.isfinite(value).all() and np.abs(value).max() > 0, path
+
+
+@models
+def test_alone_equals_packed(name):
+    """Neither the other documents of a row nor those of other rows nor padding reach a document."""
+    backbone, features = build(name), make_features(name)
+    packed, together = documents_of(features), numpy(backbone(features))
+    places = documents_of({tokens_of(name): np.tile(np.arange(together.shape[1]), (BATCH, 1))})
+    for document, place in zip(packed, places):
+        for row in range(BATCH):
+            alone = numpy(backbone({key: value[row : row + 1] for key, value in document.items()}))
+            expected = together[row, place[tokens_of(name)][row]]
+            np.testing.assert_allclose(alone[0], expected, atol=1e-5 * np.abs(expected).max())
+
+
+@models
+def test_who_sees_whom(name):
+    """A token's change reaches those outputs that may see it, and no other."""
+    function, features, key = run(build(name)), make_features(name), tokens_of(name)
+    before, expected = function(features), visible(name)
+    for place in range(before.shape[1]):
+        changed = features[key].copy()
+        changed[:, place] = changed[:, place] % (VOCABULARY - 1) + 1
+        differs = np.abs(function({**features, key: changed}) - before).max(-1)
+        assert (differs > 1e-5)[:, expected[:, place]].all(), place
+        assert (differs == 0.0)[:, ~expected[:, place]].all(), place
+
+
+@pytest.mark.parametrize("name", ENCODER_DECODERS)
+def test_a_decoder_sees_its_document_in_the_encoder(name):
+    function, features = run(build(name)), make_features(name)
+    before = function(features)
+    for place in range(LENGTH):
+        changed = features[names.TOKEN_IDS].copy()
+        changed[:, place] = changed[:, place] % (VOCABULARY - 1) + 1
+        differs = np.abs(function({**features, names.TOKEN_IDS: changed}) - before).max(-1)
+        reached = features[names.DECODER_DOCUMENT_IDS] == features[names.DOCUMENT_IDS][:, place, None]
+        assert (differs > 1e-5)[reached].all() and (differs == 0.0)[~reached].all(), place
+
+
+@decoders
+def test_cached_decoding_equals_a_whole_pass(name):
+    backbone, features = build(name), make_features(name)
+    if MODELS[name].bidirectional_prefix:
+        # Of a prefix, all is read at once.
+        del features[names.ATTENTION_ORDER]
+    whole = {names.DOCUMENT_IDS, names.ATTENTION_ORDER}
+    cache, found, index = backbone.empty_cache(BATCH, LENGTH), [], 0
+    step = compiled(lambda *arguments: backbone.call_with_cache(*arguments))
+    for count in (5, 1, 1, 4, 1):
+        part = {
+            key: value if key in whole else value[:, index : index + count] for key, value in features.items()
+        }
+        states, cache = step(part, cache, keras.ops.convert_to_tensor(index, dtype="int32"))
+        found.append(numpy(states))
+        index += count
+    expected = numpy(backbone(features))
+    np.testing.assert_allclose(
+        np.concatenate(found, axis=1), expected, atol=1e-5 * np.abs(expected).max(), rtol=1e-5
+    )
+
+
+def test_a_prefix_is_read_at_once_into_a_cache():
+    backbone, features = build("prefix lm"), make_features("prefix lm")
+    features = documents_of(features)[0]
+    expected, cache = numpy(backbone(features)), backbone.empty_cache(BATCH, DOCUMENTS[0])
+    for place in (slice(0, 3), slice(3, 4), slice(4, 7)):
+        part = {**features, names.TOKEN_IDS: features[names.TOKEN_IDS][:, place]}
+        part[names.POSITION_IDS] = features[names.POSITION_IDS][:, place]
+        states, cache = backbone.call_with_cache(part, cache, place.start)
+        np.testing.assert_allclose(numpy(states), expected[:, place], atol=1e-5 * np.abs(expected).max())
+
+
+def by_path(backbone) -> dict:
+    return {weight.path.split("/", 1)[1]: weight for weight in backbone.trainable_variables}
+
+
+def test_shared_layers_equal_layers_of_the_same_weights():
+    shared = build("albert")
+    apart = build_backbone(MODELS["albert"].model_copy(update={"share_layers": False}), VOCABULARY)
+    weights = by_path(shared)
+    assert {path for path in weights if "block_" in path} == {
+        path for path in weights if "encoder/block_0/" in path
+    }
+    for path, weight in by_path(apart).items():
+        weight.assign(weights[path.replace("block_1", "block_0")])
+    features = make_features("albert")
+    np.testing.assert_allclose(numpy(shared(features)), numpy(apart(features)), atol=1e-5)
+
+
+def test_a_shared_encoder_and_decoder_equal_two_of_the_same_weights():
+    model = MODELS["bart"].model_copy(update={"share_encoder_decoder": True})
+    shared, apart = (build_backbone(each, VOCABULARY, seed=1) for each in (model, MODELS["bart"]))
+    weights = by_path(shared)
+    assert not [path for path in weights if path.startswith("encoder")]
+    for path, weight in by_path(apart).items():
+        weight.assign(weights[path.replace("encoder", "decoder", 1)])
+    features = make_features("bart")
+    np.testing.assert_allclose(numpy(shared(features)), numpy(apart(features)), atol=1e-5)
+
+
+def test_scaled_residual_initializer():
+    kernels = {path: weight.numpy() for path, weight in by_path(build("gpt2")).items() if "kernel" in path}
+    for path, kernel in kernels.items():
+        ends_a_branch = "output" in path or "outer" in path
+        # Of a normal cut at two standard deviations, 0.88 are left; two layers have four branches.
+        expected = 0.88 * 0.3 / (2.0 if ends_a_branch else 1.0)
+        assert kernel.std() == pytest.approx(expected, rel=0.2), path
+
+
+@models
+def test_dropout_follows_from_the_seed_state(name):
+    backbone, features = build(name), make_features(name)
+    state = backbone.seed_generator.state
+    assert [id(value) for value in backbone.variables if not value.trainable] == [id(state)]
+    start = keras.ops.convert_to_numpy(state.value)
+    outputs = []
+    for _ in range(2):
+        state.assign(start)
+        outputs.append([numpy(backbone(features, training=True)) for _ in range(2)])
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+    assert not np.array_equal(outputs[0][0], outputs[0][1])
