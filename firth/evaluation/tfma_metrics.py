@@ -3,7 +3,6 @@
 TFMA finds them by this module's path, which stands in the EvalConfig.
 """
 
-import functools
 from collections.abc import Iterable, Sequence
 
 import apache_beam as beam
@@ -38,8 +37,8 @@ class MetricOfSums(tfma.metrics.Metric):
         known = metrics_of(losses)
         if name not in known:
             raise ValueError(f"no metric {name!r}; there are {', '.join(known)}")
-        computations = functools.partial(_computations, tuple(losses))
-        super().__init__(tfma.metrics.merge_per_key_computations(computations), name=name, losses=losses)
+        computations = tfma.metrics.merge_per_key_computations(_computations)
+        super().__init__(computations, name=name, losses=list(losses))
 
     @property
     def compute_confidence_interval(self) -> bool:
@@ -50,7 +49,7 @@ class MetricOfSums(tfma.metrics.Metric):
 tfma.metrics.metric_types.register_metric(MetricOfSums)
 
 
-def _computations(losses: tuple[str, ...], name: str, model_name: str = "", output_name: str = "") -> list:
+def _computations(name: str, losses: Sequence[str], model_name: str = "", output_name: str = "") -> list:
     key = metric_types.MetricKey(name=name, model_name=model_name, output_name=output_name)
     sums_key = metric_types.MetricKey(name=SUMS_KEY, model_name=model_name, output_name=output_name)
 
