@@ -56,8 +56,10 @@ class BidirectionalLMHeads(keras.layers.Layer):
                 hidden, self.table, self.bias, flat, self.negatives, self._seed_generator
             )
         else:
-            made = chunked_cross_entropy(hidden, self.table, self.bias, flat)
-        return {"lm": Predictions(*(ops.reshape(each, shape) for each in made), weights)}
+            asked = ops.reshape(weights, (-1,))
+            made = chunked_cross_entropy(hidden, self.table, self.bias, flat, asked, bool(training))
+        losses, correct = (ops.reshape(each, shape) for each in made)
+        return {"lm": Predictions(losses, correct, weights)}
 
 
 def _both(features, forward, backward):

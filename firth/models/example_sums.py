@@ -53,7 +53,9 @@ def total_loss(sums, losses: Mapping[str, float]) -> dict:
     {'loss': 2.0, 'mlm_loss': 2.0, 'nsp_loss': 0.0}
     """
     means = {
-        f"{name}_loss": ops.divide_no_nan(ops.sum(sums[f"{name}_loss_sum"]), ops.sum(sums[f"{name}_weight_sum"]))
+        f"{name}_loss": ops.divide_no_nan(
+            ops.sum(sums[f"{name}_loss_sum"]), ops.sum(sums[f"{name}_weight_sum"])
+        )
         for name in losses
     }
     return {"loss": sum(weight * means[f"{name}_loss"] for name, weight in losses.items()), **means}

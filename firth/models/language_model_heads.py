@@ -80,11 +80,9 @@ class LanguageModelHeads(keras.layers.Layer):
         hidden = backbone(features, training=training)
         labels, weights = features[names.LABEL_IDS], ops.cast(features[names.LABEL_WEIGHTS], "float32")
         rows = self._rows(ops.reshape(hidden, (-1, self.width)))
-        losses, correct = chunked_cross_entropy(
-            rows, self._table(backbone), None, ops.reshape(labels, (-1,))
-        )
-        shape = ops.shape(weights)
-        return {"lm": Predictions(ops.reshape(losses, shape), ops.reshape(correct, shape), weights)}
+        labels, flat = ops.reshape(labels, (-1,)), ops.reshape(weights, (-1,))
+        made = chunked_cross_entropy(rows, self._table(backbone), None, labels, flat, bool(training))
+        return {"lm": Predictions(*(ops.reshape(each, ops.shape(weights)) for each in made), weights)}
 
     def _rows(self, hidden):
         rows = ops.cast(hidden, self.compute_dtype)

@@ -62,9 +62,7 @@ class MaskedLMHeads(keras.layers.Layer):
     def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
         """Returns the predictions of `mlm`, and of `nsp` or `sop`."""
         hidden = backbone(features, training=training)
-        logits = self.masked_lm_head(
-            hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table
-        )
+        logits = self.masked_lm_head(hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table)
         made = {
             "mlm": predictions_of_logits(
                 logits, features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]

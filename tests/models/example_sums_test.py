@@ -4,10 +4,12 @@ import keras
 import numpy as np
 import pytest
 
-from firth.models import cross_entropy, example_sums, total_loss
+from firth.features import PARTS_OF_LOSS, evaluation_sums
+from firth.models import Predictions, cross_entropy, example_sums, predictions_of_logits, total_loss
 from tests.backends.gradients import derivative
 
-SUMS = [f"{task}_{name}" for task in ("mlm", "nsp") for name in ("loss_sum", "correct_sum", "weight_sum")]
+LOSSES = {"mlm": 1.0, "nsp": 1.0}
+HIT, MISS = -np.log(3 / 4), -np.log(1 / 4)
 
 
 def log_softmax(logits):
@@ -32,62 +34,52 @@ def test_cross_entropy_of_an_impossible_label_is_finite():
     assert float(cross_entropy(logits, np.array([0]))[0]) == 1000.0
 
 
-def literal_batch():
+def literal_predictions(dtype="float32") -> dict[str, Predictions]:
     """Two rows. Logits of [0, ln 3] give the second piece 3/4 and the first 1/4."""
-    three_to_one = [0.0, np.log(3.0)]
-    features = {
-        "masked_labels": [[1, 0, 1], [0, 0, 0]],
-        "masked_weights": [[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]],
-        "next_sentence_labels": [[1, 0], [0, 0]],
-        "next_sentence_weights": [[1.0, 0.0], [0.0, 0.0]],
-    }
-    outputs = {
-        "masked_logits": np.tile(three_to_one, (2, 3, 1)),
-        "next_sentence_logits": np.tile(three_to_one, (2, 2, 1)),
-    }
-    features = {
-        name: np.array(value, "float32" if "weights" in name else "int32") for name, value in features.items()
-    }
-    return features, {name: value.astype("float32") for name, value in outputs.items()}
+    logits = np.tile([0.0, np.log(3.0)], (2, 3, 1)).astype("float32")
+    made = {}
+    for name, labels, weights in (
+        ("mlm", [[1, 0, 1], [0, 0, 0]], [[1, 1, 0], [1, 0, 0]]),
+        ("nsp", [[1, 0], [0, 0]], [[1, 0], [0, 0]]),
+    ):
+        labels = np.array(labels, "int32")
+        given = keras.ops.cast(logits[:, : labels.shape[1]], dtype)
+        made[name] = predictions_of_logits(given, labels, np.array(weights, "float32"))
+    return made
 
 
 def test_sums_by_hand():
-    hit, miss = -np.log(3 / 4), -np.log(1 / 4)
-    sums = example_sums(*literal_batch())
-    assert list(sums) == SUMS
-    expected = [[hit + miss, miss], [1, 0], [2, 1], [hit, 0], [1, 0], [1, 0]]
-    for name, values in zip(SUMS, expected):
-        assert keras.backend.standardize_dtype(sums[name].dtype) == "float32"
-        np.testing.assert_allclose(np.array(sums[name]), values, atol=1e-6, err_msg=name)
-    losses = total_loss(sums)
-    assert float(losses["mlm_loss"]) == pytest.approx((hit + 2 * miss) / 3, abs=1e-6)
-    assert float(losses["nsp_loss"]) == pytest.approx(hit, abs=1e-6)
-    assert float(losses["loss"]) == pytest.approx((hit + 2 * miss) / 3 + hit, abs=1e-6)
+    sums = example_sums(literal_predictions())
+    assert list(sums) == [f"{loss}_{part}" for loss in LOSSES for part in PARTS_OF_LOSS]
+    # Served models add the two of the main loss.
+    assert list(sums) == list(evaluation_sums(LOSSES))[:-2]
+    expected = [[HIT + MISS, MISS], [1, 0], [2, 1], [HIT, 0], [1, 0], [1, 0]]
+    for (name, found), values in zip(sums.items(), expected):
+        assert keras.backend.standardize_dtype(found.dtype) == "float32"
+        np.testing.assert_allclose(np.array(found), values, atol=1e-6, err_msg=name)
 
 
-def test_without_next_sentence_logits_those_sums_are_zero():
-    features, outputs = literal_batch()
-    del outputs["next_sentence_logits"]
-    sums = example_sums(features, outputs)
-    assert list(sums) == SUMS
-    for name in SUMS[3:]:
-        np.testing.assert_array_equal(np.array(sums[name]), [0.0, 0.0])
+@pytest.mark.parametrize("factor", [1.0, 50.0])
+def test_the_loss_of_a_batch_is_the_weighted_sum_of_means(factor):
+    """A mean over the predictions of the batch, not of the means of its rows."""
+    losses = total_loss(example_sums(literal_predictions()), {"mlm": 1.0, "nsp": factor})
+    assert list(losses) == ["loss", "mlm_loss", "nsp_loss"]
+    assert float(losses["mlm_loss"]) == pytest.approx((HIT + 2 * MISS) / 3, abs=1e-6)
+    assert float(losses["nsp_loss"]) == pytest.approx(HIT, abs=1e-6)
+    assert float(losses["loss"]) == pytest.approx((HIT + 2 * MISS) / 3 + factor * HIT, rel=1e-6)
 
 
 def test_where_nothing_is_predicted_the_loss_is_zero():
-    features, outputs = literal_batch()
-    for name in ("masked_weights", "next_sentence_weights"):
-        features[name] = np.zeros_like(features[name])
-    losses = total_loss(example_sums(features, outputs))
-    assert {name: float(value) for name, value in losses.items()} == {
-        "loss": 0.0,
-        "mlm_loss": 0.0,
-        "nsp_loss": 0.0,
+    predictions = {
+        name: made._replace(weights=keras.ops.zeros_like(made.weights))
+        for name, made in literal_predictions().items()
     }
+    losses = total_loss(example_sums(predictions), LOSSES)
+    assert {name: float(value) for name, value in losses.items()} == dict.fromkeys(losses, 0.0)
 
 
 def test_bfloat16_logits_are_summed_in_float32():
-    features, outputs = literal_batch()
-    outputs = {name: keras.ops.cast(value, "bfloat16") for name, value in outputs.items()}
-    for value in example_sums(features, outputs).values():
+    exact = example_sums(literal_predictions())
+    for name, value in example_sums(literal_predictions("bfloat16")).items():
         assert keras.backend.standardize_dtype(value.dtype) == "float32"
+        np.testing.assert_allclose(np.array(value), np.array(exact[name]), atol=0.02, err_msg=name)
