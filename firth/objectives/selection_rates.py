@@ -15,7 +15,9 @@ from firth.objectives.rate_checks import (
     counted,
     effective_draws,
     exactly,
+    near,
 )
+from firth.objectives.runs import geometric_lengths
 from firth.objectives.sample import Sample
 
 
@@ -39,7 +41,32 @@ def span_masking_rates(sample: Sample) -> Rates:
     """Measures span masking, whose corruption is drawn once for each span."""
     seen = _Seen(sample)
     longest = seen.longest_words() * sample.config.max_span
-    return Rates((seen.selected(longest), *seen.corrupted(seen.runs()), *seen.common()), seen.histograms())
+    words = _span_words(seen)
+    chances = geometric_lengths(sample.config.length_parameter, sample.config.max_span)
+    lengths = np.arange(1, len(chances) + 1)
+    mean = float((chances * lengths).sum())
+    variance = float((chances * lengths**2).sum()) - mean**2
+    drawn = near("mean_span_words", sum(words), len(words), mean * len(words), variance * len(words))
+    checks = [
+        seen.selected(longest),
+        # Spans for which a row has no room are skipped, which are the longer ones.
+        RateCheck(drawn.name, drawn.measured, min(1.0, drawn.upper), drawn.upper),
+        *seen.corrupted(seen.runs()),
+    ]
+    return Rates((*checks, *seen.common()), {**seen.histograms(), "span_words": counted(words)})
+
+
+def _span_words(seen) -> list[int]:
+    """Returns the words of each span: those that begin in it, and one that it begins amid."""
+    sample, words = seen.sample, []
+    for row, (positions, used) in enumerate(zip(seen.positions, seen.used)):
+        chosen = positions[used]
+        # Each document stands between a `[CLS]` and a `[SEP]`.
+        raw = chosen - 2 * sample.made[features.DOCUMENT_IDS][row][chosen] + 1
+        starts = sample.rows[features.WORD_STARTS][row][raw] > 0
+        breaks = np.flatnonzero(np.diff(chosen) != 1) + 1
+        words += [1 + int(each[1:].sum()) for each in np.split(starts, breaks) if len(each)]
+    return words
 
 
 def unilm_rates(sample: Sample) -> Rates:

@@ -10,9 +10,11 @@ from firth.objectives import OBJECTIVES, measure_rates
 from firth.objectives.rate_checks import by_chance, near
 from firth.objectives.rates import MEASURES
 from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.masking import MaskedLM
+from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, SpanMasking, UniLM
 from firth.recipes.objective import AnyObjective
 from firth.recipes.tokenizer import Sequences
+from firth.tokenizers import WordTokenizer
 from tests.objectives.corruption_test import TOKENIZER
 from tests.objectives.rows import make_batch, partners_of, random_rows
 
@@ -23,6 +25,15 @@ CASES = {
     "masked_lm-alone": MaskedLM(next_sentence=False, mask_token_rate=0.5, random_token_rate=0.5),
     "masked_lm-words": MaskedLM(whole_word=True),
     "masked_lm-exact": MaskedLM(paper_exact=True, mask_token_rate=0.0, random_token_rate=1.0),
+    "masked_lm-order": MaskedLM(next_sentence=False, sentence_order=True, max_ngram=3, whole_word=True),
+    "span_masking": SpanMasking(),
+    "span_masking-alone": SpanMasking(boundary=False),
+    "replaced": ReplacedTokenDetection(),
+    "unilm": UniLM(),
+    "permutation": PermutationLM(),
+    "causal": CausalLM(),
+    "prefix": PrefixLM(),
+    "prefix-decoder": PrefixLM(arrangement="encoder_decoder"),
     "spans": SpanCorruption(),
     "spans-unrolled": SpanCorruption(random_roll=False, closing_sentinel=True),
     "spans-decoder": SpanCorruption(arrangement="decoder"),
@@ -91,6 +102,11 @@ def test_a_right_objective_is_within_its_bounds(all_made, name):
         ("masked_lm", {"random_token_rate": 0.0, "mask_token_rate": 0.8}, "kept"),
         ("masked_lm", {"random_next_rate": 0.7}, "random_next"),
         ("masked_lm-exact", {"paper_exact": False}, "special_tokens_drawn"),
+        ("masked_lm-order", {"swap_rate": 0.3}, "swapped"),
+        ("span_masking", {"length_parameter": 0.6}, "mean_span_words"),
+        ("replaced", {"mask_token_rate": 0.7}, "masked"),
+        ("unilm", {"bidirectional_rate": 0.1, "left_to_right_rate": 0.4}, "mask_bidirectional"),
+        ("permutation", {"predicted_fraction": 0.1}, "selected"),
         ("spans", {"noise_density": 0.2}, "noise"),
         ("spans", {"mean_span": 2.0}, "mean_span"),
         ("spans", {"random_roll": False}, "first_corrupted"),
@@ -146,6 +162,33 @@ def test_pairs_that_are_not_what_their_label_says_are_noticed(all_made):
     made = all_made["masked_lm"]
     labels = 1 - made.features["next_sentence_labels"]
     assert {"same_document", "true_pairs_broken"} <= broken(made.measure(next_sentence_labels=labels))
+
+
+def test_an_order_that_is_none_is_noticed(all_made):
+    """A permutation LM whose order is that of the text, or whose predicted tokens share one."""
+    made = all_made["permutation"]
+    order = np.broadcast_to(np.arange(SEQUENCES.length), made.features["attention_order"].shape)
+    assert broken(made.measure(attention_order=order)) == {"permuted"}
+    assert "orders_shared" in broken(made.measure(attention_order=0 * order))
+
+
+@pytest.mark.parametrize("name", ["causal", "prefix", "prefix-decoder"])
+def test_labels_that_are_not_what_comes_next_are_noticed(all_made, name):
+    made = all_made[name]
+    labels = np.roll(made.features["label_ids"], 1, axis=1)
+    assert broken(made.measure(label_ids=labels)) & {"next_token", "suffix_predicted"}
+
+
+def test_words_predict_their_neighbours():
+    words = WordTokenizer(["<S>", "</S>", "<UNK>", *(f"w{index}" for index in range(97))], max_characters=5)
+    config = BidirectionalLM()
+    objective = OBJECTIVES["bidirectional_lm"](config, SEQUENCES, words)
+    rows = random_rows(50, SEQUENCES.length, config.special_tokens, SEQUENCES.max_documents)
+    rows["characters"] = np.zeros((*rows["tokens"].shape, 5), np.int32)
+    made = make_batch(objective, rows, rows, np.zeros((50, 2), int))
+    assert broken(measure_rates(config, words, rows, rows, made)) == set()
+    swapped = {**made, "label_ids": made["backward_label_ids"]}
+    assert broken(measure_rates(config, words, rows, rows, swapped)) == {"next_token"}
 
 
 def test_cut_off_documents_are_noticed(all_made):
