@@ -193,11 +193,9 @@ def _loop(rows: _Rows, table, bias, scales):
         made = [losses, correct]
         if scales is not None:
             made += _differentiate(taken[0], table, taken[1], probabilities, taken[2])
-        done = [
-            *(ops.scatter_update(whole, places, part) for whole, part in zip(done[:3], made[:3])),
-            *(ops.add(whole, ops.cast(part, "float32")) for whole, part in zip(done[3:], made[3:])),
-        ]
-        return _after(index, made[-1]), *done
+        placed = [ops.scatter_update(whole, places, part) for whole, part in zip(done[:3], made[:3])]
+        summed = [ops.add(whole, ops.cast(part, "float32")) for whole, part in zip(done[3:], made[3:])]
+        return _after(index, made[-1]), *placed, *summed
 
     _, *done = ops.while_loop(lambda index, *_: index < rows.chunks, body, (ops.convert_to_tensor(0), *start))
     return done[:2], (None if scales is None else tuple(done[2:]))

@@ -81,8 +81,11 @@ class LanguageModelHeads(keras.layers.Layer):
         labels, weights = features[names.LABEL_IDS], ops.cast(features[names.LABEL_WEIGHTS], "float32")
         rows = self._rows(ops.reshape(hidden, (-1, self.width)))
         labels, flat = ops.reshape(labels, (-1,)), ops.reshape(weights, (-1,))
-        made = chunked_cross_entropy(rows, self._table(backbone), None, labels, flat, bool(training))
-        return {"lm": Predictions(*(ops.reshape(each, ops.shape(weights)) for each in made), weights)}
+        losses, correct = chunked_cross_entropy(
+            rows, self._table(backbone), None, labels, flat, bool(training)
+        )
+        shape = ops.shape(weights)
+        return {"lm": Predictions(ops.reshape(losses, shape), ops.reshape(correct, shape), weights)}
 
     def _rows(self, hidden):
         rows = ops.cast(hidden, self.compute_dtype)

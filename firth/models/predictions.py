@@ -1,6 +1,6 @@
 """What a model says of the tokens that its objective asks for: losses and hits, never whole logits."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras import ops
 
@@ -16,9 +16,9 @@ class Predictions(NamedTuple):
         weights: float32 [batch, count], 0 where nothing is predicted.
     """
 
-    losses: object
-    correct: object
-    weights: object
+    losses: Any
+    correct: Any
+    weights: Any
 
 
 def predictions_of_logits(logits, labels, weights) -> Predictions:

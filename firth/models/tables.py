@@ -1,5 +1,7 @@
 """Which class builds which kind of backbone and head that a recipe may name."""
 
+from typing import Any
+
 from firth.models.bidirectional_lm_heads import BidirectionalLMHeads
 from firth.models.bilstm import BiLSTMBackbone
 from firth.models.causal_transformer import CausalTransformerBackbone
@@ -13,7 +15,7 @@ from firth.models.span_masking_heads import SpanMaskingHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
 # By `recipe.model.kind`.
-BACKBONES = {
+BACKBONES: dict[str, Any] = {
     "masked_transformer": MaskedTransformerBackbone,
     "causal_transformer": CausalTransformerBackbone,
     "encoder_decoder": EncoderDecoderBackbone,
@@ -22,7 +24,7 @@ BACKBONES = {
 }
 
 # By `recipe.objective.kind`.
-HEADS = {
+HEADS: dict[str, Any] = {
     "masked_lm": MaskedLMHeads,
     "unilm": MaskedLMHeads,
     "span_masking": SpanMaskingHeads,
