@@ -9,7 +9,7 @@ import numpy as np
 from firth import features
 from firth.objectives.infilling import poisson_cdf
 from firth.objectives.rate_checks import SIGMAS, RateCheck, Rates, between, by_chance, counted, exactly
-from firth.objectives.sample import Sample
+from firth.objectives.sample import Sample, padding_share
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,7 @@ def denoising_rates(sample: Sample) -> Rates:
         *_permuted(sample, documents),
         exactly("special_tokens_touched", *_touched(sample, documents), 0),
         exactly("cut_off", sum(not each.is_whole for each in documents), len(documents), 0),
-        between("padding", *sample.padding(), 0, sample.padding()[1]),
+        padding_share(sample),
     ]
     return Rates(tuple(checks), {"masks": counted(masks.tolist())})
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from firth import features
 from firth.objectives.rate_checks import SIGMAS, RateCheck, Rates, between, exactly
-from firth.objectives.sample import Sample
+from firth.objectives.sample import Sample, padding_share
 
 
 def causal_lm_rates(sample: Sample) -> Rates:
@@ -22,7 +22,7 @@ def causal_lm_rates(sample: Sample) -> Rates:
         (
             exactly("next_token", right, documents, documents),
             exactly("predicted", predicted, tokens, tokens + documents),
-            _padding(sample),
+            padding_share(sample),
         )
     )
 
@@ -45,7 +45,7 @@ def prefix_lm_rates(sample: Sample) -> Rates:
         (
             exactly("suffix_predicted", right, documents, documents),
             RateCheck("predicted_share", float(np.mean(shares)) if shares else 0.5, 0.5 - width, 0.5 + width),
-            _padding(sample),
+            padding_share(sample),
         )
     )
 
@@ -72,7 +72,7 @@ def bidirectional_lm_rates(sample: Sample) -> Rates:
             *checks,
             exactly("backward_predicted", both[1], both[0], both[0]),
             between("unknown_words", unknown.sum(), both[0], 0, both[0]),
-            _padding(sample),
+            padding_share(sample),
         )
     )
 
@@ -87,8 +87,3 @@ def _labels(sample, row, number) -> list[int]:
 
 def _count(sample) -> int:
     return int((sample.rows[features.CHUNK_LENGTHS] > 0).sum())
-
-
-def _padding(sample) -> RateCheck:
-    padding, places = sample.padding()
-    return between("padding", padding, places, 0, places)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from firth import features
+from firth.objectives.rate_checks import RateCheck
 
 Arrays = dict[str, np.ndarray]
 
@@ -45,7 +46,14 @@ class Sample:
                 if length:
                     yield row, number, texts[number]
 
-    def padding(self, name: str = features.DOCUMENT_IDS) -> tuple[int, int]:
-        """Returns how many places are padding, and how many there are."""
-        ids = self.made[name]
-        return int((ids == 0).sum()), ids.size
+
+def padding_share(sample: Sample, name: str = "padding", documents: str = features.DOCUMENT_IDS) -> RateCheck:
+    """Returns the share of places that hold nothing, which may be any.
+
+    Args:
+        sample: Rows with their features.
+        name: Of the rate.
+        documents: Name of the feature that is 0 on padding.
+    """
+    ids = sample.made[documents]
+    return RateCheck(name, float((ids == 0).mean()), 0.0, 1.0)

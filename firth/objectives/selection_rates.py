@@ -18,7 +18,7 @@ from firth.objectives.rate_checks import (
     near,
 )
 from firth.objectives.runs import geometric_lengths
-from firth.objectives.sample import Sample
+from firth.objectives.sample import Sample, padding_share
 
 
 def masked_lm_rates(sample: Sample) -> Rates:
@@ -93,7 +93,7 @@ def permutation_lm_rates(sample: Sample) -> Rates:
         for row in range(len(chosen))
         for document in np.unique(places[row][seen.used[row]])
     ]
-    moved = sum((np.diff(group) < 0).any() for group in groups if len(group) > 1)
+    moved = sum(bool((np.diff(group) < 0).any()) for group in groups if len(group) > 1)
     chances = [1 - 1 / math.factorial(min(len(group), 20)) for group in groups if len(group) > 1]
     repeated = sum(len(np.unique(group)) < len(group) for group in groups)
     most = by_chance("permuted", moved, chances)
@@ -200,7 +200,7 @@ class _Seen:
         touched = (sample.is_special(self.labels) | outside)[self.used]
         return [
             exactly("special_tokens_touched", touched.sum(), self.used.sum(), 0),
-            between("padding", *sample.padding(), 0, sample.padding()[1]),
+            padding_share(sample),
         ]
 
     def histograms(self) -> dict[str, dict[int, int]]:

@@ -15,7 +15,7 @@ from firth.objectives.rate_checks import (
     exactly,
     near,
 )
-from firth.objectives.sample import Sample
+from firth.objectives.sample import Sample, padding_share
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,11 +108,10 @@ def _common(sample, documents) -> list[RateCheck]:
         exactly("special_tokens_touched", touched, labels, 0),
         exactly("cut_off", cut, len(documents), 0),
         RateCheck("most_sentinels", float(used), 0.0, float(len(sample.tokenizer.sentinel_ids))),
-        between("padding", *sample.padding(), 0, sample.padding()[1]),
+        padding_share(sample),
     ]
     if features.DECODER_DOCUMENT_IDS in sample.made:
-        padding, places = sample.padding(features.DECODER_DOCUMENT_IDS)
-        checks.append(between("target_padding", padding, places, 0, places))
+        checks.append(padding_share(sample, "target_padding", features.DECODER_DOCUMENT_IDS))
     return checks
 
 
@@ -146,8 +145,8 @@ def _read(sample: Sample) -> Iterator[_Document]:
         spans = min(sample.config.most_spans(len(raw)) if noise else 0, noise, free - noise)
         is_sentinel = np.isin(labels[:-1], sample.tokenizer.sentinel_ids)
         starts = np.flatnonzero(is_sentinel)
-        lengths = np.diff([*starts, len(is_sentinel)]) - 1 if len(starts) else []
-        yield _Document(len(raw), free, noise, spans, inputs, list(map(int, lengths)), labels)
+        lengths = (np.diff([*starts, len(is_sentinel)]) - 1).tolist()
+        yield _Document(len(raw), free, noise, spans, inputs, lengths, labels)
 
 
 def _parts(sample, row, number) -> tuple[np.ndarray, np.ndarray]:

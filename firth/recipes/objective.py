@@ -13,7 +13,6 @@ from firth.recipes.masking import (
     SpanMasking,
     UniLM,
 )
-from firth.recipes.objective_base import Objective
 
 AnyObjective = Annotated[
     MaskedLM
@@ -33,7 +32,7 @@ AnyObjective = Annotated[
 _ANY_OBJECTIVE: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyObjective)
 
 
-def objective_from_json(text: str) -> Objective:
+def objective_from_json(text: str) -> AnyObjective:
     """Returns the part that `to_json` wrote, of whichever kind.
 
     Example:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from firth import features
 from firth.objectives import OBJECTIVES, measure_rates
-from firth.recipes.objective_base import Objective
+from firth.recipes.objective import AnyObjective
 from firth.recipes.tokenizer import Sequences
 from firth.training.input_pipeline import take_partners
 from firth.training.order import objective_seeds
@@ -24,7 +24,7 @@ class ObjectiveRatesError(ValueError):
 
 
 def measure_objective(
-    objective: Objective,
+    objective: AnyObjective,
     sequences: Sequences,
     tokenizer,
     patterns: Sequence[str],
