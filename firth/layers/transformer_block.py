@@ -142,7 +142,7 @@ class TransformerBlock(keras.layers.Layer):
         else:
             attended, cache = self.attention(states, bias, cache=cache, index=index, **reading)
         hidden = self._after(hidden, attended, self.attention_norm, training)
-        if context is not None:
+        if context is not None and self.cross_attention is not None:
             states = self._before(hidden, self.cross_attention_norm)
             attended = self.cross_attention(states, context_bias, context=context, training=training)
             hidden = self._after(hidden, attended, self.cross_attention_norm, training)

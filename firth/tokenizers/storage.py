@@ -11,7 +11,7 @@ from firth.tokenizers.word_piece import WordPieceTokenizer
 
 AnyTokenizer = WordPieceTokenizer | WordTokenizer
 # By what `tokenizer.json` gives as `kind`. Each has `settings`, which with a vocabulary make it again.
-KINDS = {"wordpiece": WordPieceTokenizer, "words": WordTokenizer}
+KINDS: dict[str, type[AnyTokenizer]] = {"wordpiece": WordPieceTokenizer, "words": WordTokenizer}
 
 VOCABULARY_FILE = "vocab.txt"
 SETTINGS_FILE = "tokenizer.json"
@@ -134,7 +134,7 @@ def _made_with(settings: dict) -> dict:
     return {key: value for key, value in settings.items() if key not in _OWN_KEYS}
 
 
-def _check(tokenizer: WordPieceTokenizer, settings: dict, folder: pathlib.Path) -> None:
+def _check(tokenizer: AnyTokenizer, settings: dict, folder: pathlib.Path) -> None:
     if tokenizer.digest != settings["digest"]:
         raise TokenizerMismatchError(
             f"{folder}: vocabulary, settings or normalisation give the digest {tokenizer.digest}, "

@@ -37,10 +37,11 @@ class _SummedGradients:
         if context is not None and context.num_replicas_in_sync > 1:
             grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
         norm = tf.linalg.global_norm(grads)
-        if self.global_clipnorm:
-            scale = self.global_clipnorm / tf.maximum(norm, self.global_clipnorm)
+        most = self.global_clipnorm  # type: ignore[attr-defined]  # Of the Keras optimizer behind this base.
+        if most:
+            scale = most / tf.maximum(norm, most)
             grads = [grad * tf.cast(scale, grad.dtype) for grad in grads]
-        super().apply(grads, trainable_variables)
+        super().apply(grads, trainable_variables)  # type: ignore[misc]
         return norm
 
     def _use_weight_decay(self, variable):
