@@ -46,13 +46,21 @@ def empty_row(raw_length, max_documents):
 
 
 def random_rows(count, length, special_tokens, max_documents, seed=0):
-    """Rows of many forms, stacked: empty, of one token, full, with chunks of one token, with special ids."""
+    """Rows of many forms, stacked: empty, of one token, full, with chunks of one token, with special ids.
+
+    Chunks that stand at different places of a row have no ordinary piece in common (see `own_pieces`).
+    """
     rng = np.random.default_rng(seed)
     raw_length = length - special_tokens
-    rows = [empty_row(raw_length, max_documents), row([7], [1], [1], raw_length, max_documents)]
+    rows = [empty_row(raw_length, max_documents), row([9], [1], [1], raw_length, max_documents)]
     while len(rows) < count:
         rows.append(_random_row(rng, length, special_tokens, max_documents, len(rows)))
     return {name: np.stack([each[name] for each in rows]) for name in rows[0]}
+
+
+def own_pieces(chunk, max_documents):
+    """The pieces that random rows have in their chunks at this place."""
+    return np.arange(5 + chunk, 5 + PIECES, max_documents)
 
 
 def partners_of(rows):
@@ -65,16 +73,38 @@ def partners_of(rows):
 
 def make_batch(objective, rows, partners, seeds):
     """Features of stacked rows, as NumPy arrays."""
-    made = _mapped(objective)(rows, partners, tf.constant(seeds, tf.int64))
+    signature = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
+    traced = _traced(objective, *_signature(rows, partners))
+    made = _mapped(traced, tuple(signature.items()))(rows, partners, tf.constant(seeds, tf.int64))
     return {name: value.numpy() for name, value in made.items()}
 
 
+def output_specs(objective, rows, partners):
+    """What a graph knows of the shapes of the features of one row."""
+    outputs = _traced(objective, *_signature(rows, partners)).structured_outputs
+    return {name: tf.TensorSpec(value.shape, value.dtype) for name, value in outputs.items()}
+
+
 @functools.lru_cache(maxsize=1)
-def _mapped(objective):
-    """The objective over a batch, traced once, in the way of an exported graph."""
-    signature = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
+def _traced(objective, names, specs, partner_names, partner_specs):
+    """The objective in a graph."""
+    signature = (dict(zip(names, specs)), dict(zip(partner_names, partner_specs)))
+    return tf.function(objective).get_concrete_function(*signature, tf.TensorSpec([2], tf.int64))
+
+
+def _signature(rows, partners):
+    parts = [
+        {name: tf.TensorSpec(value.shape[1:], value.dtype) for name, value in part.items()}
+        for part in (rows, partners)
+    ]
+    return [each for part in parts for each in (tuple(part), tuple(part.values()))]
+
+
+@functools.lru_cache(maxsize=1)
+def _mapped(traced, signature):
+    """The objective over a batch, in the way of an exported graph."""
     return tf.function(
-        lambda *batch: tf.map_fn(lambda one: objective(*one), batch, fn_output_signature=signature)
+        lambda *batch: tf.map_fn(lambda one: traced(*one), batch, fn_output_signature=dict(signature))
     )
 
 
@@ -86,7 +116,9 @@ def _random_row(rng, length, special_tokens, max_documents, index):
         chunks.append(int(rng.choice([1, 2, most, rng.integers(1, most + 1)])) if most > 1 else 1)
         room -= chunks[-1] + special_tokens
     count = sum(chunks)
-    tokens = rng.integers(5, 5 + PIECES, count)
+    tokens = np.concatenate(
+        [rng.choice(own_pieces(number, max_documents), size) for number, size in enumerate(chunks)]
+    )
     tokens[rng.random(count) < 0.05] = rng.choice([1, 4])
     starts = [rng.random(count) < rate for rate in (0.7, 0.15)]
     keys = rng.integers(1, 40, len(chunks))

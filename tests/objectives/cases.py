@@ -1,0 +1,158 @@
+"""The table of objectives for shared tests: a new objective or setting adds a line."""
+
+import functools
+import typing
+from collections.abc import Callable
+
+import numpy as np
+
+from firth import features
+from firth.objectives import OBJECTIVES
+from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, SpanMasking, UniLM
+from firth.recipes.tokenizer import Sequences
+from firth.tokenizers import WordPieceTokenizer
+from firth.tokenizers.vocabulary import sentinel_pieces
+from firth.tokenizers.word import WordTokenizer
+from tests.objectives import recovery
+from tests.objectives.rows import PIECES, SPECIALS, make_batch, partners_of, random_rows
+
+SEQUENCES = Sequences(length=40, max_documents=4)
+ROWS = 200
+# Two thirds of the pieces are capitalised, so that the rules for salient words find some.
+PIECES_OF_WORDS = [f"{'W' if index % 3 else 'w'}{'x' * index}" for index in range(PIECES)]
+WORD_PIECES = WordPieceTokenizer([*SPECIALS, *PIECES_OF_WORDS, *sentinel_pieces(40)], lowercase=False)
+WORDS = WordTokenizer(["<S>", "</S>", "<UNK>", "a", "b", *PIECES_OF_WORDS], max_characters=6)
+SEP = 3
+
+
+class Case(typing.NamedTuple):
+    """An objective with some settings.
+
+    Attributes:
+        config: The objective's part of a recipe.
+        recover: From config and features of one row to the raw tokens of its documents, as far as they are
+            found there; see `recovery`.
+        tokenizer: Of the row.
+        is_random: Whether the seed matters.
+        closing: Labels that are no tokens of the document, sentinels aside.
+        is_exact: Whether special pieces of the text are found at their places.
+    """
+
+    config: typing.Any
+    recover: Callable
+    tokenizer: typing.Any = WORD_PIECES
+    is_random: bool = True
+    closing: frozenset[int] = frozenset()
+    is_exact: bool = True
+
+
+def alone(config):
+    return Case(config, recovery.single)
+
+
+def paired(config):
+    return Case(config, recovery.pairs)
+
+
+def to_the_end(config, recover, **kwargs):
+    return Case(config, recover, closing=frozenset([SEP]), **kwargs)
+
+
+def corrupted(config):
+    return to_the_end(config, recovery.sentinels, is_exact=False)
+
+
+CASES = {
+    "masked_lm": paired(MaskedLM()),
+    "masked_lm-alone": alone(MaskedLM(next_sentence=False)),
+    "masked_lm-words": paired(MaskedLM(whole_word=True, max_predictions=4)),
+    "masked_lm-order": paired(MaskedLM(next_sentence=False, sentence_order=True)),
+    "masked_lm-ngrams": alone(MaskedLM(next_sentence=False, max_ngram=3, mask_rate=0.3)),
+    "masked_lm-hard": paired(
+        MaskedLM(mask_rate=0.6, mask_token_rate=0.3, random_token_rate=0.6, max_predictions=40)
+    ),
+    "masked_lm-exact": paired(MaskedLM(paper_exact=True, mask_token_rate=0.0, random_token_rate=1.0)),
+    "span_masking": alone(SpanMasking()),
+    "span_masking-hard": alone(SpanMasking(mask_rate=0.5, max_predictions=40, max_span=4)),
+    "span_masking-alone": alone(SpanMasking(boundary=False)),
+    "replaced": alone(ReplacedTokenDetection()),
+    "unilm": Case(UniLM(), recovery.pairs),
+    "unilm-hard": Case(UniLM(mask_rate=0.5, ngram_rate=0.6, max_predictions=9), recovery.pairs),
+    "permutation": Case(PermutationLM(), recovery.permuted),
+    "permutation-hard": Case(PermutationLM(predicted_fraction=0.6, max_predictions=7), recovery.permuted),
+    "causal": to_the_end(CausalLM(), recovery.causal, is_random=False),
+    "prefix": to_the_end(PrefixLM(), recovery.split),
+    "prefix-encoder": to_the_end(PrefixLM(arrangement="encoder_decoder"), recovery.split),
+    "bidirectional": Case(
+        BidirectionalLM(), recovery.both_directions, WORDS, is_random=False, closing=frozenset([0, 1])
+    ),
+    "spans": corrupted(SpanCorruption()),
+    "spans-unrolled": corrupted(SpanCorruption(random_roll=False)),
+    "spans-decoder": corrupted(SpanCorruption(arrangement="decoder")),
+    "iid": corrupted(IidDenoising(noise_density=0.4)),
+    "iid-decoder": corrupted(IidDenoising(arrangement="decoder", closing_sentinel=True)),
+    "salient": corrupted(SalientSpans()),
+    "salient-alone": corrupted(SalientSpans(fallback=False)),
+    "bart": Case(Denoising(), recovery.written, closing=frozenset([2, SEP])),
+    "bart-hard": Case(
+        Denoising(rotate=0.5, delete_rate=0.2, mask_rate=0.2, infill_rate=0.4, infill_mean=0.6),
+        recovery.written,
+        closing=frozenset([2, SEP]),
+    ),
+}
+CHOOSING = [name for name, case in CASES.items() if hasattr(case.config, "max_predictions")]
+HIDING = [name for name in CHOOSING if hasattr(CASES[name].config, "paper_exact")]
+
+
+class Made(typing.NamedTuple):
+    """What an objective made of some rows."""
+
+    case: Case
+    objective: typing.Any
+    rows: dict
+    partners: dict
+    seeds: np.ndarray
+    features: dict
+
+    @property
+    def config(self):
+        return self.case.config
+
+    def again(self, rows=None, partners=None, seeds=None):
+        """The features of other rows, partners or seeds."""
+        given = (rows or self.rows, partners or self.partners, self.seeds if seeds is None else seeds)
+        return make_batch(self.objective, *given)
+
+    def each(self):
+        """Yields the features of each row, with the raw tokens of its documents."""
+        for index in range(ROWS):
+            yield {name: value[index] for name, value in self.features.items()}, self.documents(index)
+
+    def documents(self, index, partner=False):
+        """The raw tokens of a row's documents, or of its partner's."""
+        rows = self.partners if partner else self.rows
+        lengths = rows[features.CHUNK_LENGTHS][index]
+        texts = np.split(rows[features.RAW_TOKENS][index], np.cumsum(lengths))
+        return [text.tolist() for text in texts[: np.count_nonzero(lengths)]]
+
+
+@functools.cache
+def make(name: str) -> Made:
+    """Makes the features of a case: of the same random rows for all that have rows of the same length."""
+    case = CASES[name]
+    objective = OBJECTIVES[case.config.kind](case.config, SEQUENCES, case.tokenizer)
+    special_tokens = case.config.special_tokens
+    room = objective.raw_length + special_tokens
+    rows = random_rows(ROWS, room, special_tokens, SEQUENCES.max_documents)
+    if case.tokenizer is WORDS:
+        rows[features.CHARACTERS] = characters_of(rows[features.RAW_TOKENS])
+    partners = partners_of(rows)
+    seeds = np.stack([np.full(ROWS, 7), np.arange(ROWS)], axis=1)
+    return Made(case, objective, rows, partners, seeds, make_batch(objective, rows, partners, seeds))
+
+
+def characters_of(tokens):
+    """Characters that tell which word they are of: int32 [..., max_characters]."""
+    return (tokens[..., np.newaxis] * 7 + np.arange(WORDS.max_characters)).astype("int32")
