@@ -21,14 +21,15 @@ class Side:
 
     Args:
         python: The interpreter.
-        arguments: Of `benchmarks.sides.work`.
+        arguments: Of the module.
+        module: What the process runs; it calls `answer`.
 
     Raises:
         RuntimeError: if the process ends before it answers; what it wrote to standard error stands above.
     """
 
-    def __init__(self, python: str, arguments: list[str]):
-        command = [python, "-m", "benchmarks.sides.work", *arguments]
+    def __init__(self, python: str, arguments: list[str], module: str = "benchmarks.sides.work"):
+        command = [python, "-m", module, *arguments]
         root = pathlib.Path(__file__).parents[2]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         environment = {**os.environ, "PYTHONWARNINGS": "ignore"}

@@ -95,7 +95,7 @@ class LSTM(keras.layers.Layer):
         return self.call_with_state(inputs, document_ids)[0]
 
     def call_with_state(self, inputs, document_ids=None, state=None):
-        """Returns outputs, and the state behind each row's last token.
+        """Returns outputs, and the state behind each row's last token. The layer must be built.
 
         Args:
             inputs, document_ids: As in the call.
@@ -106,9 +106,6 @@ class LSTM(keras.layers.Layer):
             [batch, directions, width] and [batch, directions, cells].
         """
         inputs = ops.convert_to_tensor(inputs)
-        if not self.built:
-            self.build(inputs.shape)
-            self.built = True
         steps, masks = to_steps(inputs, self.directions), step_masks(document_ids, self.directions)
         hidden, last = self.run(steps, masks, self._first_state(steps, state))
         return from_steps(hidden), tuple(ops.transpose(each, (2, 0, 1)) for each in last)

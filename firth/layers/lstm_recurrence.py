@@ -5,7 +5,7 @@ large operand of each matmul, the weights, comes first and as it lies in memory,
 quarter of the time that [batch, features] takes; and gates are cut from one another without a gap.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keras import ops
 
@@ -20,8 +20,8 @@ class Masks(NamedTuple):
         real: 0 on padding, which leaves the state as it is.
     """
 
-    keep: object
-    real: object
+    keep: Any
+    real: Any
 
 
 class _Trace(NamedTuple):
@@ -30,11 +30,11 @@ class _Trace(NamedTuple):
     `gates` are those of input, forgetting and output; `projected` is what the projection reads.
     """
 
-    hidden: object
-    cells: object
-    gates: object
-    candidate: object
-    projected: object
+    hidden: Any
+    cells: Any
+    gates: Any
+    candidate: Any
+    projected: Any
 
 
 def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_clip=None, projection_clip=None):

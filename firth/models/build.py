@@ -55,4 +55,6 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
         dtype=dtype or recipe.training.precision,
     )
     model.build()
+    if recipe.model.kind == "bilstm" and recipe.model.carry_state:
+        model.backbone.carry(recipe.training.batch_size)
     return model

@@ -109,10 +109,11 @@ def test_full_softmax_by_hand():
         log_shares = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
         losses.append(-np.take_along_axis(log_shares, labels, -1)[..., 0])
         correct.append(logits.argmax(-1) == labels[..., 0])
-    np.testing.assert_allclose(numpy(made.losses), np.concatenate(losses, 1), atol=1e-5)
-    np.testing.assert_array_equal(numpy(made.correct), np.concatenate(correct, 1))
-    weights = [features["label_weights"], features["backward_label_weights"]]
-    np.testing.assert_array_equal(numpy(made.weights), np.concatenate(weights, 1))
+    weights = np.concatenate([features["label_weights"], features["backward_label_weights"]], axis=1)
+    np.testing.assert_array_equal(numpy(made.weights), weights)
+    losses, correct = (np.concatenate(halves, axis=1) for halves in (losses, correct))
+    np.testing.assert_allclose(numpy(made.losses)[weights > 0], losses[weights > 0], atol=1e-5)
+    np.testing.assert_array_equal(numpy(made.correct)[weights > 0], correct[weights > 0])
 
 
 def test_only_training_takes_a_sample():

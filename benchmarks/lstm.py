@@ -1,0 +1,145 @@
+"""An LSTM with projection, forward and backward, beside torch's `nn.LSTM(proj_size=...)`.
+
+    python -m benchmarks.lstm --torch-python PYTHON           # or FIRTH_TORCH_PYTHON=PYTHON
+    python -m benchmarks.lstm --rounds 20 --json figures.json
+
+The layer of ELMo's reference model with half its cells: 2048 cells, projection 512, inputs of 512, rows of 20
+steps, batches of 32 and 128, in one direction and in both; float32. A lot is the outputs and the gradients
+for the inputs and all weights. firth clips cells and projections as ELMo does, which torch cannot, and keeps
+two documents of each row apart. Each side runs in a process of its own, in turn; the figures are medians.
+Processor time is that of all cores together, and varies less than wall time where others use the machine too.
+"""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+from collections.abc import Callable
+
+from benchmarks.sides.turns import Side, answer
+
+CELLS, WIDTH, LENGTH = 2048, 512, 20
+OURS, PEER = "firth", "torch"
+DIRECTIONS = {"one": 1, "both": 2}
+BATCHES = (32, 128)
+
+
+def firth_steps() -> tuple[dict[str, str], dict[tuple[str, int], Callable]]:
+    import keras
+    import numpy as np
+    import tensorflow as tf
+
+    from firth.layers import LSTM
+
+    def make(directions, batch):
+        layer = LSTM(CELLS, WIDTH, directions, cell_clip=3.0, projection_clip=3.0)
+        layer.build((None, None, directions * WIDTH))
+        inputs = tf.random.normal((batch, LENGTH, WIDTH))
+        documents = tf.constant(np.tile(np.repeat([1, 2], LENGTH // 2), (batch, 1)), tf.int32)
+        weights = [weight.value for weight in layer.trainable_weights]
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                tape.watch(inputs)
+                outputs = layer(tf.tile(inputs, [1, 1, directions]), documents)
+                loss = tf.reduce_sum(outputs)
+            return tape.gradient(loss, [inputs, *weights])
+
+        return lambda: [gradient.numpy()[0] for gradient in step()]
+
+    steps = {(name, batch): make(count, batch) for name, count in DIRECTIONS.items() for batch in BATCHES}
+    return {"tensorflow": tf.__version__, "keras": keras.__version__}, steps
+
+
+def torch_steps() -> tuple[dict[str, str], dict[tuple[str, int], Callable]]:
+    import torch
+
+    def make(directions, batch):
+        layer = torch.nn.LSTM(WIDTH, CELLS, proj_size=WIDTH, bidirectional=directions == 2, batch_first=True)
+        inputs = torch.randn(batch, LENGTH, WIDTH, requires_grad=True)
+
+        def step():
+            layer.zero_grad(set_to_none=True)
+            inputs.grad = None
+            layer(inputs)[0].sum().backward()
+
+        return step
+
+    steps = {(name, batch): make(count, batch) for name, count in DIRECTIONS.items() for batch in BATCHES}
+    return {"torch": torch.__version__}, steps
+
+
+def measure(sides: dict[str, Side], rounds: int) -> list[dict]:
+    """Returns medians of wall and processor milliseconds for each direction and batch size."""
+    found = []
+    for name in DIRECTIONS:
+        for batch in BATCHES:
+            taken: dict[str, list[dict]] = {side: [] for side in sides}
+            for number in range(-2, rounds):
+                for side, process in sides.items():
+                    figures = process.step(name, "step", batch)
+                    if number >= 0:
+                        taken[side].append(figures)
+            row = {
+                side: {
+                    "milliseconds": 1e3 * statistics.median(each["seconds"] for each in all_figures),
+                    "processor_milliseconds": 1e3
+                    * statistics.median(each["processor_seconds"] for each in all_figures),
+                }
+                for side, all_figures in taken.items()
+            }
+            found.append({"directions": name, "batch": batch, "sides": row})
+    return found
+
+
+def print_row(row: dict) -> None:
+    cells = [
+        f"{side:6}{figures['milliseconds']:8.0f} ms {figures['processor_milliseconds']:8.0f} processor ms"
+        for side, figures in row["sides"].items()
+    ]
+    if PEER in row["sides"]:
+        ours, peer = row["sides"][OURS], row["sides"][PEER]
+        cells.append(" and ".join(f"{peer[unit] / ours[unit]:.2f}x" for unit in ours))
+    print(f"{row['directions']:5} batch {row['batch']:4} " + " | ".join(cells), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
+    parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
+    parser.add_argument("--side", choices=(OURS, PEER), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.side:
+        versions, steps = firth_steps() if options.side == OURS else torch_steps()
+        answer(versions, lambda name, _, batch: steps[name, batch]())
+        return
+    pythons = {OURS: sys.executable, PEER: options.torch_python}
+    if not options.torch_python:
+        print("torch is left out: set FIRTH_TORCH_PYTHON to an interpreter that has it")
+    sides: dict[str, Side] = {}
+    try:
+        for side, python in pythons.items():
+            if python:
+                sides[side] = Side(python, ["--side", side], module="benchmarks.lstm")
+        rows = measure(sides, options.rounds)
+        versions = {side: process.versions for side, process in sides.items()}
+    finally:
+        for process in sides.values():
+            process.close()
+    for row in rows:
+        print_row(row)
+    for side, found in versions.items():
+        print(f"{side}: " + ", ".join(f"{key} {value}" for key, value in found.items()))
+    if options.json:
+        options.json.write_text(json.dumps({"lstm": rows, "versions": versions}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
