@@ -29,6 +29,7 @@ from firth.layers.rotary_positions import RotaryPositions, rotate
 from firth.layers.sampled_softmax import draw_candidates, sampled_cross_entropy
 from firth.layers.scalar_mix import ScalarMix
 from firth.layers.sinusoidal_positions import SinusoidalPositions
+from firth.layers.span_boundary_head import SpanBoundaryHead
 from firth.layers.tied_projection import tied_projection
 from firth.layers.transformer_block import TransformerBlock
 from firth.layers.two_stream_attention import TwoStreamAttention
@@ -57,6 +58,7 @@ __all__ = [
     "RotaryPositions",
     "ScalarMix",
     "SinusoidalPositions",
+    "SpanBoundaryHead",
     "TransformerBlock",
     "TwoStreamAttention",
     "TwoStreamBlock",

@@ -24,6 +24,8 @@ _OF_A_STACK = (
     "initializer_stddev",
 )
 _UNIT_BITS = 24
+# Of the vocabulary, about the root of its size.
+_BLOCK = 128
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -131,15 +133,12 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         random number a prediction, in the place of one for each piece of the vocabulary.
         """
         probabilities = ops.softmax(ops.stop_gradient(logits) / self.temperature)
-        cumulated = ops.cumsum(probabilities, axis=-1)
         shape = ops.shape(features[names.MASKED_POSITIONS])
         if training:
             uniform = keras.random.uniform(shape, dtype="float32", seed=self.seed_generator)
         else:
             uniform = _uniform_of(features)
-        below = ops.less_equal(cumulated, ops.expand_dims(uniform, -1) * cumulated[..., -1:])
-        drawn = ops.sum(ops.cast(below, "int32"), axis=-1)
-        return ops.minimum(drawn, logits.shape[-1] - 1)
+        return ops.reshape(_pick(ops.reshape(probabilities, (-1, logits.shape[-1])), uniform), shape)
 
     def _put(self, features, replacements):
         """Returns the token ids with others in the place of the predicted ones."""
@@ -162,6 +161,39 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         losses = ops.relu(logits) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
         correct = ops.cast(ops.equal(ops.greater(logits, 0.0), is_replaced), "float32")
         return Predictions(losses, correct, ops.cast(ops.greater(document_ids, 0), "float32"))
+
+
+def _pick(probabilities, uniform):
+    """Returns the first column whose share of the cumulated probabilities is above a uniform number.
+
+    First the block that holds it is found and then the place in the block: cumulating a whole vocabulary
+    takes longer than its softmax.
+
+    Args:
+        probabilities: float32 [rows, columns].
+        uniform: Float tensor of as many elements as there are rows, from 0 to 1.
+
+    Returns:
+        int32 [rows].
+    """
+    columns, uniform = probabilities.shape[-1], ops.reshape(uniform, (-1, 1))
+    blocks = -(-columns // _BLOCK)
+    padded = ops.pad(probabilities, ((0, 0), (0, blocks * _BLOCK - columns)))
+    blocked = ops.reshape(padded, (-1, blocks, _BLOCK))
+    ends = ops.cumsum(ops.sum(blocked, axis=-1), axis=-1)
+    wanted = uniform * ends[:, -1:]
+    block = _count_up_to(wanted, ends, blocks - 1)
+    inside = ops.take_along_axis(blocked, ops.expand_dims(block, -1), axis=1)[:, 0]
+    end = ops.take_along_axis(ends, block, axis=1)
+    begin = end - ops.sum(inside, axis=-1, keepdims=True)
+    place = _count_up_to(wanted, begin + ops.cumsum(inside, axis=-1), _BLOCK - 1)
+    return ops.minimum(block * _BLOCK + place, columns - 1)[:, 0]
+
+
+def _count_up_to(wanted, cumulated, most):
+    """Returns how many values of each row are not above `wanted`, at most `most`: int32 [rows, 1]."""
+    count = ops.sum(ops.cast(ops.less_equal(cumulated, wanted), "int32"), axis=-1, keepdims=True)
+    return ops.minimum(count, most)
 
 
 def _uniform_of(features):

@@ -3,8 +3,7 @@
 import keras
 
 from firth import features as names
-from firth.layers import MaskedLMHead
-from firth.layers.span_boundary_head import SpanBoundaryHead
+from firth.layers import MaskedLMHead, SpanBoundaryHead
 from firth.models.predictions import Predictions, predictions_of_logits
 
 

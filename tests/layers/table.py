@@ -480,6 +480,20 @@ CASES = {
         shared=(2,),
         float32_output=True,
     ),
+    "SpanBoundaryHead": Case(
+        layers.SpanBoundaryHead,
+        {"vocabulary_size": VOCABULARY, "width": WIDTH, "max_span": 3},
+        lambda s: (
+            hidden(s),
+            *(ids(s + place, below, 4) for place, below in enumerate((LENGTH, LENGTH, 4))),
+            np.linspace(-1, 1, VOCABULARY * WIDTH).reshape(-1, WIDTH),
+        ),
+        10,
+        3 * WIDTH + (3 * WIDTH + 1) * WIDTH + (WIDTH + 1) * WIDTH + 4 * WIDTH + VOCABULARY,
+        (BATCH, 4, VOCABULARY),
+        shared=(4,),
+        float32_output=True,
+    ),
     "Pooler": Case(
         layers.Pooler,
         {"width": WIDTH},

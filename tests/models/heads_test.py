@@ -311,19 +311,21 @@ def test_both_losses_are_minimised_and_none_goes_through_the_samples():
     }
 
 
+@pytest.mark.parametrize("vocabulary", [5, 300])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_samples_follow_the_generator_s_distribution(training, temperature):
+def test_samples_follow_the_generator_s_distribution(vocabulary, training, temperature):
     objective = ReplacedTokenDetection(temperature=temperature, generator_width_fraction=1.0)
     heads = make(ReplacedTokenDetectionHeads, MaskedTransformer(**SHAPE), objective)
-    count, logits = 4000, np.array([0.0, 1.0, -1.0, 0.5, -30.0], "float32")
+    count, logits = 4000, np.full(vocabulary, -40.0, "float32")
+    logits[[0, 1, 2, vocabulary // 2, -1]] = [0.0, 1.0, -1.0, 0.5, 0.7]
     features = {
         names.TOKEN_IDS: np.arange(LENGTH, dtype="int32")[None],
         names.MASKED_POSITIONS: np.arange(count, dtype="int32")[None],
     }
     drawn = numpy(heads.sample(np.tile(logits, (1, count, 1)), features, training=training))
     expected = np.exp(logits / temperature) / np.exp(logits / temperature).sum()
-    np.testing.assert_allclose(np.bincount(drawn[0], minlength=5) / count, expected, atol=0.03)
+    np.testing.assert_allclose(np.bincount(drawn[0], minlength=vocabulary) / count, expected, atol=0.03)
 
 
 def test_samples_change_in_training_and_stay_in_evaluation():
