@@ -1,10 +1,15 @@
 """Parity with transformers' models, through what golden/make_transformers_golden.py wrote down."""
 
+import contextlib
+import functools
+from unittest import mock
+
 import keras
 import numpy as np
 import pytest
 
 from firth.models import example_sums, total_loss
+from tests.backends.gradients import compiled
 from tests.models import references
 from tests.models.references import REFERENCES
 
@@ -12,58 +17,82 @@ CLOSE = {"rtol": 0, "atol": 1e-4}
 families = pytest.mark.parametrize("name", REFERENCES)
 
 
-def states_of(model, features) -> dict[str, np.ndarray]:
-    """Returns our hidden states by the names that golden files have for them."""
-    states = {"hidden/last": model.backbone(features)}
-    if "decoder_token_ids" in features:
-        states["hidden/encoder"] = model.backbone.encode(features)
-    return {name: keras.ops.convert_to_numpy(value) for name, value in states.items()}
+@functools.cache
+def answers(name: str) -> dict[str, dict[str, np.ndarray]]:
+    """Returns what our model makes of the golden inputs, all of it in one compiled function.
+
+    `alone` and `packed` are hidden states by the names that golden files have, of an example a row and of all
+    examples in one row; `losses` are by name.
+    """
+    model, features = references.build_model(name), features_of(name)
+    losses = dict.fromkeys(REFERENCES[name].objective.losses, 1.0)
+
+    def answer(alone, packed, given):
+        sums = example_sums(model(given))
+        return {
+            "alone": states_of(model.backbone, alone),
+            "packed": states_of(model.backbone, packed),
+            "losses": total_loss(sums, losses),
+        }
+
+    with drawing(model.heads, features) if name == "electra" else contextlib.nullcontext():
+        found = compiled(answer)(features, references.packed(features), references.features_of(name))
+    return {
+        kind: {key: keras.ops.convert_to_numpy(value) for key, value in values.items()}
+        for kind, values in found.items()
+    }
 
 
-def real_tokens(features, name: str) -> np.ndarray:
-    """Returns which positions of these states are not padding."""
-    decodes = "decoder_document_ids" in features and name == "hidden/last"
-    return features["decoder_document_ids" if decodes else "document_ids"] > 0
+def drawing(heads, features):
+    """ELECTRA's discriminator reads what its generator draws; here it is what the reference read."""
+    drawn = np.take_along_axis(features["token_ids"], features["masked_positions"], axis=1)
+    return mock.patch.object(heads, "sample", lambda *_: drawn)
+
+
+def states_of(backbone, features):
+    if "decoder_token_ids" not in features:
+        return {"hidden/last": backbone(features)}
+    encoded = backbone.encode(features)
+    return {"hidden/encoder": encoded, "hidden/last": backbone.decode(features, encoded)}
 
 
 def features_of(name: str) -> dict[str, np.ndarray]:
+    """Returns what the golden hidden states are made of."""
     features = references.features_of(name)
     if name == "electra":
-        # Its last states are those of the discriminator.
+        # They are those of the discriminator.
         features["token_ids"] = references.read_golden(name)["input/replaced_ids"].astype("int32")
     return features
 
 
+def golden_states(name: str, key: str) -> tuple[np.ndarray, np.ndarray]:
+    """Returns golden states and which of them are not of padding."""
+    features = references.features_of(name)
+    decodes = "decoder_document_ids" in features and key == "hidden/last"
+    real = features["decoder_document_ids" if decodes else "document_ids"] > 0
+    return references.read_golden(name)[key], real
+
+
 @families
 def test_hidden_states(name):
-    features, golden = features_of(name), references.read_golden(name)
-    for key, found in states_of(references.build_model(name), features).items():
-        real = real_tokens(features, key)
-        np.testing.assert_allclose(found[real], golden[key][real], **CLOSE, err_msg=key)
+    for key, found in answers(name)["alone"].items():
+        expected, real = golden_states(name, key)
+        np.testing.assert_allclose(found[real], expected[real], **CLOSE, err_msg=key)
 
 
 @families
 def test_documents_of_a_packed_row(name):
     """Examples in one row, one behind the other, have the states that they have alone."""
-    features, golden = features_of(name), references.read_golden(name)
-    row = references.packed(features)
-    for key, found in states_of(references.build_model(name), row).items():
-        np.testing.assert_allclose(found[0], golden[key][real_tokens(features, key)], **CLOSE, err_msg=key)
+    for key, found in answers(name)["packed"].items():
+        expected, real = golden_states(name, key)
+        np.testing.assert_allclose(found[0], expected[real], **CLOSE, err_msg=key)
 
 
 @families
-def test_losses(name, monkeypatch):
-    model, golden = references.build_model(name), references.read_golden(name)
-    features = references.features_of(name)
-    if name == "electra":
-        # What its discriminator reads is drawn by its generator; here it is what the reference read.
-        places = features["masked_positions"]
-        drawn = np.take_along_axis(golden["input/replaced_ids"], places, axis=1).astype("int32")
-        monkeypatch.setattr(model.heads, "sample", lambda *_: drawn)
-    losses = dict.fromkeys(REFERENCES[name].objective.losses, 1.0)
-    found = total_loss(example_sums(model(features)), losses)
-    for loss in losses:
-        assert abs(float(found[f"{loss}_loss"]) - golden[f"loss/{loss}"]) < 1e-4, loss
+def test_losses(name):
+    for loss in REFERENCES[name].objective.losses:
+        expected = references.read_golden(name)[f"loss/{loss}"]
+        assert abs(float(answers(name)["losses"][f"{loss}_loss"]) - expected) < 1e-4, loss
 
 
 @families
