@@ -58,7 +58,9 @@ def test_truncated_gzip_keeps_the_lines_before(tmp_path):
     assert (last.number, last.problem) == (len(kept) + 1, "truncated_gzip")
 
 
-@pytest.mark.parametrize("content", [b"no gzip at all", gzip.compress(b"a\n" * 99)[:-8] + bytes(8)])
+@pytest.mark.parametrize(
+    "content", [b"no gzip at all", gzip.compress(b"a\n" * 99)[:-8] + bytes(8)], ids=["no gzip", "wrong sum"]
+)
 def test_corrupt_gzip(tmp_path, content):
     path = tmp_path / "bad.gz"
     path.write_bytes(content)
