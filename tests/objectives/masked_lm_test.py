@@ -79,6 +79,25 @@ def test_words_of_two_segments_are_two_words():
     assert made["masked_weights"].numpy().sum() == 3
 
 
+def test_ngrams_of_words_by_albert_s_rule():
+    """At a low rate few runs touch one another: of one, two and three words in proportion to 1/n."""
+    config = MaskedLM(next_sentence=False, max_ngram=3, mask_rate=0.04, max_predictions=20)
+    objective = MaskedLMObjective(config, Sequences(length=402, max_documents=1), tokenizer())
+    one = row(5 + np.arange(400) % 90, [400], [1], 400, 1, word_starts=[1, 0] * 200)
+    rows = {name: np.stack([value] * 500) for name, value in one.items()}
+    nobody = {name: np.zeros_like(value) for name, value in rows.items()}
+    made = make_batch(objective, rows, nobody, np.arange(1000).reshape(500, 2))
+    words = []
+    for positions, weights in zip(made["masked_positions"], made["masked_weights"]):
+        chosen = positions[weights > 0]
+        runs = np.split(chosen, np.flatnonzero(np.diff(chosen) > 1) + 1)
+        assert all(run[0] % 2 == 1 and len(run) % 2 == 0 for run in runs)
+        words += [len(run) // 2 for run in runs]
+    # The last run of a row may be cut, which makes a few more of one word.
+    shares = np.bincount(words)[1:4] / len(words)
+    np.testing.assert_allclose(shares, [6 / 11, 3 / 11, 2 / 11], atol=0.05)
+
+
 def test_random_pieces_cover_all_that_can_be_drawn():
     pieces = 8
     for paper_exact, expected in ((False, set(range(5, 13))), (True, set(range(13)))):
