@@ -62,8 +62,13 @@ def test_packed_equals_alone_and_padding_changes_nothing():
     features = make_features((5, 3, 1))
     together = numpy(backbone.layer_outputs(features))
     for start, end in ((0, 5), (5, 8), (8, 9)):
-        alone = numpy(backbone.layer_outputs(part(features, start, end)))
-        np.testing.assert_allclose(together[:, :, start:end], alone, atol=1e-6)
+        alone = {name: np.zeros_like(value) for name, value in features.items()}
+        for name, value in features.items():
+            alone[name][:, : end - start] = value[:, start:end]
+        found = numpy(backbone.layer_outputs(alone))[:, :, : end - start]
+        np.testing.assert_allclose(together[:, :, start:end], found, atol=1e-6)
+    bare = numpy(backbone.layer_outputs(part(features, 0, 9)))
+    np.testing.assert_allclose(together[:, :, :9], bare, atol=1e-6)
     np.testing.assert_allclose(numpy(backbone(features)), together[:, -1], atol=1e-6)
     np.testing.assert_array_equal(together[:, 1:, 9:], 0.0)
 
