@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from firth.objectives import OBJECTIVES
+from firth.recipes.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.vocabulary import sentinel_pieces
 from tests.objectives.rows import SPECIALS, row
@@ -43,3 +45,11 @@ def documents(tokenizer, ids, document_ids) -> list[str]:
     """The pieces of each document."""
     ids, document_ids = np.asarray(ids), np.asarray(document_ids)
     return [spoken(tokenizer, ids[document_ids == index]) for index in range(1, document_ids.max() + 1)]
+
+
+def made_of(tokenizer, config, texts, length=20, max_documents=3, seed=(1, 2)):
+    """The features of a row of documents, given as in `word_row`."""
+    sequences = Sequences(length=length, max_documents=max_documents)
+    objective = OBJECTIVES[config.kind](config, sequences, tokenizer)
+    one = word_row(tokenizer, texts, objective.raw_length, max_documents)
+    return {name: value.numpy() for name, value in objective(one, None, seed=list(seed)).items()}
