@@ -159,10 +159,13 @@ class Attention(keras.layers.Layer):
             key, value = ops.unstack(self._heads(context, self.kernel, self.bias, 2, 0), 2)
             return query, key, value
         heads = self._heads(hidden, self.kernel, self.bias, self._group + 2, self._group)
-        if positions is None:
-            return heads[: self._group], heads[self._group], heads[self._group + 1]
-        turned = rotate(heads[:-1], positions)
-        return turned[:-1], turned[-1], heads[-1]
+        # The gradient of a split is one concatenation, those of slices are as many sums.
+        if positions is not None:
+            turned, value = ops.split(heads, [self._group + 1], axis=0)
+            query, key = ops.split(rotate(turned, positions), [self._group], axis=0)
+        else:
+            query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
+        return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
 
     def _heads(self, states, kernel, bias, count, queries):
         """Returns `count` groups of heads [count, batch, heads, length, head width], `queries` scaled."""
@@ -182,7 +185,7 @@ class Attention(keras.layers.Layer):
 
     def _attend(self, hidden, query, key, value, bias, training):
         # Without a group, four axes are faster than five.
-        query = query[0] if self._group == 1 else query
+        query = ops.squeeze(query, 0) if self._group == 1 else query
         scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
         if bias is not None:
             scores = ops.add(scores, self._grouped(ops.cast(bias, "float32")))
