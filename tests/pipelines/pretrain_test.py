@@ -21,7 +21,7 @@ OVERRIDES = (
     "tokenizer.vocabulary_size=400",
     "sequences={length: 32, max_documents: 2, shards: 2}",
     "objective.max_predictions=5",
-    "model={layers: 1, width: 32, heads: 2, positions: 32}",
+    "model={layers: 1, width: 32, attention: {heads: 2}, positions: {length: 32}}",
     f"training={{steps: {STEPS}, batch_size: 4, checkpoint_every_steps: 3, log_every_steps: 1, "
     "optimizer: {learning_rate: 1e-3, warmup_steps: 2}}",
     "evaluation.thresholds=[{metric: mlm_perplexity, upper_bound: 1000.0}]",

@@ -59,7 +59,11 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     directory = str(tmp_path / "model")
     tf.saved_model.save(module, directory, signatures={"embed": embed})
     os.makedirs(os.path.join(directory, FOLDER))
-    description = {"recipe": {"training": {"precision": "float32"}}}
+    description = {
+        "recipe": {"training": {"precision": "float32"}},
+        "signatures": {"fill_mask": ["text"], "embed": ["text"]},
+        "losses": ["mlm"],
+    }
     (tmp_path / "model" / FOLDER / "firth.json").write_text(json.dumps(description))
     assert tf.saved_model.load(directory).signatures["embed"](text=tf.constant(["a"]))
     report = validate_serving(directory)
