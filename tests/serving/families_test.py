@@ -1,0 +1,142 @@
+"""Every kind of model, exported with random weights, answers what its signatures promise."""
+
+import functools
+import tempfile
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.features import evaluation_sums
+from firth.models import build_pretraining_model
+from firth.recipes import Recipe, load_recipe
+from firth.serving.samples import sample_row
+from firth.serving.saved_model import export
+from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
+from firth.tokenizers import WordPieceTokenizer, WordTokenizer
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, sentinel_pieces
+
+WORDS = ("the", "cat", "sat", "on", "a", "mat", ".", "it", "keeps", "##s")
+SENTINELS = 20
+ROWS_OF_VOCABULARY = 50
+TEXTS = ["the cat sat on a mat .", "", "it keeps"]
+
+# A preset for each kind of model and way of asking.
+PRESETS = {
+    "bert_tiny": ("fill_mask", "embed", "embed_tokens"),
+    "electra_tiny": ("embed", "embed_tokens"),
+    "deberta_v3_tiny": ("embed", "embed_tokens"),
+    "xlnet_tiny": ("embed", "embed_tokens"),
+    "gpt2_tiny": ("score",),
+    "prefix_lm_tiny": ("score",),
+    "t5_tiny": ("score", "embed", "embed_tokens"),
+    "bart_tiny": ("score", "embed", "embed_tokens"),
+    "elmo_tiny": ("embed", "embed_tokens"),
+}
+SMALL = ("model.layers=1", "sequences.length=32", f"tokenizer.vocabulary_size={ROWS_OF_VOCABULARY}")
+
+
+def recipe_of(name: str) -> Recipe:
+    recipe = load_recipe(name)
+    more = ["model.width=16"] if recipe.model.kind != "bilstm" else ["model.cells=8"]
+    if recipe.tokenizer.sentinels:
+        more.append(f"tokenizer.sentinels={SENTINELS}")
+    if hasattr(recipe.objective, "max_predictions"):
+        more.append("objective.max_predictions=4")
+    return load_recipe(name, [*SMALL, *more])
+
+
+@functools.cache
+def served(name: str) -> Served:
+    recipe = recipe_of(name)
+    if recipe.tokenizer.kind == "words":
+        characters = recipe.tokenizer.max_characters
+        tokenizer = WordTokenizer(["<S>", "</S>", "<UNK>", *WORDS], max_characters=characters)
+    else:
+        sentinels = sentinel_pieces(recipe.tokenizer.sentinels)
+        tokenizer = WordPieceTokenizer([*SPECIAL_PIECES, *WORDS, *sentinels])
+    return Served(build_pretraining_model(recipe), tokenizer, recipe)
+
+
+@functools.cache
+def loaded(name: str):
+    made = served(name)
+    directory = f"{tempfile.mkdtemp(prefix='firth-families-')}/model"
+    counts = np.zeros(ROWS_OF_VOCABULARY, np.int64)
+    export(made.model, made.tokenizer, made.recipe, counts, directory)
+    return tf.saved_model.load(directory)
+
+
+def ask(name, signature, texts):
+    inputs = text_signatures(served(name).recipe)[signature].inputs
+    given = {each: tf.constant(texts, tf.string) for each in inputs}
+    return {key: value.numpy() for key, value in loaded(name).signatures[signature](**given).items()}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_signatures(name):
+    assert tuple(text_signatures(served(name).recipe)) == PRESETS[name]
+    assert set(loaded(name).signatures) == {*PRESETS[name], "evaluate", "serving_default"}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_text_alone_gets_the_answer_that_it_gets_in_a_batch(name):
+    for signature in PRESETS[name]:
+        together = ask(name, signature, TEXTS)
+        for index, text in enumerate(TEXTS):
+            alone = ask(name, signature, [text])
+            for key, values in alone.items():
+                if key in ("pieces",) and signature == "fill_mask":
+                    continue
+                same = together[key][index][tuple(slice(size) for size in values.shape[1:])]
+                if values.dtype == object:
+                    assert values[0].tolist() == same.tolist()
+                else:
+                    np.testing.assert_allclose(values[0], same, atol=1e-4, err_msg=f"{signature}: {key}")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
+    rows = [sample_row(served(name), text.encode() * 2, index) for index, text in enumerate(TEXTS[::2])]
+    evaluate = loaded(name).signatures["evaluate"]
+    together = evaluate(examples=tf.constant(rows))
+    assert set(together) == set(evaluation_sums(served(name).recipe.objective.losses))
+    main = served(name).recipe.objective.main_loss
+    assert (together[f"{main}_weight_sum"].numpy() > 0).all()
+    assert (together["bytes_sum"].numpy() > 0).all()
+    for index, row in enumerate(rows):
+        alone = evaluate(examples=tf.constant([row]))
+        for key, value in alone.items():
+            if not key.endswith("correct_sum"):
+                np.testing.assert_allclose(value[0], together[key][index], rtol=1e-4, err_msg=key)
+
+
+def test_score_is_the_sum_of_the_pieces_log_probabilities():
+    answer = ask("gpt2_tiny", "score", ["the cat sat"])
+    assert answer["pieces"].tolist() == [[b"the", b"cat", b"sat"]]
+    np.testing.assert_allclose(answer["log_probabilities"].sum(), answer["log_probability"][0], rtol=1e-5)
+    # An untrained model knows next to nothing.
+    np.testing.assert_allclose(answer["log_probabilities"], -np.log(ROWS_OF_VOCABULARY), atol=0.5)
+    first = ask("gpt2_tiny", "score", ["the"])
+    np.testing.assert_allclose(first["log_probabilities"][0, 0], answer["log_probabilities"][0, 0], rtol=1e-4)
+
+
+def test_score_of_a_target_depends_on_the_text_before_it():
+    for name in ("prefix_lm_tiny", "t5_tiny", "bart_tiny"):
+        score = loaded(name).signatures["score"]
+        one, other = (
+            score(text=tf.constant([text]), target=tf.constant(["sat on"]))["log_probabilities"].numpy()
+            for text in ("the cat", "it keeps a mat")
+        )
+        assert one.shape == other.shape == (1, 2)
+        assert not np.allclose(one, other, atol=1e-7), name
+
+
+def test_elmo_gives_its_layers_and_reads_any_word():
+    answer = ask("elmo_tiny", "embed_tokens", ["the zyzzyva"])
+    layers = served("elmo_tiny").recipe.model.layers + 1
+    assert answer["layers"].shape == (1, 2, layers, served("elmo_tiny").model.backbone.width)
+    np.testing.assert_allclose(answer["layers"].mean(axis=2), answer["embeddings"], atol=1e-6)
+    others = ask("elmo_tiny", "embed_tokens", ["the qwerty"])
+    assert not np.allclose(answer["layers"][0, 1, 0], others["layers"][0, 1, 0])
