@@ -32,7 +32,10 @@ from tests.models.table import (
     training_features,
 )
 
-cases = pytest.mark.parametrize("name", TRAINED)
+# Two objectives differ from span corruption in their data alone.
+cases = pytest.mark.parametrize(
+    "name", [name for name in TRAINED if name not in ("iid_denoising", "salient_spans")]
+)
 
 
 def build(name, dtype=None, seed=1) -> PretrainingModel:
@@ -48,6 +51,12 @@ def build(name, dtype=None, seed=1) -> PretrainingModel:
     return made
 
 
+@functools.cache
+def built(name) -> PretrainingModel:
+    """A model for tests that leave its weights as they are."""
+    return build(name)
+
+
 def numpy(tensor) -> np.ndarray:
     return keras.ops.convert_to_numpy(keras.ops.cast(tensor, "float32"))
 
@@ -59,7 +68,7 @@ def sums_of(predictions) -> dict[str, np.ndarray]:
 @functools.cache
 def exact_sums(name) -> dict[str, np.ndarray]:
     """The sums of each example, computed in float32."""
-    return sums_of(build(name)(training_features(name)))
+    return sums_of(built(name)(training_features(name)))
 
 
 def kinds_of(field: str) -> set[str]:
@@ -81,7 +90,7 @@ def test_backbone_has_a_file_of_its_own(kind):
 
 @cases
 def test_predictions(name):
-    predictions = build(name)(training_features(name))
+    predictions = built(name)(training_features(name))
     assert set(predictions) == set(TRAINED[name][1].losses)
     for made in predictions.values():
         assert len({tuple(part.shape) for part in made}) == 1
@@ -94,7 +103,7 @@ def test_predictions(name):
 
 @cases
 def test_save_and_load(name, tmp_path):
-    model, features = build(name), training_features(name)
+    model, features = built(name), training_features(name)
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     assert json.dumps(loaded.get_config()) == json.dumps(model.get_config())
@@ -103,9 +112,8 @@ def test_save_and_load(name, tmp_path):
 
 
 @cases
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
-def test_every_weight_gets_a_gradient(name, policy):
-    model, features = build(name, dtype=policy), training_features(name)
+def test_every_weight_gets_a_gradient_in_mixed_precision(name):
+    model, features = build(name, dtype="mixed_bfloat16"), training_features(name)
     losses = TRAINED[name][1].losses
     found = gradients(model, lambda: total_loss(example_sums(model(features)), losses)["loss"])
     assert len(found) == len(model.trainable_variables)
@@ -125,23 +133,21 @@ def test_mixed_precision_is_close_to_float32(name):
 
 @cases
 def test_an_example_alone_equals_the_same_in_a_batch(name):
-    model, features = build(name), training_features(name)
-    for row in range(BATCH):
-        alone = sums_of(model({key: value[row : row + 1] for key, value in features.items()}))
-        for key, value in alone.items():
-            np.testing.assert_allclose(value[0], exact_sums(name)[key][row], rtol=1e-5, atol=1e-4)
+    features = {key: value[1:2] for key, value in training_features(name).items()}
+    for key, value in sums_of(built(name)(features)).items():
+        np.testing.assert_allclose(value[0], exact_sums(name)[key][1], rtol=1e-5, atol=1e-4)
 
 
 @cases
 def test_compiled_equals_eager(name):
-    model = build(name)
+    model = built(name)
     for key, value in compiled(lambda batch: example_sums(model(batch)))(training_features(name)).items():
         np.testing.assert_allclose(numpy(value), exact_sums(name)[key], rtol=1e-5, atol=1e-4)
 
 
 @cases
 def test_weights_follow_from_the_seed(name):
-    values = [build(name, seed=seed).get_weights() for seed in (1, 1, 2)]
+    values = [made.get_weights() for made in (built(name), build(name, seed=1), build(name, seed=2))]
     for one, two in zip(*values[:2], strict=True):
         np.testing.assert_array_equal(one, two)
     assert any(not np.array_equal(one, other) for one, other in zip(values[0], values[2], strict=True))
