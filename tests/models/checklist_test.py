@@ -32,10 +32,11 @@ from tests.models.table import (
     training_features,
 )
 
-# Two objectives differ from span corruption in their data alone.
-cases = pytest.mark.parametrize(
-    "name", [name for name in TRAINED if name not in ("iid_denoising", "salient_spans")]
-)
+# Two objectives differ from span corruption in their data alone, and JAX takes its time to compile.
+LEFT_OUT = {"iid_denoising", "salient_spans"}
+if keras.backend.backend() == "jax":
+    LEFT_OUT |= {name for name in TRAINED if "," in name} | {"unilm", "prefix_lm", "span_corruption"}
+cases = pytest.mark.parametrize("name", [name for name in TRAINED if name not in LEFT_OUT])
 
 
 def build(name, dtype=None, seed=1) -> PretrainingModel:
