@@ -21,9 +21,10 @@ def softmax(scores):
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def naive_attention(hidden, context, visible, weights, heads, key_value_heads, scale):
+def naive_attention(hidden, context, visible, biases, weights, key_value_heads, scale):
     """One head, example and query at a time, and only over the tokens that may be seen."""
     query, key, value = weights["queries"](hidden), weights["keys"](context), weights["values"](context)
+    heads = len(biases)
     width = query.shape[-1] // heads
     joined = np.zeros_like(query)
     for row, position, head in np.ndindex(*visible.shape[:2], heads):
@@ -31,6 +32,7 @@ def naive_attention(hidden, context, visible, weights, heads, key_value_heads, s
         shared = slice(head % key_value_heads * width, (head % key_value_heads + 1) * width)
         seen = visible[row, position]
         scores = key[row][seen, shared] @ query[row, position, own] * scale
+        scores = scores + biases[head, position, seen]
         joined[row, position, own] = softmax(scores) @ value[row][seen, shared]
     return weights["output"](joined)
 
@@ -65,17 +67,18 @@ def test_attention_equals_a_naive_one(arguments):
     weights = {name: dense(*both) for name, *both in zip(("queries", "keys", "values"), kernels, biases)}
     weights["output"] = dense(found["output/kernel"], found["output/bias"])
     context = encoded if layer.cross else hidden
+    of_heads = generator.normal(size=(layer.heads, 5, 5)).astype("float32")
     expected = naive_attention(
         hidden,
         context,
         documents[:, :, None] == documents[:, None],
+        of_heads,
         weights,
-        layer.heads,
         layer.key_value_heads,
         1 / math.sqrt(layer.head_width) if layer.scaled else 1.0,
     )
     inputs = {"context": encoded} if layer.cross else {}
-    result = layer(hidden, layers.attention_bias(documents), **inputs)
+    result = layer(hidden, layers.attention_bias(documents) + of_heads, **inputs)
     np.testing.assert_allclose(np.array(result), expected, atol=1e-5)
 
 
@@ -105,7 +108,7 @@ def test_embeddings_are_summed_then_normed():
     layer = layers.InputEmbedding(width=2, positions=learned, segments=2, norm={})
     layer.build((None, None, 2))
     weights = {
-        "position/table": [[7.0, 7.0], [1.0, 0.0], [0.0, 1.0]],
+        "position/table": [[0.0, 9.0], [1.0, 0.0], [0.0, 1.0]],
         "segment/table": [[0.0, 0.0], [0.0, 4.0]],
         "norm/gamma": [1.0, 10.0],
         "norm/beta": [0.5, 0.0],
