@@ -45,11 +45,10 @@ def evaluate(served: Served, counts, examples: tf.Tensor) -> dict[str, float]:
     sums = tf.function(evaluator(served, unigram))(examples)
     total = {name: float(tf.reduce_sum(value)) for name, value in sums.items()}
     bits = math.log(2) * total[names.BYTES_SUM]
-    main = served.recipe.objective.main_loss
     return {
-        "bits_per_byte": total[f"{main}_loss_sum"] / bits,
+        "bits_per_byte": total[names.TEXT_LOSS_SUM] / bits,
         "unigram_bits_per_byte": total[names.UNIGRAM_LOSS_SUM] / bits,
-        "held_out_predictions": total[f"{main}_weight_sum"],
+        "held_out_predictions": total[names.TEXT_WEIGHT_SUM],
     }
 
 

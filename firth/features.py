@@ -49,6 +49,8 @@ DECODER_DOCUMENT_IDS = "decoder_document_ids"
 # What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")
 # Of the main loss: that of the same tokens under the training split's unigram distribution, and their bytes.
+TEXT_LOSS_SUM = "text_loss_sum"
+TEXT_WEIGHT_SUM = "text_weight_sum"
 UNIGRAM_LOSS_SUM = "unigram_loss_sum"
 BYTES_SUM = "bytes_sum"
 
@@ -61,10 +63,13 @@ def evaluation_sums(losses: Iterable[str]) -> tuple[str, ...]:
 
     Example:
 
-    >>> evaluation_sums(["mlm"])
-    ('mlm_loss_sum', 'mlm_correct_sum', 'mlm_weight_sum', 'unigram_loss_sum', 'bytes_sum')
+    >>> evaluation_sums(["lm"])[:3]
+    ('lm_loss_sum', 'lm_correct_sum', 'lm_weight_sum')
+    >>> evaluation_sums(["lm"])[3:]
+    ('text_loss_sum', 'text_weight_sum', 'unigram_loss_sum', 'bytes_sum')
     """
-    return (*(f"{loss}_{part}" for loss in losses for part in PARTS_OF_LOSS), UNIGRAM_LOSS_SUM, BYTES_SUM)
+    of_losses = (f"{loss}_{part}" for loss in losses for part in PARTS_OF_LOSS)
+    return (*of_losses, TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM, BYTES_SUM)
 
 
 @dataclasses.dataclass(frozen=True)

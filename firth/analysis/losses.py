@@ -16,14 +16,16 @@ GUESSING = 0.6931
 
 
 def main_perplexity(metrics: Mapping[str, float]) -> tuple[str, float | None]:
-    """Returns what a model was judged by, and its value: the perplexity of its masked LM, or of its LM.
+    """Returns what a model was judged by, and its value: the perplexity of its masked LM, or its LM, on text.
+
+    Runs from before `text_perplexity` was recorded give the perplexity of all predictions.
 
     Example:
 
-    >>> main_perplexity({"lm_perplexity": 12.5, "lm_accuracy": 0.3})
-    ('LM', 12.5)
+    >>> main_perplexity({"lm_perplexity": 12.5, "lm_accuracy": 0.3, "text_perplexity": 14.0})
+    ('LM', 14.0)
     """
     for loss in ("mlm", "lm"):
         if (value := metrics.get(f"{loss}_perplexity")) is not None:
-            return TITLES[loss], value
+            return TITLES[loss], metrics.get("text_perplexity", value)
     return "", None

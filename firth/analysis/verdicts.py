@@ -11,6 +11,7 @@ OVERALL = "overall"
 _FIRST = (
     "mlm_perplexity",
     "lm_perplexity",
+    "text_perplexity",
     "unigram_perplexity",
     "perplexity_over_unigram",
     "bits_per_byte",

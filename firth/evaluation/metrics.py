@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from firth.features import BYTES_SUM, UNIGRAM_LOSS_SUM
+from firth.features import BYTES_SUM, TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM
 
 Sums = Mapping[str, float]
 _OVER_A_VOCABULARY = ("mlm", "lm", "sbo")
@@ -80,8 +80,9 @@ def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
 def metrics_of(losses: Sequence[str]) -> dict[str, Callable[[Sums], float]]:
     """Returns the metrics of an objective by name, each a function of the sums over a split.
 
-    A perplexity of each loss over a vocabulary and an accuracy of every loss; and of the main loss, how it
-    compares with the unigram distribution of the training split on the same tokens, and bits per byte.
+    A perplexity of each loss over a vocabulary and an accuracy of every loss. And of the main loss on tokens
+    that stand for text (no sentinel, no end of a document, no unknown word): its perplexity, that of the
+    training split's unigram distribution on the same tokens, the one over the other, and bits per byte.
 
     Args:
         losses: Names of the objective's losses, the main one first.
@@ -96,14 +97,12 @@ def metrics_of(losses: Sequence[str]) -> dict[str, Callable[[Sums], float]]:
         if loss in _OVER_A_VOCABULARY:
             metrics[f"{loss}_perplexity"] = functools.partial(_perplexity, loss)
         metrics[f"{loss}_accuracy"] = functools.partial(_accuracy, loss)
-    main = losses[0]
-    metrics["unigram_perplexity"] = lambda sums: perplexity(
-        sums[UNIGRAM_LOSS_SUM], sums[f"{main}_weight_sum"]
-    )
+    metrics["text_perplexity"] = lambda sums: perplexity(sums[TEXT_LOSS_SUM], sums[TEXT_WEIGHT_SUM])
+    metrics["unigram_perplexity"] = lambda sums: perplexity(sums[UNIGRAM_LOSS_SUM], sums[TEXT_WEIGHT_SUM])
     metrics["perplexity_over_unigram"] = lambda sums: perplexity_ratio(
-        sums[f"{main}_loss_sum"], sums[UNIGRAM_LOSS_SUM], sums[f"{main}_weight_sum"]
+        sums[TEXT_LOSS_SUM], sums[UNIGRAM_LOSS_SUM], sums[TEXT_WEIGHT_SUM]
     )
-    metrics["bits_per_byte"] = lambda sums: bits_per_byte(sums[f"{main}_loss_sum"], sums[BYTES_SUM])
+    metrics["bits_per_byte"] = lambda sums: bits_per_byte(sums[TEXT_LOSS_SUM], sums[BYTES_SUM])
     return metrics
 
 

@@ -16,6 +16,7 @@ MetricName = Literal[
     "nsp_accuracy",
     "sop_accuracy",
     "rtd_accuracy",
+    "text_perplexity",
     "unigram_perplexity",
     "perplexity_over_unigram",
     "bits_per_byte",
@@ -39,9 +40,10 @@ class Threshold(Config):
 class Evaluation(Config):
     """Metrics over the eval split, exact because they come from per-example sums.
 
-    `perplexity_over_unigram` is the perplexity of the objective's main loss (masked LM, or LM) over that of
-    the training split's unigram distribution on the same tokens; `bits_per_byte` is that loss in bits over
-    the UTF-8 bytes of the tokens that it predicts.
+    `text_perplexity` is that of the objective's main loss (masked LM, or LM) on the predicted tokens that
+    stand for text, sentinels and other special tokens aside; `perplexity_over_unigram` is that over the
+    perplexity of the training split's unigram distribution on the same tokens, and `bits_per_byte` that loss
+    in bits over their UTF-8 bytes.
     """
 
     batch_size: int = pydantic.Field(default=32, ge=1)

@@ -1,11 +1,12 @@
 """Whether the parts of a recipe fit together."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pydantic
 
 from firth.recipes.denoising import SalientSpans, _Sentinels
+from firth.recipes.evaluation import MetricName
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
 from firth.recipes.masking import (
@@ -21,6 +22,9 @@ from firth.recipes.model import MaskedTransformer
 if TYPE_CHECKING:
     from firth.recipes.recipe import Recipe
 
+# Each loss has an accuracy; `text` and `unigram` are no losses.
+LOSSES = {name.removesuffix("_accuracy") for name in get_args(MetricName) if name.endswith("_accuracy")}
+
 
 def misfits(recipe: "Recipe") -> Iterator[str]:
     """Yields a line for each pair of parts that cannot work together."""
@@ -30,6 +34,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _pairs(recipe)
     yield from _boundary(recipe)
     yield from _generator(recipe)
+    yield from _carried_state(recipe)
     yield from _names(recipe)
 
 
@@ -109,6 +114,14 @@ def _generator(recipe: "Recipe") -> Iterator[str]:
             )
 
 
+def _carried_state(recipe: "Recipe") -> Iterator[str]:
+    if recipe.model.kind == "bilstm" and recipe.model.carry_state and recipe.training.strategy != "none":
+        yield (
+            f"training.strategy: {recipe.training.strategy} does not work with model.carry_state: true, "
+            "whose state belongs to the rows of one device"
+        )
+
+
 def _names(recipe: "Recipe") -> Iterator[str]:
     names = [source.name for source in recipe.sources]
     for name in names:
@@ -117,5 +130,5 @@ def _names(recipe: "Recipe") -> Iterator[str]:
     known = [f"{loss}_{what}" for loss in recipe.objective.losses for what in ("perplexity", "accuracy")]
     for threshold in recipe.evaluation.thresholds:
         loss, _, what = threshold.metric.partition("_")
-        if what in ("perplexity", "accuracy") and threshold.metric not in known:
+        if loss in LOSSES and what in ("perplexity", "accuracy") and threshold.metric not in known:
             yield f"evaluation.thresholds: {threshold.metric} needs an objective with the loss {loss!r}"

@@ -65,6 +65,15 @@ def encode(
     return Encoded(features, ids, tokens, len(before), len(after), whole.row_lengths() > ids.row_lengths())
 
 
+def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
+    """Returns texts whose last special token is a segment of its own."""
+    features = encoded.features
+    lengths = tf.reduce_sum(features[names.DOCUMENT_IDS], axis=1, keepdims=True)
+    is_last = tf.range(tf.shape(features[names.DOCUMENT_IDS])[1]) == lengths - 1
+    segments = tf.where(is_last, segment, features[names.SEGMENT_IDS])
+    return encoded._replace(features={**features, names.SEGMENT_IDS: segments})
+
+
 def encode_words(text: tf.Tensor, tokenizer, length: int) -> Encoded:
     """Encodes texts as `<S> words </S>`, for a model that reads characters.
 

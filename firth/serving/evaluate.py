@@ -9,7 +9,7 @@ from firth import features as names
 from firth.features import evaluation_sums
 from firth.models import example_sums
 from firth.objectives import OBJECTIVES
-from firth.serving.main_loss import bytes_of_tokens, main_loss_sums
+from firth.serving.main_loss import bytes_of_tokens, text_sums
 from firth.serving.rows import parse_rows
 from firth.serving.served import Served
 
@@ -19,7 +19,7 @@ Sums = dict[str, tf.Tensor]
 def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums]:
     """Returns a function from serialized rows, string [batch], to float32 [batch] sums.
 
-    The sums are those of `firth.models.example_sums` and of `main_loss_sums`, under the distribution
+    The sums are those of `firth.models.example_sums` and of `text_sums`, under the distribution
     `unigram` (float32 [vocabulary], log probabilities).
 
     Masks and pairs are drawn from (recipe seed, example id), and a row's partner travels with it, so a row's
@@ -44,8 +44,9 @@ def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums
         rows, partners = parse_rows(examples, specs)
         rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
         batch = tf.map_fn(features, (rows, partners), fn_output_signature=outputs)
-        sums = example_sums(served.model(batch, training=False))
-        return {**sums, **main_loss_sums(batch, unigram, token_bytes)}
+        predictions = served.model(batch, training=False)
+        main = predictions[recipe.objective.main_loss]
+        return {**example_sums(predictions), **text_sums(batch, main, unigram, token_bytes)}
 
     def evaluate_in_chunks(examples: tf.Tensor) -> Sums:
         return in_chunks(evaluate, examples, recipe.evaluation.batch_size, sums_made)

@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features as names
+from firth.models.predictions import Predictions
 from firth.tokenizers.vocabulary import SUFFIX_MARK
 
 # Where an objective puts the tokens that its main loss predicts, and their weights.
@@ -14,27 +15,34 @@ _LABELS = (
 )
 
 
-def main_loss_sums(
-    batch: dict[str, tf.Tensor], unigram: np.ndarray, token_bytes: np.ndarray
+def text_sums(
+    batch: dict[str, tf.Tensor], main: Predictions, unigram: np.ndarray, token_bytes: np.ndarray
 ) -> dict[str, tf.Tensor]:
-    """Returns what a unigram model would lose on the predicted tokens, and their bytes.
+    """Returns what the model and a unigram model lose on the same predicted text.
+
+    Only tokens that stand for text count: a sentinel or the end of a document has no bytes, and a model of
+    counts knows nothing of them, so that with them no two objectives would compare.
 
     Args:
         batch: Features, batched.
+        main: Of the objective's main loss.
         unigram: float32 [vocabulary], log probabilities.
         token_bytes: float32 [vocabulary], as `bytes_of_tokens` returns them.
 
     Returns:
-        `unigram_loss_sum` (nats) and `bytes_sum`, float32 [batch].
+        `text_loss_sum` and `unigram_loss_sum` (nats), `text_weight_sum` and `bytes_sum`, float32 [batch].
     """
-    tables = {names.UNIGRAM_LOSS_SUM: -unigram, names.BYTES_SUM: token_bytes}
     labels = [(batch[ids], batch[weights]) for ids, weights in _LABELS if ids in batch]
-    return {
-        name: tf.add_n(
-            [tf.reduce_sum(tf.gather(tf.constant(table), ids) * weights, -1) for ids, weights in labels]
-        )
-        for name, table in tables.items()
+    ids, weights = (tf.concat(parts, axis=1) for parts in zip(*labels))
+    sizes = tf.gather(tf.constant(token_bytes), ids)
+    weights = tf.where(sizes > 0, weights, 0.0)
+    values = {
+        names.TEXT_LOSS_SUM: main.losses,
+        names.TEXT_WEIGHT_SUM: tf.ones_like(weights),
+        names.UNIGRAM_LOSS_SUM: -tf.gather(tf.constant(unigram), ids),
+        names.BYTES_SUM: sizes,
     }
+    return {name: tf.reduce_sum(value * weights, axis=1) for name, value in values.items()}
 
 
 def bytes_of_tokens(tokenizer) -> np.ndarray:

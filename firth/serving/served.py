@@ -7,8 +7,11 @@ import numpy as np
 import tensorflow as tf
 
 from firth.recipes import Recipe
-from firth.serving.encoding import Encoded, encode, encode_words
+from firth.serving.encoding import Encoded, encode, encode_words, with_last_segment
 from firth.tokenizers import WordPieceTokenizer, WordTokenizer
+
+# Of XLNet's `[CLS]`; see `firth.objectives.PermutationLMObjective`.
+CLS_SEGMENT = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +42,9 @@ class Served:
         if isinstance(self.tokenizer, WordTokenizer):
             return encode_words(text, self.tokenizer, self.row_length)
         before, after = self._special_ids_around_text()
-        return encode(text, self.tokenizer, self.row_length, before, after)
+        encoded = encode(text, self.tokenizer, self.row_length, before, after)
+        is_two_stream = self.recipe.model.kind == "two_stream_transformer"
+        return with_last_segment(encoded, CLS_SEGMENT) if is_two_stream else encoded
 
     def _special_ids_around_text(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         cls, sep = self.tokenizer.cls_id, self.tokenizer.sep_id

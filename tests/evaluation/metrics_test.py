@@ -18,8 +18,10 @@ SUMS = {
     "nsp_loss_sum": 1.0,
     "nsp_correct_sum": 3.0,
     "nsp_weight_sum": 5.0,
-    "unigram_loss_sum": 4 * math.log(24.0),
-    "bytes_sum": 10 * math.log2(6.0),
+    "text_loss_sum": 3 * math.log(8.0),
+    "text_weight_sum": 3.0,
+    "unigram_loss_sum": 3 * math.log(24.0),
+    "bytes_sum": 10 * math.log2(8.0),
 }
 
 
@@ -29,9 +31,10 @@ def test_a_split_of_four_predictions():
         "mlm_perplexity": 6.0,
         "mlm_accuracy": 0.25,
         "nsp_accuracy": 0.6,
+        "text_perplexity": 8.0,
         "unigram_perplexity": 24.0,
-        "perplexity_over_unigram": 0.25,
-        "bits_per_byte": 0.4,
+        "perplexity_over_unigram": round(1 / 3, 6),
+        "bits_per_byte": 0.3,
     }
 
 
@@ -41,6 +44,7 @@ def test_without_predictions_each_metric_is_as_bad_as_it_can_be():
         "mlm_perplexity": math.inf,
         "mlm_accuracy": 0.0,
         "nsp_accuracy": 0.0,
+        "text_perplexity": math.inf,
         "unigram_perplexity": math.inf,
         "perplexity_over_unigram": math.inf,
         "bits_per_byte": math.inf,
@@ -48,8 +52,8 @@ def test_without_predictions_each_metric_is_as_bad_as_it_can_be():
 
 
 def test_perplexities_that_overflow_still_have_a_ratio():
-    sums = {**SUMS, "mlm_loss_sum": 4e5, "unigram_loss_sum": 4e5 + 4 * math.log(2.0)}
-    assert METRICS["mlm_perplexity"](sums) == math.inf
+    sums = {**SUMS, "text_loss_sum": 4e5, "unigram_loss_sum": 4e5 + 3 * math.log(2.0)}
+    assert METRICS["text_perplexity"](sums) == math.inf
     assert METRICS["perplexity_over_unigram"](sums) == pytest.approx(0.5)
 
 

@@ -176,6 +176,26 @@ def test_every_misfit_between_parts_is_listed(recipe_file):
     )
 
 
+def test_a_carried_state_needs_one_device():
+    with pytest.raises(RecipeError, match="mirrored does not work with model"):
+        load_recipe("elmo_small", ["training.strategy=mirrored"])
+
+
+@pytest.mark.parametrize("metric", ["text_perplexity", "unigram_perplexity", "bits_per_byte", "mlm_accuracy"])
+def test_metrics_of_every_objective_may_have_a_threshold(recipe_file, metric):
+    path = recipe_file(
+        f"extends: bert_tiny\nevaluation: {{thresholds: [{{metric: {metric}, upper_bound: 9}}]}}\n"
+    )
+    assert load_recipe(path).evaluation.thresholds[0].metric == metric
+
+
+def test_a_threshold_on_a_loss_that_the_objective_lacks(recipe_file):
+    path = recipe_file(
+        "extends: gpt2_tiny\nevaluation: {thresholds: [{metric: mlm_accuracy, lower_bound: 0}]}\n"
+    )
+    assert "needs an objective with the loss 'mlm'" in problems_of(path)[0]
+
+
 @pytest.mark.parametrize("text, place, problem", [
     ("a: [1\n", ":2:1", "not YAML"),
     ("name: a\nname: b\n", ":2:1", "name: given twice, first at"),

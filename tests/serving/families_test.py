@@ -140,3 +140,9 @@ def test_elmo_gives_its_layers_and_reads_any_word():
     np.testing.assert_allclose(answer["layers"].mean(axis=2), answer["embeddings"], atol=1e-6)
     others = ask("elmo_tiny", "embed_tokens", ["the qwerty"])
     assert not np.allclose(answer["layers"][0, 1, 0], others["layers"][0, 1, 0])
+
+
+def test_xlnet_reads_a_text_as_it_was_trained_to():
+    features = served("xlnet_tiny").encode(tf.constant(["the cat", ""])).features
+    assert features["segment_ids"].numpy().tolist() == [[0, 0, 0, 2], [0, 2, 0, 0]]
+    assert features["document_ids"].numpy().tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
