@@ -38,7 +38,7 @@ from benchmarks.sides.turns import Side
 from benchmarks.tokenization import read_texts
 
 INPUTS, WORKS = ("text", "full"), ("inference", "training")
-WARM_UP, LOTS = 1, 4
+WARM_UP, LOTS = 2, 4
 FULL_TARGETS = {"corruption": 32, "denoising": 128}
 
 
@@ -58,7 +58,7 @@ def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches
 def measure(sides: dict[str, Side], work: str, given: str, lots: list, rounds: int) -> dict[str, dict]:
     """Returns the median figures of each side."""
     steps: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
-    for number in range(-WARM_UP * LOTS, rounds):
+    for number in range(-WARM_UP, rounds):
         lot = number % len(lots)
         tokens = batches.count_tokens(lots[lot])
         for name, side in sides.items():

@@ -117,7 +117,7 @@ class CausalTransformer(TransformerStack):
             own_order = None if attention_order is None else ops.slice(attention_order, start, shape)
         is_causal = attention_order is None or not self.bidirectional_prefix
         bias = attention_bias(own_ids, own_order, is_causal, index, document_ids, attention_order)
-        reading = {"first": index, "cache": cache, "training": training}
+        reading = {"first": index, "cache": cache, "causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
             reading["context_bias"] = attention_bias(own_ids, key_document_ids=context_document_ids)

@@ -40,7 +40,7 @@ class TransformerBlock(keras.layers.Layer):
             attend to an encoder does not.
         context_bias: As `bias`, for the attention to the encoder.
         positions: What the attention reads of positions; see `build_relation`.
-        cache, index: As in `Attention`.
+        cache, index, causal: As in `Attention`.
         training: Whether dropout acts.
 
     Returns:
@@ -131,6 +131,7 @@ class TransformerBlock(keras.layers.Layer):
         positions=None,
         cache=None,
         index=None,
+        causal=False,
         training=None,
     ):
         """Returns a float tensor [batch, length, width]; with `cache` a pair of it and the new cache."""
@@ -138,7 +139,9 @@ class TransformerBlock(keras.layers.Layer):
         reading = {"positions": positions, "training": training}
         states = self._before(hidden, self.attention_norm)
         if cache is None:
-            attended = self.attention(states, bias, **reading)
+            # Not every kind of attention knows of it.
+            blockwise = {"causal": True} if causal else {}
+            attended = self.attention(states, bias, **blockwise, **reading)
         else:
             attended, cache = self.attention(states, bias, cache=cache, index=index, **reading)
         hidden = self._after(hidden, attended, self.attention_norm, training)
