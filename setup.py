@@ -25,17 +25,31 @@ INSTALL_REQUIRES = [
     # tfx_bsl and tensorflow_transform import dill, which Beam no longer installs.
     "dill",
     "apache-beam>=2.60,<3",
+    # Crawl archives, and HTML to text.
+    "fastwarc>=0.14",
     "filelock>=3.12",
     "flatbuffers>=23",
+    "ftfy>=6.1",
     "h5py>=3.10",
     "jinja2>=3.1",
     "matplotlib>=3.7",
     "numpy",
+    "phonenumbers>=8.13",
     "psutil>=5.9",
+    # Language identification with its model inside.
+    "py3langid>=0.2",
+    "pyarrow",
     "pydantic>=2.7,<3",
+    # IBAN, payment cards and national numbers.
+    "python-stdnum>=1.20",
     "pyyaml>=6",
+    "resiliparse>=0.14",
     "rich>=13",
+    "scikit-learn>=1.3",
+    "sentencepiece>=0.2",
+    "trafilatura>=1.8",
     "typer>=0.12",
+    "zstandard>=0.22",
 ]
 
 EXTRAS_REQUIRE = {

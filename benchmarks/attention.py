@@ -5,8 +5,9 @@
 
 First the time of forward and backward of one layer of attention (width 256, 4 heads, dropout 0.1, 4096
 tokens), reading whole rows, or in blocks of queries each without the keys behind it; in turn, medians. Then,
-for packed rows of real documents, the share of scores that the mask allows, and the share that is left if each
-block of queries leaves out the keys that no row of the batch needs: what packing could spare beyond causality.
+for packed rows of real documents, the share of scores that the mask allows, and the share that is left if
+each block of queries leaves out the keys that no row of the batch needs: what packing could spare beyond
+causality.
 """
 
 import os
