@@ -12,6 +12,7 @@ PACKAGE = REPOSITORY / "firth"
 # Import names that differ from the distribution's.
 DISTRIBUTIONS = {
     "absl": "absl_py",
+    "stdnum": "python_stdnum",
     "yaml": "pyyaml",
     "tensorflow_serving": "tensorflow_serving_api",
     "google": "protobuf",

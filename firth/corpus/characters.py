@@ -17,6 +17,8 @@ class Characters(DocumentStep):
     Drop(reason='too_few_letters')
     """
 
+    reasons = frozenset({"too_few_letters", "words_too_long"})
+
     def __init__(self, config: CharactersStep):
         self._min_alphabetic_fraction = config.min_alphabetic_fraction
         self._max_mean_word_length = config.max_mean_word_length

@@ -13,7 +13,7 @@ from firth.corpus.records import pickle_list, unpickle_list
 from firth.corpus.report import CLUSTER_HISTOGRAM
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import Decision, DocumentStep, GroupStep, Keep
-from firth.corpus.tally import DROPPED, IN, KEPT, Example, Flow, Tally
+from firth.corpus.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
 from firth.recipes.cleaning import Step
 
 EXCERPT_CHARACTERS = 160
@@ -101,6 +101,8 @@ class _Apply(beam.DoFn):
             if isinstance(decision, Keep):
                 tally.add(Flow(self._name, document.source, KEPT), decision.document.size)
                 kept.append(decision.document)
+                for what, count in decision.counts.items():
+                    tally.counts[Count(self._name, document.source, what)] += count
             else:
                 tally.add(Flow(self._name, document.source, DROPPED, decision.reason), document.size)
                 tally.add_example(self._name, decision.reason, _example(document))

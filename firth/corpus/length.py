@@ -15,6 +15,8 @@ class Length(DocumentStep):
     Drop(reason='too_few_words')
     """
 
+    reasons = frozenset({"too_few_words", "too_many_words"})
+
     def __init__(self, config: LengthStep):
         self._min_words = config.min_words
         self._max_words = config.max_words

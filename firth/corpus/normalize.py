@@ -22,6 +22,9 @@ class Normalize(DocumentStep):
     'café\nok'
     """
 
+    reasons = frozenset({"empty"})
+    changes_text = True
+
     def __init__(self, config: NormalizeStep):
         self._form = config.form
 

@@ -32,6 +32,7 @@ def build_report(tally: Tally, steps: Sequence[str]) -> dict[str, Any]:
             `documents_kept`, `bytes_kept`, and `dropped` and `rejected`, objects of `documents` and `bytes`
             by reason. Everywhere documents in = kept + dropped + rejected, and what a step keeps comes into
             the next; `bytes_kept` are those of the documents as the step left them.
+        counts: What steps counted beside documents, such as lines cut: `step`, `source`, `name`, `count`.
         splits: One object a split, source and licence: `documents`, `bytes`.
         dropped_examples: A few documents that each rule dropped: `step`, `reason`, `source`, `uri`,
             `id`, `excerpt`.
@@ -45,6 +46,7 @@ def build_report(tally: Tally, steps: Sequence[str]) -> dict[str, Any]:
     tally.check(steps)
     report = {
         "funnel": [_funnel_row(tally, step, source) for step in steps for source in _sources(tally)],
+        "counts": [{**what._asdict(), "count": count} for what, count in sorted(tally.counts.items())],
         "splits": _split_rows(tally),
         "dropped_examples": [
             {"step": step, "reason": reason, **example._asdict()}

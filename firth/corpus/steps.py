@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from firth.corpus.document import Document
@@ -10,9 +10,15 @@ from firth.corpus.document import Document
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
-    """The document goes on, as it was or changed."""
+    """The document goes on, as it was or changed.
+
+    Attributes:
+        document: As the step leaves it.
+        counts: What the step did to it, by name, such as how many lines it cut for which rule.
+    """
 
     document: Document
+    counts: Mapping[str, int] = dataclasses.field(default_factory=dict, repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +32,17 @@ Decision = Keep | Drop
 
 
 class DocumentStep(abc.ABC):
-    """A step that looks at one document at a time."""
+    """A step that looks at one document at a time.
+
+    Attributes:
+        reasons: Every reason that it may drop a document for.
+        changes_text: Whether a document that it keeps may be changed.
+        idempotent: Whether it leaves alone what it has left before.
+    """
+
+    reasons: frozenset[str] = frozenset()
+    changes_text: bool = False
+    idempotent: bool = True
 
     @abc.abstractmethod
     def decide(self, document: Document) -> Decision:

@@ -20,6 +20,14 @@ class Flow(NamedTuple):
     reason: str = ""
 
 
+class Count(NamedTuple):
+    """Something beside documents that a step counts, such as the lines that it cut for one rule."""
+
+    step: str
+    source: str
+    name: str
+
+
 class Example(NamedTuple):
     """A dropped document in short. Those with the smallest ids are shown, so workers do not matter."""
 
@@ -34,6 +42,7 @@ class Tally:
 
     Attributes:
         documents, bytes: By `Flow`.
+        counts: By `Count`.
         histograms: By name of the histogram and value.
         examples: By step and reason, at most `MAX_EXAMPLES`.
 
@@ -48,6 +57,7 @@ class Tally:
     def __init__(self) -> None:
         self.documents: Counter[Flow] = Counter()
         self.bytes: Counter[Flow] = Counter()
+        self.counts: Counter[Count] = Counter()
         self.histograms: Counter[tuple[str, int]] = Counter()
         self.examples: dict[tuple[str, str], list[Example]] = {}
 
@@ -66,6 +76,7 @@ class Tally:
         """Adds the counts of another tally."""
         self.documents.update(other.documents)
         self.bytes.update(other.bytes)
+        self.counts.update(other.counts)
         self.histograms.update(other.histograms)
         for (step, reason), examples in other.examples.items():
             for example in examples:

@@ -1,6 +1,10 @@
 """The base of every recipe type: frozen, strict, and with unknown keys refused."""
 
+from typing import Annotated
+
 import pydantic
+
+Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
 
 
 class Config(pydantic.BaseModel):

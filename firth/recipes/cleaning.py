@@ -4,9 +4,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base import Config
-
-Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
+from firth.recipes.base import Config, Fraction
 
 
 class NormalizeStep(Config):
