@@ -192,9 +192,9 @@ class Attention(keras.layers.Layer):
         if self.scaled:
             scale[: queries * group_width] = 1.0 / math.sqrt(self._terms * self.head_width)
         tokens = ops.reshape(states, (-1, self.width))
-        projected = ops.matmul(tokens, ops.cast(kernel * scale, self.compute_dtype))
+        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scale), self.compute_dtype))
         if bias is not None:
-            projected = ops.add(projected, ops.cast(bias * scale, self.compute_dtype))
+            projected = ops.add(projected, ops.cast(ops.multiply(bias, scale), self.compute_dtype))
         projected = ops.reshape(projected, (batch, length, count, self.key_value_heads, self.head_width))
         # One transpose of all, after which taking them apart copies nothing.
         return ops.transpose(projected, (2, 0, 3, 1, 4))

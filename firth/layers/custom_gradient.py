@@ -1,7 +1,10 @@
 """Functions whose gradient is written out, on every backend."""
 
 import functools
+import math
 
+import keras
+import numpy as np
 from keras import ops
 
 
@@ -14,7 +17,7 @@ def custom_gradient(function):
     Args:
         function: Takes float tensors; returns a pair of its value and a function that turns the gradient for
             the value into one for each input, a tensor or a tuple of them. The value is a tensor or a tuple
-            of them, and its gradient likewise; Keras knows no tuples here on torch.
+            of them, and its gradient likewise.
 
     Example:
 
@@ -37,7 +40,8 @@ def custom_gradient(function):
 
     @functools.wraps(function)
     def call(*inputs):
-        return differentiable(*(_read(value) for value in inputs))
+        inputs = [_read(value) for value in inputs]
+        return _on_torch(function, inputs) if keras.backend.backend() == "torch" else differentiable(*inputs)
 
     return call
 
@@ -45,3 +49,30 @@ def custom_gradient(function):
 def _read(value):
     # Reshaping turns a variable into a tensor without a copy.
     return ops.reshape(value, ops.shape(value))
+
+
+def _on_torch(function, inputs):
+    """Hands a tuple of values through as one tensor, because Keras knows no tuples here on torch."""
+    made = []
+
+    @ops.custom_gradient
+    def joined(*inputs):
+        value, gradient = function(*inputs)
+        if not isinstance(value, tuple):
+            return value, lambda *args, upstream=None: gradient(args[-1] if upstream is None else upstream)
+        made.extend((tuple(each.shape), each.dtype) for each in value)
+
+        def gradient_of_parts(*args, upstream=None):
+            return gradient(_apart(args[-1] if upstream is None else upstream, made))
+
+        flat = [ops.cast(ops.reshape(each, (-1,)), "float32") for each in value]
+        return ops.concatenate(flat), gradient_of_parts
+
+    value = joined(*inputs)
+    return _apart(value, made) if made else value
+
+
+def _apart(flat, made):
+    ends = np.cumsum([math.prod(shape) for shape, _ in made])[:-1].tolist()
+    parts = ops.split(flat, ends)
+    return tuple(ops.cast(ops.reshape(part, shape), dtype) for part, (shape, dtype) in zip(parts, made))

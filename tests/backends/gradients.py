@@ -9,7 +9,7 @@ def gradients(layer, compute_loss) -> dict[str, np.ndarray]:
 
     A weight that the loss does not depend on gets None on TensorFlow and zeros on JAX.
     """
-    by_backend = {"tensorflow": _tensorflow_gradients, "jax": _jax_gradients}
+    by_backend = {"tensorflow": _tensorflow_gradients, "jax": _jax_gradients, "torch": _torch_gradients}
     values = by_backend[keras.backend.backend()](layer.trainable_variables, compute_loss)
     return {
         variable.path: None if value is None else keras.ops.convert_to_numpy(value)
@@ -30,7 +30,9 @@ def derivative(function, values, direction) -> np.ndarray:
     """Returns the gradient of `sum(function(values) * direction)` for `values`."""
     layer = Scalars(values)
     direction = np.asarray(direction, "float32")
-    return gradients(layer, lambda: keras.ops.sum(function(layer.values) * direction))[layer.values.path]
+    return gradients(layer, lambda: keras.ops.sum(keras.ops.multiply(function(layer.values), direction)))[
+        layer.values.path
+    ]
 
 
 def compiled(function):
@@ -39,6 +41,8 @@ def compiled(function):
         import jax
 
         return jax.jit(function)
+    if keras.backend.backend() == "torch":
+        return function  # Run step by step.
     import tensorflow as tf
 
     return tf.function(function)
@@ -50,6 +54,16 @@ def _tensorflow_gradients(variables, compute_loss):
     with tf.GradientTape() as tape:
         loss = compute_loss()
     return tape.gradient(loss, [variable.value for variable in variables])
+
+
+def _torch_gradients(variables, compute_loss):
+    import torch
+
+    values = [variable.value for variable in variables]
+    with torch.enable_grad():
+        loss = compute_loss()
+    found = torch.autograd.grad(loss, values, allow_unused=True) if values else ()
+    return [None if value is None else value.detach() for value in found]
 
 
 def _jax_gradients(variables, compute_loss):

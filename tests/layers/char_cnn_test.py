@@ -52,8 +52,8 @@ def test_equals_a_naive_one(lengths, activation):
     layer, characters = make(activation), words(*lengths)
     direction = np.random.default_rng(2).normal(size=(1, len(lengths), 11)).astype("float32")
     np.testing.assert_allclose(np.array(layer(characters)), np.array(naive(layer, characters)), atol=1e-5)
-    found = gradients(layer, lambda: ops.sum(layer(characters) * direction))
-    expected = gradients(layer, lambda: ops.sum(naive(layer, characters) * direction))
+    found = gradients(layer, lambda: ops.sum(ops.multiply(layer(characters), direction)))
+    expected = gradients(layer, lambda: ops.sum(ops.multiply(naive(layer, characters), direction)))
     for path, value in expected.items():
         np.testing.assert_allclose(found[path], value, atol=1e-5, err_msg=path)
 

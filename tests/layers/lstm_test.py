@@ -48,7 +48,7 @@ def naive(layer, inputs, documents, state=None):
             kernel, bias, recurrent, projection = (weight[direction] for weight in weights)
             hidden, cells = ops.zeros(WIDTH), ops.zeros(CELLS)
             if state is not None:
-                hidden, cells = (part[row][direction] for part in state)
+                hidden, cells = (ops.convert_to_tensor(part[row][direction]) for part in state)
             order = range(LENGTH) if direction == 0 else reversed(range(LENGTH))
             made, last = {}, None
             for step in order:
@@ -92,7 +92,7 @@ def test_gradients_equal_those_of_a_naive_one(masked, clips):
     directions = [generator.normal(size=shape).astype("float32") for shape in shapes]
 
     def loss(outputs, states):
-        return sum(ops.sum(a * b) for a, b in zip((outputs, *states), directions))
+        return sum(ops.sum(ops.multiply(a, b)) for a, b in zip((outputs, *states), directions))
 
     def ours(x, first):
         return loss(*layer.call_with_state(x, documents if masked else None, first))

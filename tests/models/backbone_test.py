@@ -134,7 +134,7 @@ def test_shapes_dtypes_and_precision(name):
 def test_every_weight_gets_a_gradient(name):
     backbone, features = built(name), make_features(name)
     direction = np.random.default_rng(1).normal(size=states_of(name).shape)
-    found = gradients(backbone, lambda: keras.ops.sum(backbone(features) * direction))
+    found = gradients(backbone, lambda: keras.ops.sum(keras.ops.multiply(backbone(features), direction)))
     assert len(found) == len(backbone.trainable_variables)
     for path, value in found.items():
         assert value is not None and np.isfinite(value).all() and np.abs(value).max() > 0, path
