@@ -3,6 +3,7 @@
     python -m benchmarks.models                                # all families
     python -m benchmarks.models bert gpt2 --rounds 15 --json figures.json
     python -m benchmarks.models bert --precision mixed_bfloat16
+    python -m benchmarks.models --works inference              # or --inputs full: a part of the table
     python -m benchmarks.models --torch-python PYTHON          # or FIRTH_TORCH_PYTHON=PYTHON
 
 Of the peers, KerasHub runs in this interpreter and Hugging Face transformers in one of its own, PYTHON, that
@@ -89,8 +90,11 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
             for side, python in pythons(FAMILIES[name], options).items():
                 sides[side] = Side(python, [side, name, json.dumps(dataclasses.asdict(size)), path])
             figures = {
-                work: {given: measure(sides, work, given, lots[given], options.rounds) for given in INPUTS}
-                for work in WORKS
+                work: {
+                    given: measure(sides, work, given, lots[given], options.rounds)
+                    for given in options.inputs
+                }
+                for work in options.works
             }
             return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
         finally:
@@ -133,6 +137,8 @@ def main() -> None:
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}")
     parser.add_argument("--text", type=pathlib.Path, help="a file to read instead of docstrings")
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--works", nargs="*", default=WORKS, choices=WORKS, metavar="WORK")
+    parser.add_argument("--inputs", nargs="*", default=INPUTS, choices=INPUTS, metavar="INPUT")
     parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="sides not to measure")
     parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
