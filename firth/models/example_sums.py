@@ -52,10 +52,10 @@ def total_loss(sums, losses: Mapping[str, float]) -> dict:
     >>> {name: float(value) for name, value in total_loss(sums, {"mlm": 1.0, "nsp": 1.0}).items()}
     {'loss': 2.0, 'mlm_loss': 2.0, 'nsp_loss': 0.0}
     """
-    means = {
-        f"{name}_loss": ops.divide_no_nan(
-            ops.sum(sums[f"{name}_loss_sum"]), ops.sum(sums[f"{name}_weight_sum"])
-        )
-        for name in losses
-    }
+    means = {f"{name}_loss": _mean(sums[f"{name}_loss_sum"], sums[f"{name}_weight_sum"]) for name in losses}
     return {"loss": sum(weight * means[f"{name}_loss"] for name, weight in losses.items()), **means}
+
+
+def _mean(losses, weights):
+    # Where nothing is weighed the sum is 0; dividing by 0 under a condition has no gradient on torch.
+    return ops.sum(losses) / ops.maximum(ops.sum(weights), 1e-9)

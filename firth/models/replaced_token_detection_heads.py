@@ -132,7 +132,7 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         The first one whose share of the cumulated probabilities is above a uniform number: that takes one
         random number a prediction, in the place of one for each piece of the vocabulary.
         """
-        probabilities = ops.softmax(ops.stop_gradient(logits) / self.temperature)
+        probabilities = ops.softmax(ops.stop_gradient(ops.convert_to_tensor(logits)) / self.temperature)
         shape = ops.shape(features[names.MASKED_POSITIONS])
         if training:
             uniform = keras.random.uniform(shape, dtype="float32", seed=self.seed_generator)
