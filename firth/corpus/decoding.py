@@ -1,10 +1,23 @@
 """From the bytes of a record to a document, or to the reason why it is none."""
 
+from typing import NamedTuple
+
 from firth.corpus.document import Document, document_id
 from firth.corpus.rejection import Rejection, excerpt
 from firth.recipes.sources import Source
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Stated(NamedTuple):
+    """What a record says of itself; empty where it says nothing."""
+
+    id: str = ""
+    uri: str = ""
+    licence: str = ""
+
+
+NOTHING = Stated()
 
 
 def decode_text(data: bytes) -> tuple[str, str | None]:
@@ -39,9 +52,26 @@ def problem_of_text(text: str) -> str | None:
     return None if text.strip() else "empty"
 
 
-def make_document(source: Source, uri: str, text: str) -> Document:
-    """Returns the document that a source has at a URI."""
-    return Document(document_id(source.name, uri), text, source.name, source.licence, uri)
+def make_document(source: Source, place: str, text: str, stated: Stated = NOTHING) -> Document:
+    """Returns the document that stands at a place of a source: `path`, `path#L12`, `path#R3`.
+
+    Its id is made from the source's name and the id that the record states, or else the place. Where the
+    record states no licence or URI, they are the source's and the place.
+
+    Example:
+
+    >>> from firth.recipes.sources import TextSource
+    >>> source = TextSource(kind="text", paths=("*.txt",), licence="CC0")
+    >>> make_document(source, "a.txt", "Call me Ishmael.", Stated(uri="http://a/")).uri
+    'http://a/'
+    """
+    return Document(
+        id=document_id(source.name, stated.id or place),
+        text=text,
+        source=source.name,
+        licence=stated.licence or source.licence,
+        uri=stated.uri or place,
+    )
 
 
 def reject(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from firth.corpus.decoding import make_document, problem_of_text, reject
 from firth.corpus.document import Document
-from firth.corpus.lines import READ_ERRORS, BoundedBytes, problem_of, read_blocks
+from firth.corpus.lines import read_whole
 from firth.corpus.python_packages import package_files, standard_library_files
 from firth.corpus.rejection import Rejection
 from firth.corpus.source_files import SourceFile
@@ -44,15 +44,9 @@ def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Docu
     Reasons of rejection: `malformed_python`, `too_long`, `unpaired_surrogate`,
     `unreadable`.
     """
-    content = BoundedBytes(MAX_FILE_BYTES)
-    try:
-        for block in read_blocks(file.path):
-            content.extend(block)
-    except READ_ERRORS as error:
-        yield reject(source, file.path, 0, problem_of(error), b"", content.size)
-        return
-    if content.too_long:
-        yield reject(source, file.path, 0, "too_long", content.data, content.size)
+    content, problem = read_whole(file.path, MAX_FILE_BYTES)
+    if problem:
+        yield reject(source, file.path, 0, problem, content.data, content.size)
         return
     yield from _read_module(source, file, content.data)
 

@@ -12,12 +12,13 @@ class Document:
     """A text, and where it comes from.
 
     Attributes:
-        id: Hexadecimal, a hash of source and URI (`document_id`).
+        id: Hexadecimal, a hash of the source and of the text's place in it (`document_id`).
         text: What the document says.
         source: Name of the source in the recipe.
         licence: As the source's owner states it.
-        uri: Where exactly the text stands: a path, with `#L12` for its first line where a file holds
-            several documents, or `docstring:package/qualified.name`.
+        uri: Where the text comes from: the address of a web page; otherwise a path, with `#L12` for its first
+            line or `#R12` for its record where a file holds several documents, or
+            `docstring:package/qualified.name`.
 
     Example:
 
@@ -36,6 +37,10 @@ class Document:
     def size(self) -> int:
         """Bytes of the text in UTF-8."""
         return len(self.text) if self.text.isascii() else len(self.text.encode("utf-8"))
+
+    def with_text(self, text: str) -> "Document":
+        """Returns this document with another text."""
+        return self if text == self.text else dataclasses.replace(self, text=text)
 
     def to_example(self) -> bytes:
         """Returns a serialized tf.train.Example with one bytes feature a field."""
@@ -62,12 +67,12 @@ class Document:
         return cls(*(features[name].bytes_list.value[0].decode("utf-8") for name in FIELDS))
 
 
-def document_id(source: str, uri: str) -> str:
-    """Returns the id of the document that stands at a URI of a source.
+def document_id(source: str, place: str) -> str:
+    """Returns the id of the document that stands at a place of a source.
 
     Example:
 
     >>> document_id("books", "a.txt")
     'c99977e021a0f9fdbda9cb8ce64fb860'
     """
-    return digest(source, uri).hex()
+    return digest(source, place).hex()

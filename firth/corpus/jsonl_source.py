@@ -2,29 +2,22 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
-from firth.corpus.decoding import decode_text, make_document, problem_of_text, reject
+from firth.corpus.decoding import decode_text, make_document, reject
 from firth.corpus.document import Document
+from firth.corpus.fields import read_fields
 from firth.corpus.lines import Line, read_lines
 from firth.corpus.rejection import Rejection
-from firth.corpus.source_files import SourceFile, match_files
+from firth.corpus.source_files import SourceFile
 from firth.recipes.sources import JsonlSource
-
-
-def list_jsonl_files(source: JsonlSource) -> list[SourceFile]:
-    """Returns the files of a source.
-
-    Raises:
-        SourceError: if a pattern matches none.
-    """
-    return match_files(source.name, source.paths)
 
 
 def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a file, and rejections for lines that hold none. Blank lines are no records.
 
-    Reasons: those of `parse_line`, and `empty`, `too_long`, `invalid_utf8`, `truncated_gzip`,
-    `corrupt_gzip`, `unreadable`.
+    Reasons: those of `parse_line`, `read_fields` and `problem_of`, and `empty`, `too_long`, `invalid_utf8`.
+    One worker reads a file.
     """
     nothing = True
     for line in read_lines(file.path, source.max_document_bytes):
@@ -41,33 +34,26 @@ def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejecti
     if not problem:
         text, problem = decode_text(line.data)
     if not problem:
-        text, problem = parse_line(text, source.text_key)
+        record, problem = parse_line(text)
+    if not problem:
+        text, stated, problem = read_fields(source, record)
     if problem:
         return reject(source, path, line.number, problem, line.data, line.size)
-    return make_document(source, f"{path}#L{line.number}", text)
+    return make_document(source, f"{path}#L{line.number}", text, stated)
 
 
-def parse_line(line: str, text_key: str) -> tuple[str, str | None]:
-    r"""Returns the text of a JSON object, and the reason of rejection if there is none.
+def parse_line(line: str) -> tuple[dict[str, Any], str | None]:
+    """Returns a JSON object, and the reason of rejection if the line is none.
 
     Example:
 
-    >>> parse_line('{"text": "Call me Ishmael."}', "text")
-    ('Call me Ishmael.', None)
-    >>> [parse_line(line, "text")[1] for line in ('{"text": 1}', '{"body": ""}', '["text"]', "{")]
-    ['text_not_a_string', 'missing_text_key', 'not_an_object', 'malformed_json']
-    >>> parse_line(r'{"text": "\ud800"}', "text")[1]
-    'unpaired_surrogate'
+    >>> parse_line('{"text": "Call me Ishmael."}')
+    ({'text': 'Call me Ishmael.'}, None)
+    >>> parse_line('["text"]')[1], parse_line("{")[1]
+    ('not_an_object', 'malformed_json')
     """
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return "", "malformed_json"
-    if not isinstance(record, dict):
-        return "", "not_an_object"
-    if text_key not in record:
-        return "", "missing_text_key"
-    text = record[text_key]
-    if not isinstance(text, str):
-        return "", "text_not_a_string"
-    return text, problem_of_text(text)
+        return {}, "malformed_json"
+    return (record, None) if isinstance(record, dict) else ({}, "not_an_object")

@@ -1,16 +1,14 @@
 """Lines and whole contents of files, read without ever holding more than asked for."""
 
 import dataclasses
-import gzip
-import zlib
+import os
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
-BLOCK_BYTES = 2**18
-READ_ERRORS = (OSError, EOFError, zlib.error)
+from firth.corpus.compression import BLOCK_BYTES, COMPRESSIONS, decompress
 
 
 class BoundedBytes:
@@ -58,8 +56,7 @@ class Line:
         number: From 1.
         data: The line without its line feed; of a line above the limit only the beginning.
         size: Length of the whole line in bytes.
-        problem: Why the line is not whole: `too_long`, `truncated_gzip`, `corrupt_gzip`, `unreadable`.
-            After one of the last three the file ends.
+        problem: Why the line is not whole: `too_long`, or one of `problem_of`, after which the file ends.
     """
 
     number: int
@@ -69,7 +66,7 @@ class Line:
 
 
 def read_lines(path: str, max_bytes: int) -> Iterator[Line]:
-    """Yields the lines of a file on any of Beam's file systems; a path ending in `.gz` is decompressed.
+    """Yields the lines of a file on any of Beam's file systems, decompressed as `read_blocks` does.
 
     A line above `max_bytes` is yielded cut, as `too_long`. A file that cannot be opened, or not be read to
     its end, yields a last line with the `problem`, after the lines before it.
@@ -83,7 +80,7 @@ def read_lines(path: str, max_bytes: int) -> Iterator[Line]:
                 yield _line(number, pending)
                 number, pending = number + 1, BoundedBytes(max_bytes)
             pending.extend(rest)
-    except READ_ERRORS as error:
+    except OSError as error:
         yield Line(number, pending.data, pending.size, problem_of(error))
         return
     if pending.size:
@@ -95,24 +92,36 @@ def _line(number: int, content: BoundedBytes) -> Line:
 
 
 def read_blocks(path: str) -> Iterator[bytes]:
-    """Yields a file's content, decompressed, in blocks of at most `BLOCK_BYTES`.
+    """Yields a file's content in blocks of bounded size; `.gz`, `.bz2`, `.xz` and `.zst` are decompressed.
 
     Raises:
-        OSError, EOFError, zlib.error: as `problem_of` tells apart.
+        OSError: as `problem_of` tells apart.
     """
-    # Beam's own decompression takes the end of a truncated file for its end, so gzip is done here.
+    # Beam's own decompression takes the end of a truncated file for its end.
     with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
-        stream = gzip.GzipFile(fileobj=cast(BinaryIO, raw)) if path.endswith(".gz") else raw
-        # read1 hands out what was decompressed before an error; read would lose it.
-        read = getattr(stream, "read1", stream.read)
-        while block := read(BLOCK_BYTES):
+        compression = COMPRESSIONS.get(os.path.splitext(path)[1])
+        if compression:
+            yield from decompress(cast(BinaryIO, raw), compression)
+            return
+        while block := raw.read(BLOCK_BYTES):
             yield block
 
 
-def problem_of(error: Exception) -> str:
-    """Returns the reason of rejection that an error while reading amounts to."""
-    if isinstance(error, EOFError):
-        return "truncated_gzip"
-    if isinstance(error, zlib.error | gzip.BadGzipFile):
-        return "corrupt_gzip"
-    return "unreadable"
+def read_whole(path: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
+    """Returns the content of a file, and why it is not whole: `too_long`, or one of `problem_of`."""
+    content = BoundedBytes(max_bytes)
+    try:
+        for block in read_blocks(path):
+            content.extend(block)
+    except OSError as error:
+        return content, problem_of(error)
+    return content, "too_long" if content.too_long else None
+
+
+def problem_of(error: OSError) -> str:
+    """Returns the reason of rejection that an error while reading amounts to.
+
+    Of a compressed stream `truncated_gzip` or `corrupt_gzip`, and so for `bz2`, `xz` and `zst`; otherwise
+    `unreadable`.
+    """
+    return getattr(error, "reason", "unreadable")

@@ -13,7 +13,8 @@ class Rejection:
     Attributes:
         source: Name of the source in the recipe.
         file: Where the record stands.
-        line: Its first line, from 1; 0 where the file as a whole is meant.
+        line: Its first line, from 1; in a file without lines, its number among the records; 0 where the
+            file as a whole is meant.
         reason: One of a short list of words, such as `malformed_json`.
         size: Its bytes, as far as they were read.
         excerpt: How it begins.

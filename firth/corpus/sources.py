@@ -6,11 +6,16 @@ from typing import Any, NamedTuple
 from firth.corpus.docstrings_source import list_python_files, read_docstrings
 from firth.corpus.document import Document
 from firth.corpus.hashing import digest
-from firth.corpus.jsonl_source import list_jsonl_files, read_jsonl
+from firth.corpus.html_source import read_html
+from firth.corpus.jsonl_source import read_jsonl
+from firth.corpus.parquet_source import read_parquet
 from firth.corpus.rejection import Rejection
-from firth.corpus.source_files import SourceFile
-from firth.corpus.text_source import list_text_files, read_text
-from firth.recipes.sources import AnySource
+from firth.corpus.source_files import SourceFile, match_files
+from firth.corpus.text_source import read_text
+from firth.corpus.tfrecord_source import read_tfrecord
+from firth.corpus.warc_source import read_warc, read_wet
+from firth.corpus.wikiextractor_source import read_wikiextractor
+from firth.recipes.sources import AnySource, FileSource
 
 
 class Reader(NamedTuple):
@@ -25,9 +30,19 @@ class Reader(NamedTuple):
     read: Callable[[Any, SourceFile], Iterator[Document | Rejection]]
 
 
+def _match(source: FileSource) -> list[SourceFile]:
+    return match_files(source.name, source.paths)
+
+
 SOURCES: dict[str, Reader] = {
-    "text": Reader(list_text_files, read_text),
-    "jsonl": Reader(list_jsonl_files, read_jsonl),
+    "text": Reader(_match, read_text),
+    "jsonl": Reader(_match, read_jsonl),
+    "parquet": Reader(_match, read_parquet),
+    "warc": Reader(_match, read_warc),
+    "wet": Reader(_match, read_wet),
+    "html": Reader(_match, read_html),
+    "wikiextractor": Reader(_match, read_wikiextractor),
+    "tfrecord": Reader(_match, read_tfrecord),
     "docstrings": Reader(list_python_files, read_docstrings),
 }
 

@@ -4,25 +4,16 @@ from collections.abc import Iterator
 
 from firth.corpus.decoding import decode_text, make_document, reject
 from firth.corpus.document import Document
-from firth.corpus.lines import READ_ERRORS, BoundedBytes, problem_of, read_blocks, read_lines
+from firth.corpus.lines import BoundedBytes, read_lines, read_whole
 from firth.corpus.rejection import Rejection
-from firth.corpus.source_files import SourceFile, match_files
+from firth.corpus.source_files import SourceFile
 from firth.recipes.sources import TextSource
-
-
-def list_text_files(source: TextSource) -> list[SourceFile]:
-    """Returns the files of a source.
-
-    Raises:
-        SourceError: if a pattern matches none.
-    """
-    return match_files(source.name, source.paths)
 
 
 def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a text file, and rejections for what is none.
 
-    Reasons: `empty`, `too_long`, `invalid_utf8`, `truncated_gzip`, `corrupt_gzip`, `unreadable`.
+    Reasons: `empty`, `too_long`, `invalid_utf8`, and those of `problem_of`. One worker reads a file.
     """
     if source.documents == "file":
         yield _read_whole(source, file.path)
@@ -31,13 +22,7 @@ def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejec
 
 
 def _read_whole(source: TextSource, path: str) -> Document | Rejection:
-    content = BoundedBytes(source.max_document_bytes)
-    problem = None
-    try:
-        for block in read_blocks(path):
-            content.extend(block)
-    except READ_ERRORS as error:
-        problem = problem_of(error)
+    content, problem = read_whole(path, source.max_document_bytes)
     return _decode(source, path, 0, content, problem)
 
 

@@ -24,22 +24,107 @@ class Source(Config):
     max_document_bytes: int = pydantic.Field(default=2**24, gt=0)
 
 
-class TextSource(Source):
-    """Plain text files, optionally gzipped, one document a file or one between two blank lines."""
+class FileSource(Source):
+    """A source of files. Those ending in `.gz`, `.bz2`, `.xz` or `.zst` are decompressed, Parquet's excepted.
+
+    One worker reads a file, so a large corpus wants many.
+
+    Attributes:
+        paths: Patterns of file names, on any file system that Beam reads.
+    """
+
+    paths: Paths
+
+
+class RecordSource(FileSource):
+    """A source whose records have named fields.
+
+    Attributes:
+        text_key: Of the text.
+        id_key: Of what tells a record from all others of the source, a string or an integer. The
+            document's id is made from it, and otherwise from the record's place.
+        uri_key: Of the URI. Without, the URI is the record's place.
+        licence_key: Of the record's own licence. A record that states none has the source's.
+    """
+
+    text_key: str = "text"
+    id_key: str | None = None
+    uri_key: str | None = None
+    licence_key: str | None = None
+
+
+class PageSource(FileSource):
+    """A source of web pages.
+
+    Attributes:
+        extractor: What makes text of HTML. `trafilatura` leaves out more of what surrounds the text of a
+            page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
+    """
+
+    extractor: Literal["trafilatura", "resiliparse"] = "trafilatura"
+
+
+class TextSource(FileSource):
+    """Plain text files, one document a file or one between two blank lines."""
 
     kind: Literal["text"]
     name: SourceName = "text"
-    paths: Paths
     documents: Literal["file", "blank_line"] = "file"
 
 
-class JsonlSource(Source):
-    """Files of one JSON object a line, optionally gzipped; the text stands under `text_key`."""
+class JsonlSource(RecordSource):
+    """Files of one JSON object a line. A key `metadata.url` is the `url` of the object `metadata`."""
 
     kind: Literal["jsonl"]
     name: SourceName = "jsonl"
-    paths: Paths
-    text_key: str = "text"
+
+
+class ParquetSource(RecordSource):
+    """Parquet files: a document a row. The keys are names of columns."""
+
+    kind: Literal["parquet"]
+    name: SourceName = "parquet"
+
+
+class TfrecordSource(RecordSource):
+    """TFRecord files of tf.train.Examples. The keys are names of features of bytes or integers."""
+
+    kind: Literal["tfrecord"]
+    name: SourceName = "tfrecord"
+
+
+class HtmlSource(PageSource):
+    """HTML files, a page each."""
+
+    kind: Literal["html"]
+    name: SourceName = "html"
+
+
+class WarcSource(PageSource):
+    """Crawl archives (WARC): a document for each successful response of HTML or plain text.
+
+    The document's URI is that of the page.
+    """
+
+    kind: Literal["warc"]
+    name: SourceName = "warc"
+
+
+class WetSource(FileSource):
+    """The text that Common Crawl extracts from its archives (WET). The document's URI is that of the page."""
+
+    kind: Literal["wet"]
+    name: SourceName = "wet"
+
+
+class WikiextractorSource(FileSource):
+    """What WikiExtractor makes of a Wikipedia dump: `<doc id= url= title=>`, the text, `</doc>`.
+
+    The document's URI is the article's.
+    """
+
+    kind: Literal["wikiextractor"]
+    name: SourceName = "wikiextractor"
 
 
 class DocstringsSource(Source):
@@ -58,4 +143,15 @@ class DocstringsSource(Source):
         return self
 
 
-AnySource = Annotated[TextSource | JsonlSource | DocstringsSource, pydantic.Field(discriminator="kind")]
+AnySource = Annotated[
+    TextSource
+    | JsonlSource
+    | ParquetSource
+    | WarcSource
+    | WetSource
+    | HtmlSource
+    | WikiextractorSource
+    | TfrecordSource
+    | DocstringsSource,
+    pydantic.Field(discriminator="kind"),
+]

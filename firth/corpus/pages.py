@@ -1,0 +1,138 @@
+"""From the bytes of a web page to its text."""
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Callable
+
+# Parsers take time that grows with the square of the depth. Browsers stop at 512.
+MAX_DEPTH = 1000
+# Elements that end by themselves where the next begins, or have no end, are left out.
+_TAG = re.compile(
+    "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
+    "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
+)
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def decode_page(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
+    r"""Returns a page's text in Unicode, and `undecodable` if no encoding fits.
+
+    An encoding fits if of ten characters beyond ASCII no more than one is damaged; the damaged ones become
+    U+FFFD, as in browsers. A byte order mark decides; then UTF-8, the encoding that the server declared,
+    the one that the page declares, and the one that its bytes look like are tried, in this order.
+
+    Args:
+        data: The page.
+        declared: The server's charset.
+
+    Example:
+
+    >>> decode_page("Café".encode("latin-1"), "iso-8859-1"), decode_page(b"\xef\xbb\xbfab")
+    (('Café', None), ('ab', None))
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _fitting(data[len(mark) :], encoding)
+    problem: str | None = "undecodable"
+    for choose in (_plain_utf8, lambda _: declared, _look_of):
+        text, problem = _fitting(data, choose(data))
+        if not problem:
+            break
+    return text, problem
+
+
+def _plain_utf8(data: bytes) -> str | None:
+    # Bytes of the encodings with escapes or of two bytes a character may be UTF-8 too, to the letter.
+    return None if b"\x1b" in data or b"\0" in data else "utf-8"
+
+
+def _look_of(data: bytes) -> str | None:
+    from resiliparse.parse.encoding import detect_encoding
+
+    return detect_encoding(data, from_html_meta=True)
+
+
+def _fitting(data: bytes, encoding: str | None) -> tuple[str, str | None]:
+    from resiliparse.parse.encoding import map_encoding_to_html5
+
+    known = map_encoding_to_html5(encoding, fallback_utf8=False) if encoding else None
+    if not known:
+        return "", "undecodable"
+    try:
+        text = data.decode(known, "replace")
+    except (LookupError, ValueError):
+        return "", "undecodable"
+    damaged = text.count("\ufffd")
+    if damaged and 10 * damaged > len(text) - len(text.encode("ascii", "ignore")):
+        return "", "undecodable"
+    # Some of Python's decoders let halves of pairs through.
+    return text.encode("utf-8", "replace").decode("utf-8"), None
+
+
+def extract_text(html: str, extractor: str) -> tuple[str, str | None]:
+    """Returns the text of a page of HTML, and the reason of rejection if there is none.
+
+    Reasons: `nested_too_deeply`, `no_text`, `extractor_failed`.
+
+    Args:
+        html: The page.
+        extractor: A key of `EXTRACTORS`.
+
+    Example:
+
+    >>> extract_text("<nav>Home</nav><p>Call me Ishmael.</p>", "resiliparse")
+    ('Call me Ishmael.', None)
+    """
+    if depth_of(html) > MAX_DEPTH:
+        return "", "nested_too_deeply"
+    try:
+        text = EXTRACTORS[extractor](html)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError):
+        return "", "extractor_failed"
+    return (text, None) if text.strip() else ("", "no_text")
+
+
+def depth_of(html: str) -> int:
+    """Returns how deep the elements of a page are nested, those that end by themselves left out.
+
+    Where there are too few tags to matter, it is 0.
+
+    Example:
+
+    >>> depth_of("<div>" * 2000 + "<p>" * 9), depth_of("<b></b>" * 2000), depth_of("<div>")
+    (2000, 1, 0)
+    """
+    # Few tags cannot be deep, and counting them is much quicker than reading them.
+    if html.count("<") <= MAX_DEPTH:
+        return 0
+    open_elements: Counter[str] = Counter()
+    depth = deepest = 0
+    for end, name in _TAG.findall(html.lower()):
+        if not end:
+            open_elements[name] += 1
+            depth += 1
+            deepest = max(deepest, depth)
+        elif open_elements[name]:
+            open_elements[name] -= 1
+            depth -= 1
+    return deepest
+
+
+def _trafilatura(html: str) -> str:
+    from trafilatura import extract
+
+    return extract(html, include_comments=False, fast=True) or ""
+
+
+def _resiliparse(html: str) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    return extract_plain_text(html, main_content=True, alt_texts=False, comments=False, post_meta=False)
+
+
+EXTRACTORS: dict[str, Callable[[str], str]] = {"trafilatura": _trafilatura, "resiliparse": _resiliparse}

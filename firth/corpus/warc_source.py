@@ -1,0 +1,84 @@
+"""Crawl archives: pages as they came over the wire (WARC), and their text (WET)."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from firth.corpus.decoding import Stated, decode_text, make_document, reject
+from firth.corpus.document import Document
+from firth.corpus.http_records import HTML_TYPES, open_record, read_page, target_uri, type_of
+from firth.corpus.pages import decode_page, extract_text
+from firth.corpus.rejection import Rejection
+from firth.corpus.source_files import SourceFile
+from firth.corpus.warc_records import WarcRecord, read_warc_records
+from firth.recipes.sources import FileSource, WarcSource, WetSource
+
+if TYPE_CHECKING:
+    import fastwarc.warc
+
+    Read = Callable[[fastwarc.warc.WarcRecord], tuple[str, str | None]]
+
+# They speak of the file or of other records, and hold nothing to read.
+ABOUT_OTHERS = ("warcinfo", "request", "metadata")
+
+
+def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the pages of an archive as documents, and rejections for responses that are none.
+
+    Records of type warcinfo, request and metadata are passed over. Reasons: the `problem`s of
+    `WarcRecord`; `not_a_response` for records of other types; those of `read_page` and `extract_text`;
+    `undecodable`; `empty`. One worker reads a file.
+    """
+
+    def read(record: "fastwarc.warc.WarcRecord") -> tuple[str, str | None]:
+        if type_of(record) != "response":
+            return "", "not_a_response"
+        page, problem = read_page(record, source.max_document_bytes)
+        if not page or problem:
+            return "", problem
+        text, problem = decode_page(page.body, page.charset)
+        if not problem and page.content_type in HTML_TYPES:
+            text, problem = extract_text(text, source.extractor)
+        return text, problem or (None if text.strip() else "no_text")
+
+    yield from _read_records(source, file.path, read)
+
+
+def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the texts of a WET file as documents, and rejections for other records.
+
+    Reasons: the `problem`s of `WarcRecord`; `not_a_conversion`; `invalid_utf8`; `empty`. One worker reads a
+    file.
+    """
+
+    def read(record: "fastwarc.warc.WarcRecord") -> tuple[str, str | None]:
+        if type_of(record) != "conversion":
+            return "", "not_a_conversion"
+        return decode_text(record.reader.read())
+
+    yield from _read_records(source, file.path, read)
+
+
+def _read_records(source: FileSource, path: str, read: "Read") -> Iterator[Document | Rejection]:
+    nothing = True
+    for record in read_warc_records(path, source.max_document_bytes):
+        outcome = _read_record(source, path, record, read)
+        if outcome:
+            nothing = False
+            yield outcome
+    if nothing:
+        yield reject(source, path, 0, "empty", b"")
+
+
+def _read_record(
+    source: FileSource, path: str, record: WarcRecord, read: "Read"
+) -> Document | Rejection | None:
+    text, uri, problem = "", "", record.problem
+    if not problem:
+        opened = open_record(record)
+        if opened and type_of(opened) in ABOUT_OTHERS:
+            return None
+        text, problem = read(opened) if opened else ("", "malformed_header")
+        uri = target_uri(opened) if opened else ""
+    if problem:
+        return reject(source, path, record.number, problem, record.block, record.size)
+    return make_document(source, f"{path}#R{record.number}", text, Stated(uri=uri))
