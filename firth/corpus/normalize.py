@@ -1,24 +1,24 @@
-"""Unicode normalisation and the removal of what no reader sees."""
+"""One form for all text, and the removal of what no reader sees."""
 
 import re
 import unicodedata
 
 from firth.corpus.document import Document
 from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
-from firth.recipes.cleaning import NormalizeStep
+from firth.recipes.normalization import Normalization, NormalizeStep
 
-_LINE_ENDINGS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
-_INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
+_CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
+_NON_ASCII_LINE = re.compile(r"[^\n]*[^\x00-\x7f][^\n]*")
 
 
 class Normalize(DocumentStep):
     r"""Brings a text to one Unicode form, its lines to `\n`, and removes control characters and margins.
 
-    Tabs stay. A document of which nothing remains is dropped as `empty`.
+    A document of which nothing remains is dropped as `empty`.
 
     Example:
 
-    >>> normalize_text("  cafe\u0301\r\n\x00ok ", "NFC")
+    >>> normalize_text("  cafe\u0301\r\n\x00ok ", Normalization())
     'café\nok'
     """
 
@@ -26,25 +26,41 @@ class Normalize(DocumentStep):
     changes_text = True
 
     def __init__(self, config: NormalizeStep):
-        self._form = config.form
+        self._options = config
+        # What is repaired may look damaged once it is in another form.
+        self.idempotent = not config.mojibake
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        text = normalize_text(document.text, self._form)
-        if not text:
-            return Drop("empty")
-        if text == document.text:
-            return Keep(document)
-        return Keep(Document(document.id, text, document.source, document.licence, document.uri))
+        text = normalize_text(document.text, self._options)
+        return Drop("empty") if not text or text.isspace() else Keep(document.with_text(text))
 
 
-def normalize_text(text: str, form: str) -> str:
-    """Returns the text as the step `normalize` leaves it.
+def normalize_text(text: str, options: Normalization) -> str:
+    """Returns the text as the step `normalize` leaves it, and as the tokenizer reads it, mojibake apart.
 
-    Args:
-        text: Any text.
-        form: "NFC" or "NFKC".
+    Unicode's forms are those of Python's `unicodedata`. For a character that is newer than the tables of
+    Python or of tensorflow-text, the graph may differ.
     """
+    if options.mojibake and not text.isascii():
+        text = _repair_mojibake(text)
+    # Nearly all text has none of what is replaced before the Unicode form.
+    if _CONTROL_OR_LINE_END.search(text):
+        for pattern, replacement in options.substitutions_before:
+            text = re.sub(pattern, replacement, text)
     if not text.isascii():
-        text = unicodedata.normalize(form, text)  # type: ignore[arg-type]
-    text = _LINE_ENDINGS.sub("\n", text)
-    return _INVISIBLE.sub("", text).strip()
+        text = unicodedata.normalize(options.form, text)
+    if options.whitespace == "margins":
+        return text.strip()
+    for pattern, replacement in options.substitutions_after:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def _repair_mojibake(text: str) -> str:
+    """Repairs line by line, since one character that the wrong encoding lacks speaks for all of a text."""
+    import ftfy
+    from ftfy.badness import is_bad
+
+    if not is_bad(text):
+        return text
+    return _NON_ASCII_LINE.sub(lambda line: ftfy.fix_encoding(line.group()), text)

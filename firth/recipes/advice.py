@@ -12,6 +12,19 @@ def notices(recipe: Recipe) -> list[str]:
     >>> notices(load_recipe("bert_base", ["training.steps=5000"]))
     ['training.optimizer.warmup_steps: 10,000 is not below training.steps: 5,000, so the learning rate ...']
     """
+    return [*_on_cleaning(recipe), *_on_training(recipe)]
+
+
+def _on_cleaning(recipe: Recipe) -> list[str]:
+    if not any(step.kind == "normalize" and step.mojibake for step in recipe.cleaning.steps):
+        return []
+    return [
+        "cleaning.steps: normalize repairs mojibake, which a graph cannot, so the served model reads text as "
+        "it is sent"
+    ]
+
+
+def _on_training(recipe: Recipe) -> list[str]:
     training, found = recipe.training, []
     optimizer, steps = training.optimizer, training.steps
     warmup = optimizer.warmup_steps

@@ -5,13 +5,9 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config, Fraction
-
-
-class NormalizeStep(Config):
-    r"""Unicode normalisation, line endings to `\n`, control characters removed, blank margins stripped."""
-
-    kind: Literal["normalize"]
-    form: Literal["NFC", "NFKC"] = "NFC"
+from firth.recipes.filters import FilterStep
+from firth.recipes.normalization import NormalizeStep
+from firth.recipes.privacy import PiiStep
 
 
 class LengthStep(Config):
@@ -45,7 +41,8 @@ class ExactDuplicatesStep(Config):
 
 
 Step = Annotated[
-    NormalizeStep | LengthStep | CharactersStep | ExactDuplicatesStep, pydantic.Field(discriminator="kind")
+    NormalizeStep | LengthStep | CharactersStep | FilterStep | PiiStep | ExactDuplicatesStep,
+    pydantic.Field(discriminator="kind"),
 ]
 
 

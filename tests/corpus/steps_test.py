@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.corpus.exact_duplicates import ExactDuplicates
-from firth.corpus.normalize import normalize_text
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import DocumentStep, Drop, Keep
 from firth.recipes import cleaning
@@ -48,12 +47,6 @@ def test_the_table_and_the_recipe_types_agree():
     types = typing.get_args(typing.get_args(cleaning.Step)[0])
     kinds = [typing.get_args(each.model_fields["kind"].annotation)[0] for each in types]
     assert sorted(STEPS) == sorted(kinds)
-
-
-@given(st.text(), st.sampled_from(["NFC", "NFKC"]))
-def test_normalizing_again_changes_nothing(text, form):
-    once = normalize_text(text, form)
-    assert normalize_text(once, form) == once
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1), st.randoms(use_true_random=False))

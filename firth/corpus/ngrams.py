@@ -1,0 +1,69 @@
+"""N-grams of words that a text repeats."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Repeats(NamedTuple):
+    """The n-grams that occur more than once, all of one length.
+
+    Attributes:
+        n: Words in each.
+        starts: Where the occurrences begin: int64 [occurrences], those of one n-gram side by side.
+        groups: Where in `starts` each n-gram's occurrences begin: int64 [different n-grams].
+    """
+
+    n: int
+    starts: np.ndarray
+    groups: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each occurs: int64 [different n-grams]."""
+        return np.diff(self.groups, append=len(self.starts))
+
+    @property
+    def later(self) -> np.ndarray:
+        """Where the occurrences begin, without the first of each n-gram: int64 [occurrences]."""
+        firsts = np.minimum.reduceat(self.starts, self.groups)
+        return self.starts[self.starts != np.repeat(firsts, self.counts)]
+
+
+def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
+    """Yields the repeated n-grams for n = 1, 2, ..., as long as there are any.
+
+    Example:
+
+    >>> for repeats in repeated_ngrams("to be or not to be".split()):
+    ...     print(repeats.n, sorted(repeats.starts.tolist()), repeats.later.tolist())
+    1 [0, 1, 4, 5] [4, 5]
+    2 [0, 4] [4]
+    """
+    # A word's number is where it stood first; a table that is asked with a counter calls no Python.
+    first: dict[str, int] = {}
+    numbers = np.fromiter(map(first.setdefault, words, itertools.count()), np.int64, len(words))
+    if len(first) == len(words):
+        return
+    is_repeated = np.bincount(numbers)[numbers] > 1
+    keys, starts = numbers, np.arange(len(words))
+    for n in itertools.count(1):
+        if not len(keys):
+            return
+        order = np.argsort(keys)
+        ordered, starts = keys[order], starts[order]
+        as_before = np.concatenate(([False], ordered[1:] == ordered[:-1], [False]))
+        repeated = as_before[:-1] | as_before[1:]
+        starts = starts[repeated]
+        if not len(starts):
+            return
+        opens = ~as_before[:-1][repeated]
+        yield Repeats(n, starts, np.flatnonzero(opens))
+        # An n-gram repeats only where the shorter one and its further word do.
+        names = np.cumsum(opens)
+        goes_on = starts + n < len(words)
+        goes_on[goes_on] = is_repeated[starts[goes_on] + n]
+        starts, names = starts[goes_on], names[goes_on]
+        keys = names * len(words) + numbers[starts + n]

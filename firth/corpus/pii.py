@@ -1,0 +1,88 @@
+"""Personal data and keys, found in text and replaced."""
+
+import bisect
+from collections import Counter
+from typing import NamedTuple
+
+from firth.corpus.document import Document
+from firth.corpus.hashing import digest
+from firth.corpus.privacy.finder import Finder
+from firth.corpus.privacy.table import FINDERS
+from firth.corpus.steps import Decision, DocumentStep, Keep
+from firth.recipes.privacy import PII_TYPES, PiiStep
+
+# After so many surrogates that are valid values themselves the placeholder has to do.
+_ATTEMPTS = 1000
+
+
+class Finding(NamedTuple):
+    """A value of personal data in a text: where it stands, and its type."""
+
+    start: int
+    end: int
+    type: str
+
+
+class Pii(DocumentStep):
+    """Replaces personal data by placeholders or surrogates, and counts by type how much it replaced.
+
+    A surrogate depends on the seed and on the value alone. It is chosen so that it is no valid value of any
+    type, so it is nobody's, and a second pass leaves it alone.
+
+    Example:
+
+    >>> step = Pii(PiiStep(kind="pii"))
+    >>> step.scrub("Ask jane@roe.org or call +1 212-736-5000.")
+    'Ask <EMAIL> or call <PHONE>.'
+    >>> Pii(PiiStep(kind="pii", replacement="surrogate")).scrub("Ask jane@roe.org.")
+    'Ask ...@example....'
+    """
+
+    changes_text = True
+
+    def __init__(self, config: PiiStep):
+        self._config = config
+        self._finders: dict[str, Finder] = {
+            name: FINDERS[name](config) for name in PII_TYPES if name in config.types
+        }
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        findings = self.find(document.text)
+        if not findings:
+            return Keep(document)
+        counts = Counter(finding.type for finding in findings)
+        return Keep(document.with_text(self._replace(document.text, findings)), counts)
+
+    def scrub(self, text: str) -> str:
+        """Returns a text with its personal data replaced."""
+        return self._replace(text, self.find(text))
+
+    def find(self, text: str) -> list[Finding]:
+        """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
+        found: list[Finding] = []
+        for name, finder in self._finders.items():
+            for start, end in finder.find(text):
+                place = bisect.bisect(found, (start,))
+                free_from = found[place - 1].end if place else 0
+                free_to = found[place].start if place < len(found) else len(text)
+                if free_from <= start and end <= free_to:
+                    found.insert(place, Finding(start, end, name))
+        return found
+
+    def _replace(self, text: str, findings: list[Finding]) -> str:
+        parts, position = [], 0
+        for start, end, name in findings:
+            parts += [text[position:start], self._replacement(name, text[start:end])]
+            position = end
+        return "".join([*parts, text[position:]])
+
+    def _replacement(self, name: str, value: str) -> str:
+        if self._config.replacement == "placeholder":
+            return f"<{name.upper()}>"
+        own = self._finders[name]
+        others = [finder for finder in self._finders.values() if finder is not own]
+        for attempt in range(_ATTEMPTS):
+            surrogate = own.reshape(value, digest(str(self._config.seed), name, value, str(attempt)))
+            if not any(finder.accepts(surrogate) for finder in (own, *others)):
+                return surrogate
+        return f"<{name.upper()}>"

@@ -1,0 +1,1 @@
+"""Personal data in text: one file for each family of types."""

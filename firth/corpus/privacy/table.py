@@ -1,0 +1,22 @@
+"""The types of personal data there are, by their name in a recipe."""
+
+from collections.abc import Callable
+
+from firth.corpus.privacy.addresses import Emails, Ipv4Addresses, Ipv6Addresses
+from firth.corpus.privacy.finder import Finder
+from firth.corpus.privacy.national_ids import NationalIds
+from firth.corpus.privacy.numbers import CreditCards, Ibans
+from firth.corpus.privacy.phones import Phones
+from firth.corpus.privacy.secrets import Secrets
+from firth.recipes.privacy import PiiStep
+
+FINDERS: dict[str, Callable[[PiiStep], Finder]] = {
+    "secret": Secrets,
+    "email": Emails,
+    "ipv6": Ipv6Addresses,
+    "ipv4": Ipv4Addresses,
+    "iban": Ibans,
+    "credit_card": CreditCards,
+    "national_id": NationalIds,
+    "phone": Phones,
+}

@@ -1,0 +1,90 @@
+"""What holds for every step that looks at one document at a time."""
+
+import dataclasses
+import pickle
+import typing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firth.corpus.step_table import STEPS
+from firth.corpus.steps import DocumentStep, Drop, Keep
+from firth.recipes import cleaning
+from firth.recipes.filters import BadWordsStep, C4Step, GopherQualityStep, LanguageStep, WordList
+from firth.recipes.normalization import NormalizeStep
+from firth.recipes.privacy import PiiStep
+from tests.corpus.helpers import document
+
+
+def defaults():
+    """Yields each kind of document step that needs no further value, so that a new one is tested too."""
+    for each in typing.get_args(typing.get_args(cleaning.Step)[0]):
+        (kind,) = typing.get_args(each.model_fields["kind"].annotation)
+        required = [name for name, field in each.model_fields.items() if field.is_required()]
+        if issubclass(STEPS[kind], DocumentStep) and required == ["kind"]:
+            yield each(kind=kind)
+
+
+CONFIGS = [
+    *defaults(),
+    NormalizeStep(kind="normalize", form="NFKC", whitespace="collapse"),
+    NormalizeStep(kind="normalize", mojibake=True),
+    C4Step(kind="c4", min_sentences=1, terminal_punctuation=False),
+    GopherQualityStep(kind="gopher_quality", min_words=5),
+    LanguageStep(kind="language", languages=("en", "de"), min_probability=0.5),
+    BadWordsStep(kind="bad_words", lists=(WordList(path=""),)),
+    PiiStep(kind="pii", replacement="surrogate", private_addresses=True, phone_regions=("US", "GB", "DE")),
+]
+
+PIECES = [
+    "The whale swam to the sea.", "It was the best of times.", "Home | News | Contact", "• one",
+    "and so on...", "See our privacy policy.", "Turn Javascript on.", "[1]", "[edit]", "{", "lorem ipsum",
+    "#", "…", "123", "x" * 40, "darn", "Es war die beste und die schlimmste Zeit.", "\n", "\n\n", " ", "\t",
+    "\r\n", "\x00", "\ufeff", "é", "e\u0301", "cafÃ©", "\ufb01", "jane.roe@mail.org", "+1 212-736-5000",
+    "tel 2127365000", "8.8.4.4", "10.0.0.7", "2606:4700::1111", "4111 1111 1111 1111",
+    "DE89 3704 0044 0532 0130 00", "536-90-4399", "AKIA2E0A8F3B244C9986", "password = q8Zx3Lm9Tr2Vw7Kp5",
+    "1.2.3.4",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).flatmap(
+    lambda pieces: st.sampled_from(["", " ", "\n"]).map(lambda between: between.join(pieces))
+)
+
+
+@pytest.fixture(scope="module", params=CONFIGS, ids=lambda config: config.kind)
+def step(request, tmp_path_factory) -> DocumentStep:
+    config = request.param
+    if config.kind == "bad_words":
+        path = tmp_path_factory.mktemp("words") / "list"
+        path.write_text("darn\n")
+        config = config.model_copy(update={"lists": (WordList(path=str(path)),)})
+    return STEPS[config.kind](config)
+
+
+def test_each_kind_is_there():
+    kinds = {kind for kind, factory in STEPS.items() if issubclass(factory, DocumentStep)}
+    assert kinds == {config.kind for config in CONFIGS}
+
+
+@settings(max_examples=25, deadline=None)
+@given(text=TEXTS)
+def test_decisions(step, text):
+    decision = step.decide(document(text, "a", "docs"))
+    elsewhere = document(text, "b", "web", licence="none")
+    if isinstance(decision, Drop):
+        assert decision.reason in step.reasons
+        assert step.decide(elsewhere) == decision
+        return
+    assert step.decide(elsewhere) == Keep(elsewhere.with_text(decision.document.text), decision.counts)
+    assert dataclasses.replace(decision.document, text=text) == document(text, "a", "docs")
+    if not step.changes_text:
+        assert decision == Keep(document(text, "a", "docs"))
+    assert all(count > 0 for count in decision.counts.values())
+    if step.idempotent:
+        assert step.decide(decision.document) == Keep(decision.document)
+
+
+def test_a_step_decides_the_same_on_another_worker(step):
+    copy = pickle.loads(pickle.dumps(step))
+    for piece in PIECES:
+        assert copy.decide(document(piece)) == step.decide(document(piece))
