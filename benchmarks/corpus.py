@@ -52,7 +52,7 @@ def clean(folder: str) -> None:
 
 
 def count_and_train(folder: str) -> None:
-    words = count_corpus_words(make_pipeline, f"{folder}/{TRAIN}/*", CONFIG.lowercase, folder)
+    words = count_corpus_words(make_pipeline, f"{folder}/{TRAIN}/*", CONFIG, folder)
     train_tokenizer(words, CONFIG, f"{folder}/tokenizer")
 
 

@@ -53,13 +53,13 @@ class Corpus:
         self._folder = folder
         if not (folder / "corpus_report.json").exists():
             self._read_and_clean()
-        self._words: dict[bool, dict[str, int]] = {}
+        self._words: dict[tuple[str, bool], dict[str, int]] = {}
 
     def prepare(self, recipe: Recipe) -> Prepared:
         """Returns the tokenizer and the rows of a recipe, made if no recipe before had the same."""
         tokenizer = self._folder / f"tokenizer-{_key(recipe.tokenizer)}"
         if not tokenizer.exists():
-            train_tokenizer(self._count(recipe.tokenizer.lowercase), recipe.tokenizer, str(tokenizer))
+            train_tokenizer(self._count(recipe.tokenizer), recipe.tokenizer, str(tokenizer))
         room = recipe.objective.special_tokens, recipe.objective.raw_length(recipe.sequences)
         rows = self._folder / f"rows-{_key(recipe.tokenizer, recipe.sequences, room)}"
         if not (rows / COUNTS_FILE).exists():
@@ -89,12 +89,12 @@ class Corpus:
         splits = {split: f"{folder}/{split}" for split in SPLITS}
         curate(_make_pipeline, folder, f"{folder}/raw/*", Cleaning(), splits, folder)
 
-    def _count(self, lowercase):
-        if lowercase not in self._words:
+    def _count(self, config):
+        key = config.kind, config.lowercase
+        if key not in self._words:
             pattern = f"{self._folder}/{TRAIN}/*"
-            counts = count_corpus_words(_make_pipeline, pattern, lowercase, str(self._folder))
-            self._words[lowercase] = counts
-        return self._words[lowercase]
+            self._words[key] = count_corpus_words(_make_pipeline, pattern, config, str(self._folder))
+        return self._words[key]
 
 
 def _make_pipeline() -> beam.Pipeline:

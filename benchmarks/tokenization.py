@@ -1,10 +1,11 @@
-"""Encoding speed of firth's WordPiece beside its bare kernel, Hugging Face's and KerasHub's, on one thread.
+"""Encoding speed of firth's tokenizers beside Hugging Face's, sentencepiece's and KerasHub's, on one thread.
 
     python -m benchmarks.tokenization                       # docstrings of installed packages
+    python -m benchmarks.tokenization --kind bpe            # or unigram, sentencepiece_bpe
     python -m benchmarks.tokenization --text book.txt       # one's own text, a document a line
     python -m benchmarks.tokenization --json figures.json
 
-All four have the same vocabulary and read the same texts in turn, several rounds; the figures are medians.
+All have the same vocabulary and read the same texts in turn, several rounds; the figures are medians.
 """
 
 import os
@@ -15,12 +16,18 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import argparse
 import ast
 import importlib.util
+import itertools
 import json
 import pathlib
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+KINDS = ("wordpiece", "bpe", "unigram", "sentencepiece_bpe")
+# What reads Python strings and not tensors.
+IN_PYTHON = ("Hugging Face tokenizers", "sentencepiece package")
+SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PACKAGES = ("numpy", "keras", "apache_beam", "tensorflow")
 
 
@@ -51,7 +58,23 @@ def read_texts(path: pathlib.Path | None, megabytes: float) -> list[str]:
     return texts
 
 
-def build_encoders(vocabulary: list[str]) -> dict[str, Callable[[list[str]], object]]:
+class Trained(NamedTuple):
+    """What a kind's encoders are made of, and how long that took."""
+
+    encoders: dict[str, Callable[[list[str]], object]]
+    distinct_words: int
+    pieces: int
+    count_seconds: float
+    train_seconds: float
+
+
+def graph(function):
+    import tensorflow as tf
+
+    return tf.function(function, input_signature=[tf.TensorSpec([None], tf.string)])
+
+
+def wordpiece_encoders(vocabulary: list[str]) -> dict[str, Callable[[list[str]], object]]:
     import keras_hub
     import tensorflow as tf
     import tensorflow_text as tf_text
@@ -59,9 +82,6 @@ def build_encoders(vocabulary: list[str]) -> dict[str, Callable[[list[str]], obj
     from tokenizers import models, normalizers, pre_tokenizers
 
     from firth.tokenizers import WordPieceTokenizer
-
-    def graph(function):
-        return tf.function(function, input_signature=[tf.TensorSpec([None], tf.string)])
 
     bare = tf_text.FastBertTokenizer(vocabulary, token_out_type=tf.int32, lower_case_nfd_strip_accents=True)
     hub = keras_hub.tokenizers.WordPieceTokenizer(vocabulary, lowercase=True, strip_accents=True)
@@ -77,6 +97,76 @@ def build_encoders(vocabulary: list[str]) -> dict[str, Callable[[list[str]], obj
     }
 
 
+def merges_of(vocabulary: list[str]) -> list[tuple[str, str]]:
+    """Returns how each piece is made: as its bytes are encoded by the pieces before it."""
+    rank = {piece: index for index, piece in enumerate(vocabulary)}
+    merges = []
+    for piece in vocabulary[len(SPECIALS) + 256 :]:
+        parts = list(piece)
+        while len(parts) > 2:
+            ranks = [rank.get(first + second, len(rank)) for first, second in itertools.pairwise(parts)]
+            place = ranks.index(min(ranks))
+            parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        merges.append((parts[0], parts[1]))
+    return merges
+
+
+def bpe_encoders(vocabulary: list[str]) -> dict[str, Callable[[list[str]], object]]:
+    import keras_hub
+    import tokenizers
+    from tokenizers import models, pre_tokenizers
+
+    from firth.tokenizers import BytePairTokenizer
+
+    merges = merges_of(vocabulary)
+    ids = {piece: index for index, piece in enumerate(vocabulary)}
+    rust = tokenizers.Tokenizer(models.BPE(ids, merges))
+    rust.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    hub = keras_hub.tokenizers.BytePairTokenizer(ids, [" ".join(pair) for pair in merges])
+    return {
+        "firth BytePairTokenizer": graph(BytePairTokenizer(vocabulary).tokenize),
+        "Hugging Face tokenizers": lambda texts: rust.encode_batch(texts, add_special_tokens=False),
+        "KerasHub BytePairTokenizer": graph(hub.tokenize),
+    }
+
+
+def sentencepiece_encoders(model: bytes) -> dict[str, Callable[[list[str]], object]]:
+    import keras_hub
+    import sentencepiece
+
+    from firth.tokenizers import SentencePieceTokenizer
+
+    package = sentencepiece.SentencePieceProcessor(model_proto=model)
+    hub = keras_hub.tokenizers.SentencePieceTokenizer(model)
+    return {
+        "firth SentencePieceTokenizer": graph(SentencePieceTokenizer(model).tokenize),
+        "sentencepiece package": lambda texts: package.encode(texts, num_threads=1),
+        "KerasHub SentencePieceTokenizer": graph(hub.tokenize),
+    }
+
+
+def train(kind: str, texts: list[str], pieces: int) -> Trained:
+    from firth import tokenizers
+
+    start = time.perf_counter()
+    if kind == "wordpiece":
+        counts = tokenizers.count_words(texts, lowercase=True)
+    else:
+        count = tokenizers.count_byte_words if kind == "bpe" else tokenizers.count_spaced_words
+        counts = count(texts)
+    counted = time.perf_counter()
+    if kind == "wordpiece":
+        made = tokenizers.train_wordpiece(counts, pieces, min_frequency=2)
+    elif kind == "bpe":
+        made = tokenizers.train_byte_pairs(counts, pieces, min_frequency=2)
+    else:
+        made = tokenizers.train_sentencepiece(counts, pieces, kind.removeprefix("sentencepiece_"))
+    trained = time.perf_counter()
+    build = {"wordpiece": wordpiece_encoders, "bpe": bpe_encoders}.get(kind, sentencepiece_encoders)
+    size = len(made) if isinstance(made, list) else pieces
+    return Trained(build(made), len(counts), size, counted - start, trained - counted)
+
+
 def measure(encoders, texts: list[str], rounds: int) -> dict[str, float]:
     """Returns the median speed of each encoder in MB/s."""
     import tensorflow as tf
@@ -85,8 +175,8 @@ def measure(encoders, texts: list[str], rounds: int) -> dict[str, float]:
     speeds: dict[str, list[float]] = {name: [] for name in encoders}
     for warm in (False, *[True] * rounds):
         for name, encode in encoders.items():
-            # Graphs read tensors, as they do in tf.data; the Rust library reads Python strings.
-            given = texts if name.startswith("Hugging") else tf.constant(texts)
+            # Graphs read tensors, as they do in tf.data; libraries without a graph read Python strings.
+            given = texts if name in IN_PYTHON else tf.constant(texts)
             start = time.perf_counter()
             encode(given)
             seconds = time.perf_counter() - start
@@ -97,6 +187,7 @@ def measure(encoders, texts: list[str], rounds: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--kind", choices=KINDS, default="wordpiece")
     parser.add_argument("--text", type=pathlib.Path, help="a file to read instead of docstrings")
     parser.add_argument("--megabytes", type=float, default=4.0)
     parser.add_argument("--pieces", type=int, default=8000)
@@ -108,30 +199,28 @@ def main() -> None:
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    from firth.tokenizers import count_words, train_wordpiece
-
     texts = read_texts(arguments.text, arguments.megabytes)
-    start = time.perf_counter()
-    counts = count_words(texts, lowercase=True)
-    counted = time.perf_counter()
-    vocabulary = train_wordpiece(counts, arguments.pieces, min_frequency=2)
-    trained = time.perf_counter()
-    speeds = measure(build_encoders(vocabulary), texts, arguments.rounds)
+    trained = train(arguments.kind, texts, arguments.pieces)
+    speeds = measure(trained.encoders, texts, arguments.rounds)
 
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
-    print(f"{len(texts)} texts, {megabytes:.1f} MB, {len(counts)} distinct words, {len(vocabulary)} pieces")
-    print(f"counted in {counted - start:.1f} s, trained in {trained - counted:.1f} s")
-    ours = speeds["firth WordPieceTokenizer"]
+    print(
+        f"{len(texts)} texts, {megabytes:.1f} MB, {trained.distinct_words} distinct words, "
+        f"{trained.pieces} pieces"
+    )
+    print(f"counted in {trained.count_seconds:.1f} s, trained in {trained.train_seconds:.1f} s")
+    ours = next(speed for name, speed in speeds.items() if name.startswith("firth"))
     print(f"{'encode, one thread':36}{'MB/s':>8}{'firth is':>10}")
     for name, speed in speeds.items():
         print(f"{name:36}{speed:8.1f}{ours / speed:9.2f}x")
     if arguments.json:
         figures = {
+            "kind": arguments.kind,
             "megabytes": megabytes,
-            "pieces": len(vocabulary),
-            "distinct_words": len(counts),
-            "count_seconds": counted - start,
-            "train_seconds": trained - counted,
+            "pieces": trained.pieces,
+            "distinct_words": trained.distinct_words,
+            "count_seconds": trained.count_seconds,
+            "train_seconds": trained.train_seconds,
             "megabytes_per_second": speeds,
             "firth_over": {name: ours / speed for name, speed in speeds.items()},
         }

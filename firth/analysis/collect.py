@@ -12,6 +12,7 @@ from firth.analysis.held_out import masked_sentences, plain_sentences
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 from firth.recipes import Recipe
+from firth.tokenizers.notation import as_word_piece
 
 SENTENCES = 12
 # More rows than sentences are read, because not every row has a fit one.
@@ -57,7 +58,8 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
     """Returns everything that the report shows; what is not there is left empty."""
     from firth.recipes.counting import parameter_counts
 
-    vocabulary = _vocabulary(inputs.tokenizer)
+    kind = inputs.recipe.tokenizer.kind
+    vocabulary = tuple(as_word_piece(piece, kind) for piece in _vocabulary(inputs.tokenizer))
     serving = _read_json(inputs.serving_report, "serving_report.json")
     filled, scored = _sentences(inputs, vocabulary)
     return RunRecord(
@@ -130,16 +132,22 @@ def _sentences(
 
     client, seed = Client(inputs.model), inputs.recipe.seed
     rows = eval_rows(inputs.examples, ROWS_READ, seed)
-    filled = _filled_masks(client, rows, vocabulary, seed) if client.inputs("fill_mask") else []
+    filled = _filled_masks(client, rows, vocabulary, inputs.recipe) if client.inputs("fill_mask") else []
     scored = _scored(client, rows, vocabulary, seed) if client.inputs("score") == ("text",) else []
     return filled, scored
 
 
-def _filled_masks(client, rows, vocabulary: Sequence[str], seed: int) -> list[FilledMask]:
-    sentences = list(masked_sentences(rows, vocabulary, seed))[:SENTENCES]
+def _filled_masks(client, rows, vocabulary: Sequence[str], recipe: Recipe) -> list[FilledMask]:
+    sentences = list(masked_sentences(rows, vocabulary, recipe.seed))[:SENTENCES]
     answers = client.fill_mask([sentence.text for sentence in sentences]) if sentences else []
     return [
-        FilledMask(sentence.before, sentence.answer, sentence.after, sentence.source, masks[0])
+        FilledMask(
+            sentence.before,
+            sentence.answer,
+            sentence.after,
+            sentence.source,
+            [(as_word_piece(piece, recipe.tokenizer.kind), score) for piece, score in masks[0]],
+        )
         for sentence, masks in zip(sentences, answers)
     ]
 

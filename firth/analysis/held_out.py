@@ -106,8 +106,14 @@ def _maskable(sentence: Sequence[str]) -> list[int]:
     return [
         position
         for position, (piece, after) in enumerate(zip(sentence, following))
-        if piece.isalpha() and len(piece) >= MIN_LETTERS and not after.startswith(CONTINUATION)
+        if piece.isalpha() and len(piece) >= MIN_LETTERS and not _goes_on(after)
     ]
+
+
+def _goes_on(piece: str) -> bool:
+    """Returns whether a piece is part of the word before it; a mark without a space before it is not."""
+    body = piece.removeprefix(CONTINUATION)
+    return body != piece and (body[:1].isalnum() or len(body) > 1)
 
 
 def _is_fit(sentence: Sequence[str]) -> bool:

@@ -6,6 +6,10 @@ import re
 # brackets go with it) that a space follows.
 _END = re.compile(r"\n[^\S\n]*\n\s*|[.!?][\"'”’»)\]]*\s+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+# White space of Unicode, which Python takes for more.
+_SPACES = "\t\n\v\f\r \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 _OPENING = frozenset("\"'“‘«([")
 
 
@@ -28,6 +32,24 @@ def split_sentences(text: str) -> list[str]:
             start = end
     sentences.append(text[start:])
     return sentences
+
+
+def spaces_to_next(sentences: list[str]) -> list[str]:
+    r"""Returns the sentences with the spaces behind each at the beginning of the next one.
+
+    There a tokenizer whose pieces hold spaces reads them as it does in the whole text.
+
+    Example:
+
+    >>> spaces_to_next(["It adds. ", "(Mostly.)\n\n", "returns"])
+    ['It adds.', ' (Mostly.)', '\n\nreturns']
+    """
+    moved, carried = [], ""
+    for index, sentence in enumerate(sentences):
+        kept = sentence if index == len(sentences) - 1 else sentence.rstrip(_SPACES)
+        moved.append(carried + kept)
+        carried = sentence[len(kept) :]
+    return moved
 
 
 def _opens(character: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from firth.corpus.document import Document
 from firth.corpus.hashing import hash63
 from firth.corpus.records import pickle_list
-from firth.corpus.sentences import split_sentences
+from firth.corpus.sentences import spaces_to_next, split_sentences
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -65,18 +65,22 @@ class Tokenize(beam.DoFn):
 
 def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:
     """Returns the documents in tokens: those of each text as a whole, with its sentences marked."""
+    from firth.tokenizers.word_bounds import word_starts
+
     sentences = [split_sentences(document.text) for document in documents]
+    if tokenizer.kind == "bpe":
+        sentences = [spaces_to_next(each) for each in sentences]
     tokens, words, bounds = _flat_tokens(tokenizer, [sentence for each in sentences for sentence in each])
     sentence_starts = np.zeros(len(tokens), bool)
     sentence_starts[bounds[:-1][bounds[1:] > bounds[:-1]]] = True
-    word_starts = tokenizer.word_start_table[tokens]
+    starts = word_starts(tokenizer, tokens, bounds)
     ends = bounds[np.cumsum([0, *map(len, sentences)])]
     return [
         TokenizedDocument(
             hash63(document.id),
             document.source,
             tokens[start:end],
-            word_starts[start:end],
+            starts[start:end],
             sentence_starts[start:end],
             None if words is None else words[start:end],
         )

@@ -10,11 +10,14 @@ from firth.corpus.errors import EmptyCorpusError
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.records import ReadBatches
 from firth.recipes.tokenizer import AnyTokenizer as Config
+from firth.recipes.tokenizer import BytePairTokenizer as BytePairConfig
+from firth.recipes.tokenizer import SentencePieceTokenizer as SentencePieceConfig
 from firth.recipes.tokenizer import WordTokenizer as WordConfig
+from firth.recipes.tokenizer import tokenizer_from_json
 
 
 def count_corpus_words(
-    make_pipeline: Callable[[], beam.Pipeline], pattern: str, lowercase: bool, scratch_folder: str
+    make_pipeline: Callable[[], beam.Pipeline], pattern: str, config: Config, scratch_folder: str
 ) -> dict[str, int]:
     """Returns how often each word stands in the documents of TFRecord files.
 
@@ -23,7 +26,7 @@ def count_corpus_words(
     Args:
         make_pipeline: Returns a new Beam pipeline.
         pattern: Of the TFRecord files.
-        lowercase: As the tokenizer will.
+        config: Of the tokenizer that will be trained on them.
         scratch_folder: Where the workers can write and this process can read.
     """
     path = f"{scratch_folder}/word_counts.json"
@@ -31,7 +34,7 @@ def count_corpus_words(
         _ = (
             pipeline
             | "Documents" >> ReadBatches(pattern)
-            | "Count" >> beam.Map(_count, lowercase)
+            | "Count" >> beam.Map(_count, config.to_json())
             | "Sum" >> beam.CombineGlobally(_sum_counts)
             | "Write" >> beam.Map(lambda counts: write_json(path, dict(counts)))
         )
@@ -53,27 +56,52 @@ def train_tokenizer(word_counts: dict[str, int], config: Config, folder: str) ->
 
 def _tokenizer(word_counts: dict[str, int], config: Config):
     from firth.tokenizers import (
+        BytePairTokenizer,
+        SentencePieceTokenizer,
         WordPieceTokenizer,
         WordTokenizer,
         build_word_vocabulary,
+        train_byte_pairs,
+        train_sentencepiece,
         train_wordpiece,
     )
 
+    size = config.vocabulary_size
     if isinstance(config, WordConfig):
-        words = build_word_vocabulary(word_counts, config.vocabulary_size, config.min_frequency)
+        words = build_word_vocabulary(word_counts, size, config.min_frequency)
         return WordTokenizer(words, lowercase=config.lowercase, max_characters=config.max_characters)
-    vocabulary = train_wordpiece(
-        word_counts, config.vocabulary_size, config.min_frequency, sentinels=config.sentinels
-    )
+    if isinstance(config, BytePairConfig):
+        ordered = dict(sorted(word_counts.items(), key=lambda item: (-item[1], item[0])))
+        return BytePairTokenizer(
+            train_byte_pairs(ordered, size, config.min_frequency, config.sentinels, config.ties)
+        )
+    if isinstance(config, SentencePieceConfig):
+        model = train_sentencepiece(
+            word_counts,
+            size,
+            config.model,
+            config.sentinels,
+            character_coverage=config.character_coverage,
+            byte_fallback=config.byte_fallback,
+            lowercase=config.lowercase,
+        )
+        return SentencePieceTokenizer(model, lowercase=config.lowercase)
+    vocabulary = train_wordpiece(word_counts, size, config.min_frequency, sentinels=config.sentinels)
     return WordPieceTokenizer(
         vocabulary, lowercase=config.lowercase, max_word_characters=config.max_word_characters
     )
 
 
-def _count(records: list[bytes], lowercase: bool) -> Counter[str]:
-    from firth.tokenizers import count_words
+def _count(records: list[bytes], config_json: str) -> Counter[str]:
+    from firth.tokenizers import count_byte_words, count_spaced_words, count_words
 
-    return Counter(count_words([Document.from_example(record).text for record in records], lowercase))
+    texts = [Document.from_example(record).text for record in records]
+    config = tokenizer_from_json(config_json)
+    if isinstance(config, BytePairConfig):
+        return Counter(count_byte_words(texts))
+    if isinstance(config, SentencePieceConfig):
+        return Counter(count_spaced_words(texts))
+    return Counter(count_words(texts, config.lowercase))
 
 
 def _sum_counts(counts: Iterable[Counter[str]]) -> Counter[str]:

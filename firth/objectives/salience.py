@@ -1,5 +1,7 @@
 """Names, dates and numbers, found by rule in the pieces of a cased tokenizer."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import tensorflow as tf
 
@@ -30,14 +32,14 @@ class SalienceRules:
     def __init__(self, tokenizer):
         if tokenizer.lowercase:
             raise ValueError("salient spans are found by their capitals, and the tokenizer lower-cases")
-        pieces = [piece.removeprefix("##") for piece in tokenizer.get_vocabulary()]
+        pieces = [text.decode(errors="replace").strip() for text in tokenizer.piece_texts]
         special = set(tokenizer.special_ids)
         ordinary = [index not in special for index in range(len(pieces))]
         self._digits = np.array([each and piece.isdigit() for each, piece in zip(ordinary, pieces)])
         self._letters = np.array([any(map(str.isalnum, piece)) for piece in pieces])
-        self._capitals = np.array([each and piece[0].isupper() for each, piece in zip(ordinary, pieces)])
+        self._capitals = np.array([each and piece[:1].isupper() for each, piece in zip(ordinary, pieces)])
         self._sizes = np.array([len(piece) for piece in pieces], np.int32)
-        self._months = _stack([tokenizer.tokenize(month).numpy().tolist() for month in MONTHS])
+        self._months = _stack(_readings(tokenizer, MONTHS))
 
     def __call__(self, row, text: Text) -> tf.Tensor:
         """Returns bool [raw_length]: the tokens of salient words.
@@ -79,6 +81,12 @@ class SalienceRules:
 
     def _any(self, flags, words):
         return self._total(tf.cast(flags, tf.int32), words) > 0
+
+
+def _readings(tokenizer, words: Sequence[str]) -> list[list[int]]:
+    """Returns the tokens of words, without and with a space before them, each sequence once."""
+    texts = [space + word for word in words for space in ("", " ")]
+    return [list(ids) for ids in dict.fromkeys(map(tuple, tokenizer.tokenize(texts).to_list()))]
 
 
 def _stack(lists: list[list[int]]) -> np.ndarray:

@@ -42,8 +42,24 @@ from firth.recipes.model import (
     TwoStreamTransformer,
 )
 from firth.recipes.recipe import Recipe
-from firth.recipes.sources import DocstringsSource, JsonlSource, TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer, WordTokenizer
+from firth.recipes.sources import (
+    DocstringsSource,
+    HtmlSource,
+    JsonlSource,
+    ParquetSource,
+    TextSource,
+    TfrecordSource,
+    WarcSource,
+    WetSource,
+    WikiextractorSource,
+)
+from firth.recipes.tokenizer import (
+    BytePairTokenizer,
+    SentencePieceTokenizer,
+    Sequences,
+    WordPieceTokenizer,
+    WordTokenizer,
+)
 from firth.recipes.training import AdamW, Training
 
 __all__ = [
@@ -51,6 +67,7 @@ __all__ = [
     "Attention",
     "BiLSTM",
     "BidirectionalLM",
+    "BytePairTokenizer",
     "CausalLM",
     "CausalTransformer",
     "CharacterCNN",
@@ -65,6 +82,7 @@ __all__ = [
     "ExactDuplicatesStep",
     "Export",
     "FeedForward",
+    "HtmlSource",
     "IidDenoising",
     "JsonlSource",
     "LearnedPositions",
@@ -72,6 +90,7 @@ __all__ = [
     "MaskedLM",
     "MaskedTransformer",
     "Norm",
+    "ParquetSource",
     "NormalizeStep",
     "PermutationLM",
     "PrefixLM",
@@ -82,16 +101,21 @@ __all__ = [
     "RotaryPositions",
     "RotaryScaling",
     "SalientSpans",
+    "SentencePieceTokenizer",
     "Sequences",
     "SinusoidalPositions",
     "SpanCorruption",
     "SpanMasking",
     "Split",
     "TextSource",
+    "TfrecordSource",
     "Threshold",
     "Training",
     "TwoStreamTransformer",
     "UniLM",
+    "WarcSource",
+    "WetSource",
+    "WikiextractorSource",
     "WordPieceTokenizer",
     "WordTokenizer",
     "load_recipe",

@@ -62,7 +62,8 @@ def _lengths(recipe: "Recipe") -> Iterator[str]:
 def _tokenizer(recipe: "Recipe") -> Iterator[str]:
     objective, tokenizer = recipe.objective, recipe.tokenizer
     if isinstance(objective, BidirectionalLM) != (tokenizer.kind == "words"):
-        needed = "words" if isinstance(objective, BidirectionalLM) else "wordpiece"
+        of_pieces = "wordpiece, bpe or sentencepiece"
+        needed = "words" if isinstance(objective, BidirectionalLM) else of_pieces
         yield f"objective.kind: {objective.kind} needs tokenizer.kind: {needed}"
     elif isinstance(objective, _Sentinels):
         sentinels = objective.sentinels_needed(recipe.sequences)

@@ -39,6 +39,76 @@ class WordPieceTokenizer(Config):
         return 0
 
 
+class BytePairTokenizer(Config):
+    """Byte-level byte-pair encoding with GPT-2's pattern (Radford et al. 2019, section 2.2).
+
+    Attributes:
+        vocabulary_size: Pieces asked for, the five special ones and 256 bytes included. A small corpus may
+            yield fewer; the model keeps this many rows.
+        min_frequency: A pair of pieces is merged if it occurs at least this often.
+        sentinels: As WordPiece's.
+        ties: Of pairs that occur equally often, `greater` merges the lexicographically greater pair of byte
+            strings, and `first_seen` the one that comes first where words go by descending count.
+    """
+
+    kind: Literal["bpe"] = "bpe"
+    vocabulary_size: int = pydantic.Field(default=50_257, ge=272)
+    min_frequency: int = pydantic.Field(default=2, ge=1)
+    sentinels: int = pydantic.Field(default=0, ge=0)
+    ties: Literal["greater", "first_seen"] = "greater"
+
+    @pydantic.model_validator(mode="after")
+    def _bytes_are_left(self):
+        if self.vocabulary_size < self.sentinels + 272:
+            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
+        return self
+
+    @property
+    def lowercase(self) -> bool:
+        """Bytes are kept as they are."""
+        return False
+
+    @property
+    def max_characters(self) -> int:
+        """Pieces are read by their ids alone."""
+        return 0
+
+
+class SentencePieceTokenizer(Config):
+    """SentencePiece (Kudo and Richardson 2018).
+
+    Attributes:
+        model: `unigram`, the likeliest pieces under a model of single pieces (Kudo 2018), or `bpe`.
+        vocabulary_size: Pieces asked for, the five special ones included. A small corpus may yield fewer; the
+            model keeps this many rows.
+        lowercase: Fold case.
+        character_coverage: The share of all characters that have pieces of their own.
+        byte_fallback: Write other characters as bytes, where they would be `[UNK]`.
+        sentinels: As WordPiece's.
+    """
+
+    kind: Literal["sentencepiece"] = "sentencepiece"
+    model: Literal["unigram", "bpe"] = "unigram"
+    vocabulary_size: int = pydantic.Field(default=32_000, ge=16)
+    lowercase: bool = False
+    character_coverage: float = pydantic.Field(default=0.9995, gt=0.9, le=1.0)
+    byte_fallback: bool = False
+    sentinels: int = pydantic.Field(default=0, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _pieces_are_left(self):
+        if self.vocabulary_size < self.sentinels + 16 + 256 * self.byte_fallback:
+            raise ValueError(
+                f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels and bytes"
+            )
+        return self
+
+    @property
+    def max_characters(self) -> int:
+        """Pieces are read by their ids alone."""
+        return 0
+
+
 class WordTokenizer(Config):
     """Whole words, each with its characters (Peters et al. 2018, section 3.4).
 
@@ -64,11 +134,16 @@ class WordTokenizer(Config):
         return 0
 
 
-AnyTokenizer = Annotated[WordPieceTokenizer | WordTokenizer, pydantic.Field(discriminator="kind")]
+AnyTokenizer = Annotated[
+    WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer,
+    pydantic.Field(discriminator="kind"),
+]
 _ANY_TOKENIZER: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyTokenizer)
 
 
-def tokenizer_from_json(text: str) -> WordPieceTokenizer | WordTokenizer:
+def tokenizer_from_json(
+    text: str,
+) -> WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer:
     """Returns the part that `to_json` wrote, of whichever kind.
 
     Example:

@@ -5,7 +5,6 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.models.predictions import Predictions
-from firth.tokenizers.vocabulary import SUFFIX_MARK
 
 # Where an objective puts the tokens that its main loss predicts, and their weights.
 _LABELS = (
@@ -48,9 +47,9 @@ def text_sums(
 def bytes_of_tokens(tokenizer) -> np.ndarray:
     """Returns the UTF-8 bytes that each token stands for: float32 [vocabulary].
 
-    Spaces between words are in no token, and are not counted; special tokens stand for no text.
+    A space counts where it is part of a token, as with byte-pair encoding and SentencePiece; where spaces
+    between words are in no token, they are not counted. Special tokens stand for no text.
     """
-    sizes = [len(token.removeprefix(SUFFIX_MARK).encode()) for token in tokenizer.get_vocabulary()]
-    table = np.array(sizes, np.float32)
+    table = np.array([len(text) for text in tokenizer.piece_texts], np.float32)
     table[list(tokenizer.special_ids)] = 0.0
     return table

@@ -8,6 +8,7 @@ from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
 from firth.tokenizers import WordTokenizer
+from firth.tokenizers.word_bounds import word_starts
 
 TEXTS = (
     "You shall know a word by the [MASK] it keeps.",
@@ -38,7 +39,7 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
     fields = {
         names.EXAMPLE_ID: [example_id],
         names.RAW_TOKENS: tokens,
-        names.WORD_STARTS: np.asarray(tokenizer.word_start_table)[tokens],
+        names.WORD_STARTS: word_starts(tokenizer, tokens, np.array([0, len(tokens)])),
         names.SENTENCE_STARTS: np.arange(len(tokens)) == 0,
         names.CHUNK_LENGTHS: [len(tokens)],
         names.DOCUMENT_KEYS: [example_id + 1],

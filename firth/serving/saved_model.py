@@ -73,6 +73,8 @@ def _write(served: Served, unigram_counts: np.ndarray, directory: str) -> None:
     module = tf.Module()
     # Keras's own variables would save too, but TF Serving's loader does not find them.
     module.model_variables = [variable.value for variable in served.model.variables]
+    # Word vocabularies have none: an exported model reads their characters.
+    module.tokenizer_kernel = getattr(served.tokenizer, "kernel", None)
     tf.saved_model.save(module, directory, signatures=_signatures(served, unigram))
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
     with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION), "w") as file:

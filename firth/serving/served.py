@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from firth.recipes import Recipe
 from firth.serving.encoding import Encoded, encode, encode_words, with_last_segment
-from firth.tokenizers import WordPieceTokenizer, WordTokenizer
+from firth.tokenizers import WordTokenizer
+from firth.tokenizers.storage import AnyTokenizer
 
 # Of XLNet's `[CLS]`; see `firth.objectives.PermutationLMObjective`.
 CLS_SEGMENT = 2
@@ -25,7 +26,7 @@ class Served:
     """
 
     model: keras.Model
-    tokenizer: WordPieceTokenizer | WordTokenizer
+    tokenizer: AnyTokenizer
     recipe: Recipe
 
     @property

@@ -1,5 +1,8 @@
 """The special pieces, and how they are found in raw text before normalisation takes them apart."""
 
+import re
+from collections.abc import Iterable
+
 import tensorflow as tf
 
 from firth.tokenizers.normalizer import SPECIAL_MARK
@@ -8,6 +11,17 @@ _PATTERN = r"\[(PAD|UNK|CLS|SEP|MASK)\]"
 _SENTINEL, _SENTINEL_END = "<extra_id_", ">"
 # A character that normalisation drops just as it would drop a mark typed in text.
 _DROPPED = "\x81"
+
+
+def any_of(pieces: Iterable[str]) -> str:
+    r"""Returns a regular expression that finds any of these pieces, as its first group.
+
+    Example:
+
+    >>> any_of(["[MASK]", "<extra_id_0>"])
+    '(<extra_id_0>|\\[MASK\\])'
+    """
+    return f"({'|'.join(map(re.escape, sorted(pieces)))})"
 
 
 def mark_specials(text: tf.Tensor, sentinels: int = 0) -> tf.Tensor:

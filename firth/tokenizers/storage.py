@@ -1,4 +1,4 @@
-"""A tokenizer on disk: `vocab.txt` and `tokenizer.json`, checked whenever they are read."""
+"""A tokenizer on disk: `vocab.txt`, `tokenizer.json`, SentencePiece's model; checked whenever it is read."""
 
 import json
 import os
@@ -6,14 +6,21 @@ import pathlib
 import shutil
 import tempfile
 
+from firth.tokenizers.byte_pair import BytePairTokenizer
+from firth.tokenizers.sentence_piece import SentencePieceTokenizer
 from firth.tokenizers.word import WordTokenizer
 from firth.tokenizers.word_piece import WordPieceTokenizer
 
-AnyTokenizer = WordPieceTokenizer | WordTokenizer
-# By what `tokenizer.json` gives as `kind`. Each has `settings`, which with a vocabulary make it again.
-KINDS: dict[str, type[AnyTokenizer]] = {"wordpiece": WordPieceTokenizer, "words": WordTokenizer}
+AnyTokenizer = WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer
+# By what `tokenizer.json` gives as `kind`. Each has `settings`, which with a vocabulary make it again;
+# SentencePiece's are made of its model.
+_OF_PIECES: dict[str, type[WordPieceTokenizer | BytePairTokenizer | WordTokenizer]] = {
+    each.kind: each for each in (WordPieceTokenizer, BytePairTokenizer, WordTokenizer)
+}
+KINDS = (*_OF_PIECES, SentencePieceTokenizer.kind)
 
 VOCABULARY_FILE = "vocab.txt"
+MODEL_FILE = "sentencepiece.model"
 SETTINGS_FILE = "tokenizer.json"
 _OWN_KEYS = ("kind", "digest", "golden")
 
@@ -79,8 +86,10 @@ def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike) -> str
 def _write(tokenizer: AnyTokenizer, folder: pathlib.Path) -> None:
     lines = "".join(f"{piece}\n" for piece in tokenizer.get_vocabulary())
     (folder / VOCABULARY_FILE).write_text(lines, encoding="utf-8", newline="\n")
+    if isinstance(tokenizer, SentencePieceTokenizer):
+        (folder / MODEL_FILE).write_bytes(tokenizer.model)
     settings = {
-        "kind": next(kind for kind, made in KINDS.items() if isinstance(tokenizer, made)),
+        "kind": tokenizer.kind,
         **tokenizer.settings,
         "digest": tokenizer.digest,
         "golden": _read_golden(tokenizer),
@@ -105,9 +114,11 @@ def load_tokenizer(directory: str | os.PathLike, expected_digest: str | None = N
     # str.splitlines would also split at U+2028 and its like.
     pieces = (folder / VOCABULARY_FILE).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
     try:
-        tokenizer = KINDS[settings["kind"]](pieces, **_made_with(settings))
+        tokenizer = _make(settings, pieces, folder)
     except (ValueError, TypeError) as error:
         raise TokenizerMismatchError(f"{folder / VOCABULARY_FILE}: {error}") from error
+    if tokenizer.get_vocabulary() != pieces:
+        raise TokenizerMismatchError(f"{folder}: {VOCABULARY_FILE} is not the vocabulary of {MODEL_FILE}")
     _check(tokenizer, settings, folder)
     if expected_digest is not None and tokenizer.digest != expected_digest:
         raise TokenizerMismatchError(
@@ -128,6 +139,12 @@ def _read_settings(path: pathlib.Path) -> dict:
         known = " or ".join(map(repr, KINDS))
         raise TokenizerMismatchError(f"{path}: kind is {settings['kind']!r}, expected {known}")
     return settings
+
+
+def _make(settings: dict, pieces: list[str], folder: pathlib.Path) -> AnyTokenizer:
+    if settings["kind"] == SentencePieceTokenizer.kind:
+        return SentencePieceTokenizer((folder / MODEL_FILE).read_bytes(), **_made_with(settings))
+    return _OF_PIECES[settings["kind"]](pieces, **_made_with(settings))
 
 
 def _made_with(settings: dict) -> dict:

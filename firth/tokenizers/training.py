@@ -1,17 +1,16 @@
 """Training a WordPiece vocabulary on a table of word counts."""
 
 import collections
-import heapq
-import itertools
 from collections.abc import Iterable, Mapping
 
 from firth.tokenizers import characters
 from firth.tokenizers.characters import Kind
+from firth.tokenizers.merging import Merger
 from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, sentinel_pieces
 
 ALPHABET_LIMIT = 1000
-
-Pair = tuple[int, int]
+# Of all code points; no word holds U+0000, so no other character of a key comes to it.
+_LAST = 0x10FFFF
 
 
 def train_wordpiece(
@@ -61,9 +60,10 @@ def train_wordpiece(
     pieces = [piece for inside in (False, True) for piece in _pieces(alphabet, inside)]
     known = {character for character in alphabet if not _stands_alone(character)}
     words = {word: count for word, count in word_counts.items() if len(word) > 1 and known.issuperset(word)}
-    merger = _Merger(words, pieces)
-    while len(merger.pieces) < room and merger.merge_best(min_frequency):
-        pass
+    number = {piece: index for index, piece in enumerate(pieces)}
+    spelled = [[number[word[0]], *(number[SUFFIX_MARK + each] for each in word[1:])] for word in words]
+    merger = Merger(pieces, spelled, list(words.values()), _join, _descending)
+    merger.merge_until(room, min_frequency)
     return [*SPECIAL_PIECES, *merger.pieces, *sentinel_pieces(sentinels)]
 
 
@@ -93,93 +93,10 @@ def _alphabet(word_counts: Mapping[str, int], room: int, min_frequency: int) -> 
     return alphabet
 
 
-def _descending(piece: str) -> tuple[int, ...]:
+def _join(first: str, second: str) -> str:
+    return first + second.removeprefix(SUFFIX_MARK)
+
+
+def _descending(piece: str) -> str:
     """Returns a key that sorts pieces from the greatest to the smallest, a prefix behind what it begins."""
-    return (*(-ord(character) for character in piece), 1)
-
-
-class _Merger:
-    """Words as lists of piece numbers, the counts of all adjacent pairs, and a heap of these.
-
-    Heap entries are never changed: a count that has fallen since is noticed when its entry comes up.
-    """
-
-    def __init__(self, words: Mapping[str, int], alphabet: list[str]):
-        self.pieces = list(alphabet)
-        self._number = {piece: number for number, piece in enumerate(alphabet)}
-        self._order = [_descending(piece) for piece in alphabet]
-        self._words = [self._spell(word) for word in words]
-        self._word_counts = list(words.values())
-        self._pair_counts: dict[Pair, int] = collections.defaultdict(int)
-        self._words_of: dict[Pair, set[int]] = collections.defaultdict(set)
-        for index, word in enumerate(self._words):
-            self._add(index, itertools.pairwise(word))
-        self._heap = [self._entry(pair) for pair in self._pair_counts]
-        heapq.heapify(self._heap)
-
-    def _spell(self, word: str) -> list[int]:
-        return [self._number[word[0]], *(self._number[SUFFIX_MARK + character] for character in word[1:])]
-
-    def _entry(self, pair: Pair):
-        return -self._pair_counts[pair], self._order[pair[0]], self._order[pair[1]], pair
-
-    def _add(self, index: int, pairs: Iterable[Pair]) -> None:
-        for pair in pairs:
-            self._pair_counts[pair] += self._word_counts[index]
-            self._words_of[pair].add(index)
-
-    def merge_best(self, min_frequency: int) -> bool:
-        """Merges the best pair everywhere; returns False where none occurs `min_frequency` times."""
-        while self._heap:
-            count, _, _, pair = heapq.heappop(self._heap)
-            current = self._pair_counts.get(pair, 0)
-            if current == -count and current >= min_frequency:
-                self._merge(pair)
-                return True
-            if current >= min_frequency and current < -count:
-                heapq.heappush(self._heap, self._entry(pair))
-        return False
-
-    def _merge(self, pair: Pair) -> None:
-        merged = self._number_of(self.pieces[pair[0]] + self.pieces[pair[1]].removeprefix(SUFFIX_MARK))
-        grown: set[Pair] = set()
-        for index in self._words_of.pop(pair):
-            lost, gained = _replace(self._words[index], pair, merged)
-            for old in lost:
-                self._pair_counts[old] -= self._word_counts[index]
-            self._add(index, gained)
-            grown.update(gained)
-        self._pair_counts.pop(pair, None)
-        for new in grown:
-            heapq.heappush(self._heap, self._entry(new))
-
-    def _number_of(self, piece: str) -> int:
-        """Returns the number of a piece, which two different merges may lead to."""
-        if piece not in self._number:
-            self._number[piece] = len(self.pieces)
-            self.pieces.append(piece)
-            self._order.append(_descending(piece))
-        return self._number[piece]
-
-
-def _replace(word: list[int], pair: Pair, merged: int) -> tuple[list[Pair], list[Pair]]:
-    """Writes one number for each occurrence of the pair, from the left, into the word itself.
-
-    Returns:
-        The pairs that the word lost, other than `pair`, and those that it gained, both as often as it did.
-    """
-    first, second = pair
-    lost: list[Pair] = []
-    gained: list[Pair] = []
-    index = 0
-    while index < len(word) - 1:
-        if word[index] == first and word[index + 1] == second:
-            word[index : index + 2] = [merged]
-            if index > 0:
-                lost.append((word[index - 1], first))
-                gained.append((word[index - 1], merged))
-            if index + 1 < len(word):
-                lost.append((second, word[index + 1]))
-                gained.append((merged, word[index + 1]))
-        index += 1
-    return lost, gained
+    return "".join(chr(_LAST - ord(character)) for character in piece) + chr(_LAST)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+# Those that stand between texts; `[MASK]` stands in the place of a word.
+SPECIALS_ALONE = (PAD, UNK, CLS, SEP)
 # What pieces that go on inside a word start with.
 SUFFIX_MARK = "##"
 # Their numbers have four digits at most, so that each is as short as a special piece while in the kernel.
@@ -24,6 +26,11 @@ def sentinel_pieces(count: int) -> list[str]:
     return [f"<extra_id_{number}>" for number in reversed(range(count))]
 
 
+def is_sentinel(piece: str) -> bool:
+    """Returns whether a piece is `<extra_id_N>`."""
+    return _SENTINEL.fullmatch(piece) is not None
+
+
 def count_sentinels(pieces: Sequence[str]) -> int:
     """Returns how many sentinels a vocabulary ends with.
 
@@ -31,7 +38,7 @@ def count_sentinels(pieces: Sequence[str]) -> int:
         ValueError: if there are sentinels, but not at the end in the order of `sentinel_pieces`, or more than
             10,000 of them.
     """
-    count = sum(_SENTINEL.fullmatch(piece) is not None for piece in pieces)
+    count = sum(map(is_sentinel, pieces))
     if count and (list(pieces[-count:]) != sentinel_pieces(count) or count > MOST_SENTINELS):
         raise ValueError(
             f"the vocabulary has {count} sentinels; expected at most {MOST_SENTINELS}, and its last pieces "

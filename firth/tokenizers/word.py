@@ -13,6 +13,7 @@ from firth.tokenizers import characters
 from firth.tokenizers.counting import ideograph_pattern
 from firth.tokenizers.normalizer import build_normalizer_model
 from firth.tokenizers.vocabulary import check_pieces
+from firth.tokenizers.word_bounds import WordBounds
 from firth.tokenizers.word_characters import sentence_characters, word_characters
 
 BOS, EOS, UNK = SPECIAL_WORDS = ("<S>", "</S>", "<UNK>")
@@ -41,6 +42,8 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     >>> tokenizer.split(["the cat purrs."]).to_list()
     [[b'the', b'cat', b'purrs', b'.']]
     """
+
+    kind = "words"
 
     def __init__(
         self, vocabulary: Sequence[str], lowercase: bool = False, max_characters: int = 50, **kwargs
@@ -167,6 +170,16 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     def word_start_table(self) -> np.ndarray:
         """Every token starts a word: bool [vocabulary], all True."""
         return np.ones(len(self._words), bool)
+
+    @property
+    def word_bounds(self) -> WordBounds:
+        """Every token is a word."""
+        return WordBounds.of_starts(self.word_start_table)
+
+    @property
+    def piece_texts(self) -> list[bytes]:
+        """The bytes of each word; spaces between words are in none."""
+        return [word.encode() for word in self._words]
 
     @property
     def settings(self) -> dict:

@@ -27,8 +27,9 @@ def splits(tmp_path_factory, documents):
     folder = tmp_path_factory.mktemp("cleaned")
     # A document of which the tokenizer makes nothing: zero width spaces are no control characters.
     clean(folder, [*documents, document("\u200b \u200b", "blank")], CLEANING)
-    counts = count_corpus_words(make_pipeline, f"{folder}/train/*", True, str(folder))
-    train_tokenizer(counts, WordPieceTokenizer(vocabulary_size=80, min_frequency=1), f"{folder}/tokenizer")
+    config = WordPieceTokenizer(vocabulary_size=80, min_frequency=1)
+    counts = count_corpus_words(make_pipeline, f"{folder}/train/*", config, str(folder))
+    train_tokenizer(counts, config, f"{folder}/tokenizer")
     return folder
 
 
@@ -59,7 +60,11 @@ def packed(tmp_path_factory, splits):
 def test_word_counts_are_those_of_the_train_split(splits):
     texts = [Document.from_example(each).text for each in read_records(f"{splits}/train/*")]
     whales = sum(text.split().count("whale") for text in texts)
-    assert count_corpus_words(make_pipeline, f"{splits}/train/*", True, str(splits))["whale"] == whales > 0
+    assert (
+        count_corpus_words(make_pipeline, f"{splits}/train/*", WordPieceTokenizer(), str(splits))["whale"]
+        == whales
+        > 0
+    )
 
 
 def test_all_tokens_of_all_documents_are_in_the_rows(splits, packed):

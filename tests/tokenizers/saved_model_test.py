@@ -8,6 +8,14 @@ import sys
 import pytest
 import tensorflow as tf
 
+from firth.tokenizers import (
+    BytePairTokenizer,
+    SentencePieceTokenizer,
+    count_byte_words,
+    count_spaced_words,
+    train_byte_pairs,
+    train_sentencepiece,
+)
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 READER = """
@@ -66,3 +74,55 @@ def test_raw_strings_through_the_v1_loader(both, tmp_path, lowercase):
     assert found["text"] == [text.decode() for text in tokenizer.detokenize(expected).numpy()]
     assert found["invalid"] == tokenizer.tokenize(["ab"]).flat_values.numpy().tolist()
     assert found["empty"] == []
+
+
+ALL_READER = """
+import json, sys
+import tensorflow as tf, tensorflow_text
+directory, texts = sys.argv[1], json.load(sys.stdin)
+with tf.compat.v1.Session(graph=tf.Graph()) as session:
+    graph = tf.compat.v1.saved_model.loader.load(session, ["serve"], directory)
+    found = {}
+    for name, signature in graph.signature_def.items():
+        if name in ("bpe", "unigram", "sentencepiece_bpe"):
+            fetches = {key: info.name for key, info in signature.outputs.items()}
+            read = session.run(fetches, {signature.inputs["text"].name: texts})
+            found[name] = {"ids": read["ids"].tolist(), "splits": read["splits"].tolist()}
+            found[name]["text"] = [text.hex() for text in read["text"]]
+            found[name]["empty"] = session.run(fetches, {signature.inputs["text"].name: []})["ids"].tolist()
+assert not {"firth", "keras_hub", "sentencepiece"} & set(sys.modules)
+print(json.dumps(found))
+"""
+
+
+def test_other_kinds_through_the_v1_loader(tmp_path):
+    counts = count_spaced_words(STRINGS)
+    tokenizers = {
+        "bpe": BytePairTokenizer(train_byte_pairs(count_byte_words(STRINGS), 600, 1, 2)),
+        "unigram": SentencePieceTokenizer(train_sentencepiece(counts, 1200, "unigram", 2)),
+        "sentencepiece_bpe": SentencePieceTokenizer(
+            train_sentencepiece(counts, 1500, "bpe", 2, byte_fallback=True)
+        ),
+    }
+    module = tf.Module()
+    module.servers = {name: Server(tokenizer) for name, tokenizer in tokenizers.items()}
+    signatures = {name: server.encode for name, server in module.servers.items()}
+    tf.saved_model.save(module, str(tmp_path / "model"), signatures=signatures)
+    result = subprocess.run(
+        [sys.executable, "-c", ALL_READER, str(tmp_path / "model")],
+        input=json.dumps(STRINGS),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    found = json.loads(result.stdout.splitlines()[-1])
+    for name, tokenizer in tokenizers.items():
+        expected = tokenizer.tokenize(STRINGS)
+        assert found[name] == {
+            "ids": expected.flat_values.numpy().tolist(),
+            "splits": expected.row_splits.numpy().tolist(),
+            "text": [text.hex() for text in tokenizer.detokenize(expected).numpy()],
+            "empty": [],
+        }

@@ -100,8 +100,8 @@ def test_damaged_settings_are_refused(saved, content):
 
 
 def test_another_kind_is_refused(saved):
-    change_settings(saved, kind="bpe")
-    with pytest.raises(TokenizerMismatchError, match="'bpe'"):
+    change_settings(saved, kind="letters")
+    with pytest.raises(TokenizerMismatchError, match="'letters'"):
         load_tokenizer(saved)
 
 

@@ -27,7 +27,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
         words = count_corpus_words(
-            self._make_beam_pipeline, pattern, config.lowercase, scratch_folder=self._get_tmp_dir()
+            self._make_beam_pipeline, pattern, config, scratch_folder=self._get_tmp_dir()
         )
         digest = train_tokenizer(words, config, tokenizer.uri)
         tokenizer.set_string_custom_property("digest", digest)

@@ -1,0 +1,90 @@
+"""Byte-level byte-pair encoding with GPT-2's pattern, in the TensorFlow graph."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from firth.tokenizers import split_pattern
+from firth.tokenizers.byte_pair_kernel import BytePairKernel
+from firth.tokenizers.byte_pieces import to_bytes
+from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
+from firth.tokenizers.vocabulary import MASK, PAD, SPECIALS_ALONE, sentinel_pieces
+from firth.tokenizers.word_bounds import WordBounds
+
+
+class BytePairTokenizer(PieceTokenizer):
+    """Text to ids of pieces of bytes and back (Radford et al. 2019, section 2.2; Sennrich et al. 2016).
+
+    Text is split by GPT-2's pattern into words with the space before them, and in each word the pair of
+    pieces that makes the earliest piece of the vocabulary is merged until there is none. Ids equal those of
+    Hugging Face's `ByteLevel` and `BPE` with the same vocabulary.
+
+    Every string of bytes can be encoded, and comes back byte for byte if no special piece is typed in it.
+    Bytes that are not UTF-8 belong to the word behind them. A special piece typed in text, such as `[MASK]`,
+    is that piece. `[MASK]` and the sentinels take one space before them along, since they stand for a word
+    with its space.
+
+    Args:
+        vocabulary: As `PieceTokenizer` says; a piece's bytes are written in GPT-2's printable characters, in
+            which a space is `Ġ`. The pieces of more than one byte stand in the order in which they are
+            merged.
+
+    Raises:
+        ValueError: as for `PieceTokenizer`, or if a byte has no piece.
+
+    Example:
+
+    >>> from firth.tokenizers.byte_pieces import byte_pieces
+    >>> from firth.tokenizers.vocabulary import SPECIAL_PIECES
+    >>> tokenizer = BytePairTokenizer([*SPECIAL_PIECES, *byte_pieces(), "Ġf", "ox", "Ġfox"])
+    >>> ids = tokenizer.tokenize("a fox [MASK]").numpy().tolist()
+    >>> [tokenizer.id_to_token(id) for id in ids], tokenizer.detokenize(ids[:2]).numpy()
+    (['a', 'Ġfox', '[MASK]'], b'a fox')
+    """
+
+    kind = "bpe"
+    lowercase = False
+
+    def __init__(self, vocabulary: Sequence[str], **kwargs):
+        super().__init__(vocabulary, **kwargs)
+        sentinels = sentinel_pieces(self._vocabulary.sentinels)
+        self._kernel = BytePairKernel(vocabulary, SPECIALS_ALONE, [MASK, *sentinels])
+        self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
+        with tf.init_scope(), tf.device("CPU"):
+            self._rendered = tf.constant(
+                [b"" if piece == PAD else text for piece, text in zip(vocabulary, self.piece_texts)]
+            )
+
+    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
+        return self._kernel(text)
+
+    def _decode(self, ids) -> tf.Tensor:
+        return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
+
+    @property
+    def piece_texts(self) -> list[bytes]:
+        """The bytes of each piece."""
+        special = set(self.special_ids)
+        return [
+            piece.encode() if index in special else to_bytes(piece)
+            for index, piece in enumerate(self._vocabulary.pieces)
+        ]
+
+    @property
+    def settings(self) -> dict:
+        """Nothing but the vocabulary makes this tokenizer."""
+        return {}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the vocabulary and the table by which words are split, in hex."""
+        return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest())
+
+    def get_config(self) -> dict:
+        """Returns the vocabulary."""
+        config = super().get_config()
+        del config["dtype"]
+        return {**config, "vocabulary": self.get_vocabulary()}
+
+    def __reduce__(self):
+        return type(self), (self.get_vocabulary(),)

@@ -1,0 +1,26 @@
+"""Pieces of every kind written as WordPiece writes them, for people to read."""
+
+from firth.tokenizers.byte_pieces import to_bytes
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, is_sentinel
+
+META_SPACE = "\u2581"
+
+
+def as_word_piece(piece: str, kind: str) -> str:
+    """Returns a piece without the space before it, and one that has none behind `##`.
+
+    Args:
+        piece: As the vocabulary has it.
+        kind: Of the tokenizer.
+
+    Example:
+
+    >>> [as_word_piece(piece, "bpe") for piece in ("Ġfox", "es", "[MASK]")]
+    ['fox', '##es', '[MASK]']
+    >>> as_word_piece("▁fox", "sentencepiece")
+    'fox'
+    """
+    if kind not in ("bpe", "sentencepiece") or piece in SPECIAL_PIECES or is_sentinel(piece):
+        return piece
+    text = to_bytes(piece).decode(errors="replace") if kind == "bpe" else piece.replace(META_SPACE, " ")
+    return text[1:] if text.startswith(" ") else SUFFIX_MARK + text

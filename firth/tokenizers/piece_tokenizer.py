@@ -1,0 +1,188 @@
+"""What tokenizers of pieces have in common: keras-nlp's interface, and firth's roles of special pieces."""
+
+import abc
+import hashlib
+import json
+from collections.abc import Sequence
+
+import keras_hub
+import numpy as np
+import tensorflow as tf
+
+from firth.tokenizers.vocabulary import SPECIAL_PIECES, Vocabulary
+from firth.tokenizers.word_bounds import WordBounds
+
+
+class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
+    """Text to ids of pieces and back.
+
+    Works eagerly, in `tf.function`, in `tf.data`, and inside an exported SavedModel, which then needs nothing
+    but tensorflow and tensorflow-text: the vocabulary is a constant of the graph.
+
+    Args:
+        vocabulary: Pieces in the order of their ids. The five special pieces `[PAD] [UNK] [CLS] [SEP] [MASK]`
+            are found by name. So are sentinels, special pieces that stand for spans (Raffel et al. 2019,
+            section 3.1.4): a vocabulary with three of them ends with `<extra_id_2> <extra_id_1>
+            <extra_id_0>`.
+
+    Raises:
+        ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
+    """
+
+    # What the kind is called in recipes and on disk.
+    kind: str
+    _kernel: tf.Module
+    _word_bounds: WordBounds
+
+    def __init__(self, vocabulary: Sequence[str], **kwargs):
+        super().__init__(**{"dtype": "int32", **kwargs})
+        self._vocabulary = Vocabulary.of(vocabulary)
+        for special in SPECIAL_PIECES:
+            self._add_special_token(special, f"{special.strip('[]').lower()}_token")
+
+    @abc.abstractmethod
+    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of string [batch]: int32 [batch, (pieces)]."""
+
+    @abc.abstractmethod
+    def _decode(self, ids) -> tf.Tensor:
+        """Returns the texts of int [batch, pieces], dense or ragged, or int [pieces]."""
+
+    def tokenize(self, inputs) -> tf.RaggedTensor | tf.Tensor:
+        """Returns the ids of texts, without `[CLS]` and `[SEP]`.
+
+        Args:
+            inputs: string [batch] or string [], tensors or Python strings.
+
+        Returns:
+            int32 [batch, (pieces)], ragged; int32 [pieces] for a single string.
+
+        Raises:
+            TypeError: for anything but strings.
+            ValueError: for more than one dimension.
+        """
+        if getattr(inputs, "dtype", tf.string) != tf.string and not isinstance(inputs, np.ndarray):
+            raise TypeError(f"tokenize reads strings, got {inputs.dtype}")
+        text = tf.convert_to_tensor(inputs, tf.string)
+        if text.shape.rank not in (0, 1):
+            raise ValueError(f"tokenize reads string [batch] or string [], got the shape {text.shape}")
+        with tf.device("CPU"):
+            if text.shape.rank == 0:
+                return self._encode(text[tf.newaxis]).flat_values
+            return self._encode(text)
+
+    def call(self, inputs, training=None):
+        """Tokenizes: the same as `tokenize`."""
+        del training
+        return self.tokenize(inputs)
+
+    def detokenize(self, inputs) -> tf.Tensor:
+        """Returns the texts of ids.
+
+        Padding is skipped wherever it stands. The other special pieces are written by their name, `[UNK]`
+        included.
+
+        Args:
+            inputs: int [batch, pieces], dense or ragged, or int [pieces].
+
+        Returns:
+            string [batch], or string [].
+
+        Raises:
+            tf.errors.InvalidArgumentError: for an id that is out of range.
+        """
+        if not isinstance(inputs, tf.RaggedTensor | tf.Tensor):
+            inputs = tf.ragged.constant(
+                np.asarray(inputs).tolist() if isinstance(inputs, np.ndarray) else inputs, tf.int32
+            )
+        with tf.device("CPU"):
+            return self._decode(inputs)
+
+    def get_vocabulary(self) -> list[str]:
+        """Returns the pieces in the order of their ids."""
+        return list(self._vocabulary.pieces)
+
+    def vocabulary_size(self) -> int:
+        """Returns the number of pieces."""
+        return len(self._vocabulary.pieces)
+
+    def id_to_token(self, id: int) -> str:
+        """Returns the piece of an id; raises ValueError where it is out of range."""
+        return self._vocabulary.piece_of(id)
+
+    def token_to_id(self, token: str) -> int:
+        """Returns the id of a piece; raises ValueError, with the nearest piece, where there is none."""
+        return self._vocabulary.id_of(token)
+
+    @property
+    def pad_id(self) -> int:
+        """Id of `[PAD]`."""
+        return self.pad_token_id
+
+    @property
+    def unk_id(self) -> int:
+        """Id of `[UNK]`."""
+        return self.unk_token_id
+
+    @property
+    def cls_id(self) -> int:
+        """Id of `[CLS]`."""
+        return self.cls_token_id
+
+    @property
+    def sep_id(self) -> int:
+        """Id of `[SEP]`."""
+        return self.sep_token_id
+
+    @property
+    def mask_id(self) -> int:
+        """Id of `[MASK]`."""
+        return self.mask_token_id
+
+    @property
+    def sentinel_ids(self) -> np.ndarray:
+        """Ids of `<extra_id_0>`, `<extra_id_1>`, ...: int32 [sentinels], descending from the last id."""
+        return self.vocabulary_size() - 1 - np.arange(self._vocabulary.sentinels, dtype=np.int32)
+
+    @property
+    def special_ids(self) -> tuple[int, ...]:
+        """Ids of `[PAD] [UNK] [CLS] [SEP] [MASK]`, in this order, and of the sentinels behind them."""
+        return (*(self.token_to_id(special) for special in SPECIAL_PIECES), *self.sentinel_ids.tolist())
+
+    @property
+    def kernel(self) -> tf.Module:
+        """What encodes; an exported module has to hold on to it."""
+        return self._kernel
+
+    @property
+    @abc.abstractmethod
+    def piece_texts(self) -> list[bytes]:
+        """What each piece stands for in text: its UTF-8 bytes, with the space before a word where it has one.
+
+        Special pieces stand for their names.
+        """
+
+    @property
+    def word_bounds(self) -> WordBounds:
+        """Where words start, as `word_starts` reads it."""
+        return self._word_bounds
+
+    @property
+    def word_start_table(self) -> np.ndarray:
+        """Which pieces start a word wherever they stand, special ones included: bool [vocabulary]."""
+        return self._word_bounds.starts
+
+    @property
+    @abc.abstractmethod
+    def settings(self) -> dict:
+        """What makes this tokenizer again, beside its files."""
+
+    @property
+    @abc.abstractmethod
+    def digest(self) -> str:
+        """SHA-256, in hex, over all that decides about ids."""
+
+
+def digest_of(*content) -> str:
+    """Returns the SHA-256, in hex, of values that JSON can hold."""
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -1,0 +1,113 @@
+"""SentencePiece, unigram and byte-pair encoding, in the TensorFlow graph."""
+
+import base64
+import hashlib
+import re
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.notation import META_SPACE
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
+from firth.tokenizers.specials import any_of
+from firth.tokenizers.vocabulary import MASK, PAD, sentinel_pieces
+from firth.tokenizers.word_bounds import WordBounds
+
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+class SentencePieceTokenizer(PieceTokenizer):
+    """Text to ids of SentencePiece's pieces and back (Kudo and Richardson 2018; Kudo 2018 for unigram).
+
+    Normalisation is part of the model, and ids equal those of the sentencepiece package with the same model;
+    where two readings are as likely, as in a run of one character, the graph's kernel may take the other one.
+    Special pieces typed in text are those pieces, but for `[PAD]` and `[UNK]`. `[MASK]` and the sentinels
+    take one space before them along, since they stand for a word with its space. Bytes that are not UTF-8
+    are read as U+FFFD.
+
+    In text again, what normalisation changed stays changed: spaces are single, and none is at the beginning.
+
+    Args:
+        model: As `train_sentencepiece` returns it: with the five special pieces, of which `[UNK]` is the
+            unknown one, and with sentinels at its end.
+        lowercase: Whether the model was trained to fold case.
+
+    Raises:
+        ValueError: as for `PieceTokenizer`.
+
+    Example:
+
+    >>> from firth.tokenizers import train_sentencepiece
+    >>> words = {"fox": 9, "foxes": 5, "the": 20, "box": 4}
+    >>> tokenizer = SentencePieceTokenizer(train_sentencepiece(words, 24, "unigram"))
+    >>> ids = tokenizer.tokenize("the foxes [MASK]").numpy().tolist()
+    >>> ids[-1] == tokenizer.mask_id, tokenizer.detokenize(ids[:-1]).numpy()
+    (True, b'the foxes')
+    """
+
+    kind = "sentencepiece"
+
+    def __init__(self, model: bytes, lowercase: bool = False, **kwargs):
+        self.model, self.lowercase = bytes(model), lowercase
+        with tf.init_scope(), tf.device("CPU"):
+            kernel = tf_text.SentencepieceTokenizer(self.model, out_type=tf.int32)
+            pieces = kernel.id_to_string(tf.range(kernel.vocab_size())).numpy()
+        super().__init__([piece.decode() for piece in pieces.tolist()], **kwargs)
+        self._kernel = kernel
+        self._behind_space = f" ?{any_of([MASK, *sentinel_pieces(self._vocabulary.sentinels)])}"
+        self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
+        with tf.init_scope(), tf.device("CPU"):
+            self._rendered = tf.constant(
+                [
+                    b"" if piece == PAD else text
+                    for piece, text in zip(self.get_vocabulary(), self.piece_texts)
+                ]
+            )
+
+    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
+        text = tf.strings.regex_replace(text, self._behind_space, "\\1")
+        ids = self._kernel.tokenize(text)
+        return ids.with_row_splits_dtype(tf.int64)
+
+    def _decode(self, ids) -> tf.Tensor:
+        joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
+        return tf.strings.regex_replace(joined, r"\A ", "")
+
+    @property
+    def piece_texts(self) -> list[bytes]:
+        """The bytes of each piece, with a space where it has the meta space."""
+        special = set(self.special_ids)
+        return [
+            piece.encode() if index in special else _text(piece)
+            for index, piece in enumerate(self._vocabulary.pieces)
+        ]
+
+    @property
+    def settings(self) -> dict:
+        """What makes this tokenizer again, beside its model."""
+        return {"lowercase": self.lowercase}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the model, in hex."""
+        return hashlib.sha256(self.kind.encode() + self.model).hexdigest()
+
+    def get_config(self) -> dict:
+        """Returns the settings and, in base 64, the model."""
+        config = super().get_config()
+        del config["dtype"]
+        return {**config, "model": base64.b64encode(self.model).decode(), **self.settings}
+
+    @classmethod
+    def from_config(cls, config: dict) -> "SentencePieceTokenizer":
+        """Returns the tokenizer of `get_config`."""
+        return cls(**{**config, "model": base64.b64decode(config["model"])})
+
+    def __reduce__(self):
+        return type(self), (self.model, self.lowercase)
+
+
+def _text(piece: str) -> bytes:
+    if byte := _BYTE.fullmatch(piece):
+        return bytes([int(byte[1], 16)])
+    return piece.replace(META_SPACE, " ").encode()

@@ -1,0 +1,71 @@
+"""Models of SentencePiece written byte by byte, for the kernel that tensorflow-text has.
+
+A model is a protocol buffer; where two are written one behind the other, their pieces add up.
+(https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto)
+"""
+
+import enum
+import struct
+from collections.abc import Iterable
+
+# Wire types, and the fields of the model and its parts.
+_VARINT, _BYTES, _FLOAT = 0, 2, 5
+_PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
+_MODEL_TYPE, _UNK_ID = 3, 40
+_NAME, _CHARACTERS_MAP, _SPACE_FIELDS = 1, 2, (3, 4, 5)
+_BPE = 2
+# A trie in which nothing is found; where there is none at all, the kernel writes a line about it each time.
+_NO_CHARACTERS = struct.pack("<I", 1024) + bytes(1024)
+
+
+class PieceType(enum.IntEnum):
+    """What a piece is: made of text, unknown text, or never taken apart."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    USER_DEFINED = 4
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*written, value])
+
+
+def _integer(field: int, value: int) -> bytes:
+    return _varint(field << 3 | _VARINT) + _varint(value)
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | _BYTES) + _varint(len(value)) + value
+
+
+def piece_message(piece: str, score: float, kind: PieceType) -> bytes:
+    """Returns a model of one piece; a pair that makes a piece of a higher score is merged earlier."""
+    score_field = _varint(2 << 3 | _FLOAT) + struct.pack("<f", score)
+    return _bytes(_PIECES, _bytes(1, piece.encode()) + score_field + _integer(3, kind))
+
+
+def with_sentinels(model: bytes, pieces: Iterable[str]) -> bytes:
+    """Returns the model with more pieces at its end, which are never taken apart."""
+    return model + b"".join(piece_message(piece, 0.0, PieceType.USER_DEFINED) for piece in pieces)
+
+
+def merging_model(pieces: Iterable[tuple[str, bool]], unknown: str) -> bytes:
+    """Returns a model that merges by the order of the pieces and leaves text otherwise as it is.
+
+    Args:
+        pieces: Each with whether it is special, that is never taken apart.
+        unknown: What the format wants for unknown text; it becomes the last piece.
+    """
+    messages = [
+        piece_message(piece, -float(index), PieceType.USER_DEFINED if special else PieceType.NORMAL)
+        for index, (piece, special) in enumerate(pieces)
+    ]
+    trainer = _integer(_MODEL_TYPE, _BPE) + _integer(_UNK_ID, len(messages))
+    messages.append(piece_message(unknown, 0.0, PieceType.UNKNOWN))
+    normalizer = [_bytes(_NAME, b"identity"), _bytes(_CHARACTERS_MAP, _NO_CHARACTERS)]
+    normalizer += [_integer(field, False) for field in _SPACE_FIELDS]
+    return b"".join(messages) + _bytes(_TRAINER, trainer) + _bytes(_NORMALIZER, b"".join(normalizer))

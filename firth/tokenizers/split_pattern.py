@@ -1,0 +1,108 @@
+"""GPT-2's pattern as regular expressions over bytes, each byte a character of its own.
+
+The graph's regular expressions read text in UTF-8 only and leave out what is none; over bytes, any string can
+be split. The letters, numbers and spaces are frozen with the package, so that ids depend on no library's
+version of Unicode.
+"""
+
+import functools
+import hashlib
+import json
+import pathlib
+from collections.abc import Iterable, Iterator
+
+_FILE = pathlib.Path(__file__).with_name("split_classes.json")
+Spans = Iterable[tuple[int, int]]
+_ALL: Spans = ((0, 0xD7FF), (0xE000, 0x10FFFF))
+# The last code points that take one, two and three bytes.
+_LAST_OF_SIZE = (0x7F, 0x7FF, 0xFFFF)
+
+
+@functools.lru_cache(maxsize=1)
+def _table() -> dict[str, list[list[int]]]:
+    return json.loads(_FILE.read_text(encoding="utf-8"))
+
+
+@functools.lru_cache(maxsize=1)
+def digest() -> str:
+    """Returns the SHA-256 of the table, in hex: it stands for the splitting in a tokenizer's digest."""
+    return hashlib.sha256(json.dumps(_table(), sort_keys=True).encode()).hexdigest()
+
+
+def _without(spans: Spans) -> Iterator[tuple[int, int]]:
+    """Yields the spans of all characters that are in none of `spans`."""
+    taken = sorted(spans)
+    for first, last in _ALL:
+        for start, end in taken:
+            if first <= start <= last:
+                if first < start:
+                    yield first, start - 1
+                first = end + 1
+        if first <= last:
+            yield first, last
+
+
+def _byte_spans(first: int, last: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yields spans of bytes, one for each place, that together are the UTF-8 of first to last."""
+    for top in _LAST_OF_SIZE:
+        if first <= top < last:
+            yield from _byte_spans(first, top)
+            yield from _byte_spans(top + 1, last)
+            return
+    low, high = chr(first).encode(), chr(last).encode()
+    for place in range(1, len(low)):
+        below = (1 << 6 * place) - 1
+        if first & ~below == last & ~below:
+            continue
+        if first & below:
+            middle = first | below
+        elif last & below != below:
+            middle = (last & ~below) - 1
+        else:
+            continue
+        yield from _byte_spans(first, middle)
+        yield from _byte_spans(middle + 1, last)
+        return
+    yield tuple(zip(low, high))
+
+
+def _group(spans: list[tuple[int, int]]) -> str:
+    return "[{}]".format("".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in spans))
+
+
+def byte_class(spans: Spans) -> str:
+    r"""Returns a regular expression for one character, in UTF-8, of these spans of code points.
+
+    Example:
+
+    >>> byte_class([(ord("a"), ord("c")), (0xE8, 0xE9)])
+    '(?:[\\x{61}-\\x{63}]|[\\x{c3}-\\x{c3}][\\x{a8}-\\x{a9}])'
+    """
+    endings: dict[tuple, list[tuple[int, int]]] = {}
+    for first, last in spans:
+        for *start, end in _byte_spans(first, last):
+            endings.setdefault(tuple(start), []).append(end)
+    sequences = ("".join(_group([span]) for span in start) + _group(ends) for start, ends in endings.items())
+    return f"(?:{'|'.join(sequences)})"
+
+
+def _spans(*names: str) -> list[tuple[int, int]]:
+    return [(first, last) for name in names for first, last in _table()[name]]
+
+
+@functools.lru_cache(maxsize=1)
+def spaces_before_word() -> str:
+    """Returns a regular expression for spaces, all but the last as the first group, that text goes on behind.
+
+    Of such spaces the last one belongs to the word (Radford et al. 2019, reference code).
+    """
+    space = byte_class(_spans("spaces"))
+    return f"({space}+)({space}{byte_class(_without(_spans('spaces')))})"
+
+
+@functools.lru_cache(maxsize=1)
+def words() -> str:
+    """Returns a regular expression for one word, where `spaces_before_word` have been split off."""
+    letters, numbers, spaces = (byte_class(_spans(name)) for name in ("letters", "numbers", "spaces"))
+    others = byte_class(_without(_spans("letters", "numbers", "spaces")))
+    return f"'s|'t|'re|'ve|'m|'ll|'d| ?{letters}+| ?{numbers}+| ?{others}+|{spaces}+"

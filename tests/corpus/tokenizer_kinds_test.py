@@ -1,0 +1,75 @@
+"""Each kind of tokenizer, counted and trained in Beam and read by the corpus."""
+
+import pytest
+
+from firth.corpus import count_corpus_words, train_tokenizer
+from firth.corpus.record_files import write_records
+from firth.corpus.tokenization import tokenize_documents
+from firth.recipes import BytePairTokenizer, SentencePieceTokenizer
+from firth.tokenizers import load_tokenizer
+from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
+
+TEXTS = [
+    "The whale's way.  It swam on,\n\nand \t on: (far) away! “Where?” asked Ahab. 12 leagues.\n",
+    "Call me Ishmael. Some years ago\u00a0-- never mind how long... \u2003The end. ",
+    " A whale [MASK] a whale. Zoë, 中文。No?\n \n\tYes.",
+]
+CONFIGS = {
+    "bpe": BytePairTokenizer(vocabulary_size=300, min_frequency=1),
+    "first_seen": BytePairTokenizer(vocabulary_size=300, min_frequency=1, ties="first_seen"),
+    "unigram": SentencePieceTokenizer(vocabulary_size=90),
+    "sentencepiece_bpe": SentencePieceTokenizer(vocabulary_size=340, model="bpe", byte_fallback=True),
+}
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return [document(text, name=str(index)) for index, text in enumerate(TEXTS * 3)]
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def made(request, tmp_path_factory, documents):
+    """The configuration, its word counts and the folder of its tokenizer."""
+    folder, config = tmp_path_factory.mktemp(request.param), CONFIGS[request.param]
+    for index, part in enumerate((documents[:5], documents[5:])):
+        write_records(f"{folder}/train", index, 2, [each.to_example() for each in part])
+    counts = count_corpus_words(make_pipeline, f"{folder}/train/*", config, str(folder))
+    digest = train_tokenizer(counts, config, f"{folder}/tokenizer")
+    return config, counts, folder, digest
+
+
+def test_the_tokenizer_is_as_the_recipe_says(made):
+    config, _, folder, digest = made
+    tokenizer = load_tokenizer(f"{folder}/tokenizer", expected_digest=digest)
+    assert tokenizer.kind == config.kind
+    assert 100 * (config.kind == "bpe") < tokenizer.vocabulary_size() <= config.vocabulary_size
+
+
+def test_workers_and_order_do_not_matter(made):
+    config, counts, folder, digest = made
+    again = count_corpus_words(make_pipeline_of_two, f"{folder}/train/*", config, str(folder))
+    assert again == counts
+    shuffled = dict(sorted(again.items()))
+    assert train_tokenizer(shuffled, config, f"{folder}/again") == digest
+
+
+def test_sentences_are_read_as_in_the_whole_text(made, documents):
+    _, _, folder, _ = made
+    tokenizer = load_tokenizer(f"{folder}/tokenizer")
+    read = tokenize_documents(tokenizer, documents)
+    for each, found in zip(documents, read):
+        assert found.tokens.tolist() == tokenizer.tokenize(each.text).numpy().tolist()
+        assert found.sentence_starts[0]
+        assert not (found.sentence_starts & ~found.word_starts).any()
+    assert [each.sentence_starts.sum() for each in read[:3]] == [5, 3, 3]
+
+
+def test_words_start_behind_spaces_and_around_marks(made, documents):
+    _, _, folder, _ = made
+    tokenizer = load_tokenizer(f"{folder}/tokenizer")
+    (found,) = tokenize_documents(tokenizer, [document("The whale (far) away")])
+    texts = tokenizer.piece_texts
+    words = "".join(
+        "|" * bool(start) + texts[id].decode() for id, start in zip(found.tokens, found.word_starts)
+    )
+    assert words.strip("|").replace(" ", "") == "The|whale|(|far|)|away"

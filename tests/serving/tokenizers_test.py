@@ -1,0 +1,100 @@
+"""Models of every kind of tokenizer, exported: what they answer is in the tokenizer's pieces."""
+
+import functools
+import tempfile
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.models import build_pretraining_model
+from firth.recipes import BytePairTokenizer as BytePairConfig
+from firth.recipes import SentencePieceTokenizer as SentencePieceConfig
+from firth.recipes import load_recipe
+from firth.serving.samples import sample_row
+from firth.serving.saved_model import export
+from firth.serving.served import Served
+from firth.tokenizers import (
+    BytePairTokenizer,
+    SentencePieceTokenizer,
+    count_byte_words,
+    count_spaced_words,
+    train_byte_pairs,
+    train_sentencepiece,
+)
+
+ROWS = 320
+SENTINELS = 20
+TEXTS = ["The cat sat on a mat; it keeps its cats.", "The cat's words and the mats' words."]
+PRESETS = ("bert_tiny", "gpt2_tiny", "t5_tiny")
+SMALL = ("model.layers=1", "model.width=16", "sequences.length=32")
+
+
+def tokenizer_of(kind: str):
+    if kind == "bpe":
+        return BytePairTokenizer(train_byte_pairs(count_byte_words(TEXTS), 300, 1, SENTINELS))
+    return SentencePieceTokenizer(train_sentencepiece(count_spaced_words(TEXTS), 80, "unigram", SENTINELS))
+
+
+def config_of(kind: str):
+    made = BytePairConfig if kind == "bpe" else SentencePieceConfig
+    return made(vocabulary_size=ROWS, sentinels=SENTINELS)
+
+
+@functools.cache
+def served(name: str, kind: str) -> Served:
+    recipe = load_recipe(name, [*SMALL]).model_copy(update={"tokenizer": config_of(kind)})
+    return Served(build_pretraining_model(recipe), tokenizer_of(kind), recipe)
+
+
+@functools.cache
+def loaded(name: str, kind: str):
+    made = served(name, kind)
+    directory = f"{tempfile.mkdtemp(prefix='firth-tokenizers-')}/model"
+    export(made.model, made.tokenizer, made.recipe, np.zeros(ROWS, np.int64), directory)
+    return tf.saved_model.load(directory)
+
+
+@pytest.fixture(params=["bpe", "sentencepiece"])
+def kind(request):
+    return request.param
+
+
+def pieces_of(kind: str, text: str) -> list[bytes]:
+    tokenizer = tokenizer_of(kind)
+    return [tokenizer.id_to_token(id).encode() for id in tokenizer.tokenize(text).numpy()]
+
+
+def test_fill_mask(kind):
+    answer = loaded("bert_tiny", kind).signatures["fill_mask"](text=tf.constant(["The [MASK] sat", "cat"]))
+    assert answer["mask_count"].numpy().tolist() == [1, 0]
+    assert answer["mask_positions"].numpy()[0].tolist() == [len(pieces_of(kind, "The"))]
+    vocabulary = set(tokenizer_of(kind).get_vocabulary()[5:-SENTINELS])
+    assert {piece.decode() for piece in answer["pieces"].numpy()[0, 0]} <= vocabulary
+    np.testing.assert_allclose(answer["scores"].numpy()[1], 0.0)
+
+
+def test_score(kind):
+    answer = loaded("gpt2_tiny", kind).signatures["score"](text=tf.constant(["The cat sat", ""]))
+    expected = pieces_of(kind, "The cat sat")
+    assert answer["pieces"].numpy()[0].tolist() == expected
+    assert answer["token_count"].numpy().tolist() == [len(expected), 0]
+    sums = answer["log_probabilities"].numpy().sum(axis=1)
+    np.testing.assert_allclose(sums, answer["log_probability"].numpy(), rtol=1e-5)
+
+
+def test_score_of_a_target_with_sentinels(kind):
+    score = loaded("t5_tiny", kind).signatures["score"]
+    answer = score(text=tf.constant(["The <extra_id_0> sat"]), target=tf.constant(["<extra_id_0> cat"]))
+    pieces = answer["pieces"].numpy()[0].tolist()
+    assert pieces == pieces_of(kind, "<extra_id_0> cat")
+    assert b"<extra_id_0>" in pieces
+
+
+def test_embed_and_evaluate(kind):
+    model, made = loaded("bert_tiny", kind), served("bert_tiny", kind)
+    width = made.recipe.model.width
+    assert model.signatures["embed"](text=tf.constant(TEXTS))["embedding"].shape == (2, width)
+    rows = [sample_row(made, text.encode(), index) for index, text in enumerate(TEXTS)]
+    sums = model.signatures["evaluate"](examples=tf.constant(rows))
+    assert (sums["bytes_sum"].numpy() > 0).all()
