@@ -17,13 +17,21 @@ from firth.recipes.cleaning import (
     Cleaning,
     ExactDuplicatesStep,
     LengthStep,
-    NormalizeStep,
     Split,
 )
 from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
 from firth.recipes.errors import RecipeError
 from firth.recipes.evaluation import Evaluation, Threshold
 from firth.recipes.export import Export
+from firth.recipes.filters import (
+    BadWordsStep,
+    C4Step,
+    FineWebStep,
+    GopherQualityStep,
+    GopherRepetitionStep,
+    LanguageStep,
+    WordList,
+)
 from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
 from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.masking import (
@@ -41,6 +49,8 @@ from firth.recipes.model import (
     MaskedTransformer,
     TwoStreamTransformer,
 )
+from firth.recipes.normalization import Normalization, NormalizeStep
+from firth.recipes.privacy import PiiStep
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import (
     DocstringsSource,
@@ -65,9 +75,11 @@ from firth.recipes.training import AdamW, Training
 __all__ = [
     "AdamW",
     "Attention",
+    "BadWordsStep",
     "BiLSTM",
     "BidirectionalLM",
     "BytePairTokenizer",
+    "C4Step",
     "CausalLM",
     "CausalTransformer",
     "CharacterCNN",
@@ -82,17 +94,23 @@ __all__ = [
     "ExactDuplicatesStep",
     "Export",
     "FeedForward",
+    "FineWebStep",
+    "GopherQualityStep",
+    "GopherRepetitionStep",
     "HtmlSource",
     "IidDenoising",
     "JsonlSource",
+    "LanguageStep",
     "LearnedPositions",
     "LengthStep",
     "MaskedLM",
     "MaskedTransformer",
     "Norm",
+    "Normalization",
     "NormalizeStep",
     "ParquetSource",
     "PermutationLM",
+    "PiiStep",
     "PrefixLM",
     "Recipe",
     "RecipeError",
@@ -116,6 +134,7 @@ __all__ = [
     "WarcSource",
     "WetSource",
     "WikiextractorSource",
+    "WordList",
     "WordPieceTokenizer",
     "WordTokenizer",
     "load_recipe",

@@ -6,7 +6,7 @@ import pydantic
 
 from firth.recipes.base import Config, Fraction
 from firth.recipes.filters import FilterStep
-from firth.recipes.normalization import NormalizeStep
+from firth.recipes.normalization import Normalization, NormalizeStep
 from firth.recipes.privacy import PiiStep
 
 
@@ -65,3 +65,14 @@ class Cleaning(Config):
         ExactDuplicatesStep(kind="exact_duplicates"),
     )
     split: Split = Split()
+
+    @property
+    def normalizations(self) -> tuple[Normalization, ...]:
+        """How text was brought to one form, which whoever reads text for the model has to repeat, in order.
+
+        Example:
+
+        >>> Cleaning().normalizations[0].form
+        'NFC'
+        """
+        return tuple(step for step in self.steps if isinstance(step, NormalizeStep))
