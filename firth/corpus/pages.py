@@ -64,14 +64,21 @@ def _fitting(data: bytes, encoding: str | None) -> tuple[str, str | None]:
     if not known:
         return "", "undecodable"
     try:
-        text = data.decode(known, "replace")
+        text = _decode(data, known)
     except (LookupError, ValueError):
-        return "", "undecodable"
-    damaged = text.count("\ufffd")
-    if damaged and 10 * damaged > len(text) - len(text.encode("ascii", "ignore")):
         return "", "undecodable"
     # Some of Python's decoders let halves of pairs through.
     return text.encode("utf-8", "replace").decode("utf-8"), None
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode(encoding, "replace")
+    if 10 * text.count("\ufffd") > len(text) - len(text.encode("ascii", "ignore")):
+        raise ValueError("more than one in ten characters beyond ASCII are damaged")
+    return text
 
 
 def extract_text(html: str, extractor: str) -> tuple[str, str | None]:

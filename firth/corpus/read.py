@@ -15,7 +15,9 @@ from firth.corpus.tally import IN, KEPT, REJECTED, Flow, Tally, merge_tallies
 from firth.recipes.sources import AnySource
 
 STEP = "read"
+# Small files share an element, since Beam's cost is per element; a large one has its own.
 FILES_A_BATCH = 16
+BATCH_BYTES = 2**24
 REJECTED_FILE = "rejected.jsonl"
 COUNTS_FILE = "source_counts.json"
 
@@ -83,9 +85,16 @@ class _ReadFiles(beam.DoFn):
 
 
 def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:
-    files = list_files(source)
-    for start in range(0, len(files), FILES_A_BATCH):
-        yield index, files[start : start + FILES_A_BATCH]
+    batch: list[SourceFile] = []
+    size = 0
+    for file in list_files(source):
+        if batch and (len(batch) == FILES_A_BATCH or size + file.size > BATCH_BYTES):
+            yield index, batch
+            batch, size = [], 0
+        batch.append(file)
+        size += file.size
+    if batch:
+        yield index, batch
 
 
 def _write_counts(tally: Tally, path: str, sources: list[dict[str, str]]) -> None:

@@ -7,6 +7,7 @@ from firth.corpus.exact_duplicates import ExactDuplicates
 from firth.corpus.fineweb import FineWeb
 from firth.corpus.gopher_quality import GopherQuality
 from firth.corpus.gopher_repetition import GopherRepetition
+from firth.corpus.gutenberg import Gutenberg
 from firth.corpus.language import Language
 from firth.corpus.length import Length
 from firth.corpus.normalize import Normalize
@@ -17,6 +18,7 @@ STEPS: dict[str, StepFactory] = {
     "normalize": Normalize,
     "length": Length,
     "characters": Characters,
+    "gutenberg": Gutenberg,
     "c4": C4,
     "gopher_quality": GopherQuality,
     "gopher_repetition": GopherRepetition,

@@ -10,8 +10,9 @@ MAX_HEADER_BYTES = 2**16
 BLOCK_BYTES = 2**18
 MAGIC = b"WARC/"
 ARC_MAGIC = b"filedesc:"
+_END = b"\r\n\r\n"
 # How a record begins after the end of another.
-_NEXT = b"\r\n\r\n" + MAGIC
+_NEXT = _END + MAGIC
 _LINE_ENDS = re.compile(rb"[\r\n]+")
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 _LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
@@ -44,11 +45,13 @@ def read_warc_records(path: str, max_bytes: int) -> Iterator[WarcRecord]:
     After a record of a bad length reading goes on at the next that begins, be it inside what the length
     claims. Nothing longer than a header and `max_bytes` is held.
     """
-    stream, number = ByteStream(path), 0
+    stream, number, problem = ByteStream(path), 0, None
     while _skip_line_ends(stream):
         number += 1
-        yield _next_record(stream, number, max_bytes)
-    if stream.problem:
+        record = _next_record(stream, number, max_bytes)
+        problem = record.problem
+        yield record
+    if stream.problem and problem != stream.problem:
         yield WarcRecord(number + 1, b"", b"", 0, stream.problem)
 
 
@@ -86,11 +89,12 @@ def _next_record(stream: ByteStream, number: int, max_bytes: int) -> WarcRecord:
 
 
 def _is_boundary(stream: ByteStream, end: int) -> bool:
-    """Returns whether line ends and then a record, or nothing, come at a place of the buffer."""
+    """Returns whether a record ends at a place of the buffer: two line ends stand there, or nothing."""
     stream.fill(end + 64)
     rest = bytes(stream.buffer[end : end + 64])
     after = rest.lstrip(b"\r\n")
-    return not after or (after.startswith(MAGIC) and len(after) < len(rest))
+    # Some archives end records with other line ends.
+    return rest.startswith(_END) or not after or (after.startswith(MAGIC) and len(after) < len(rest))
 
 
 def _bad_record(stream: ByteStream, number: int, header_size: int, block_size: int) -> WarcRecord:

@@ -6,6 +6,7 @@ import pydantic
 
 from firth.recipes.base import Config, Fraction
 from firth.recipes.filters import FilterStep
+from firth.recipes.gutenberg import GutenbergStep
 from firth.recipes.normalization import Normalization, NormalizeStep
 from firth.recipes.privacy import PiiStep
 
@@ -41,7 +42,7 @@ class ExactDuplicatesStep(Config):
 
 
 Step = Annotated[
-    NormalizeStep | LengthStep | CharactersStep | FilterStep | PiiStep | ExactDuplicatesStep,
+    NormalizeStep | LengthStep | CharactersStep | GutenbergStep | FilterStep | PiiStep | ExactDuplicatesStep,
     pydantic.Field(discriminator="kind"),
 ]
 

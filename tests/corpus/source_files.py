@@ -36,8 +36,9 @@ NAMES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
 
 # Of at least two sentences each, or an extractor takes them for a menu.
 TEXTS = tuple(
-    f"Call me Ishmaël number {i}. Some years ago, never mind how long precisely, I thought I would sail about "
-    f"a little and see the watery part of the world. It is a way I have of driving off the spleen, {i} times."
+    f"Call me Ishmaël number {i}. Some years ago, never mind how long precisely, I thought I would sail "
+    "about a little and see the watery part of the world. It is a way I have of driving off the spleen, "
+    f"{i} times."
     for i in range(1, 6)
 )
 

@@ -44,7 +44,8 @@ PIECES = [
     "\r\n", "\x00", "\ufeff", "é", "e\u0301", "cafÃ©", "\ufb01", "jane.roe@mail.org", "+1 212-736-5000",
     "tel 2127365000", "8.8.4.4", "10.0.0.7", "2606:4700::1111", "4111 1111 1111 1111",
     "DE89 3704 0044 0532 0130 00", "536-90-4399", "AKIA2E0A8F3B244C9986", "password = q8Zx3Lm9Tr2Vw7Kp5",
-    "1.2.3.4",
+    "1.2.3.4", "*** START OF THE PROJECT GUTENBERG EBOOK X ***\n", "\nProduced by A\n\n",
+    "\nEnd of Project Gutenberg's X\n", "*** END OF THIS PROJECT GUTENBERG EBOOK X ***\n",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).flatmap(
     lambda pieces: st.sampled_from(["", " ", "\n"]).map(lambda between: between.join(pieces))
