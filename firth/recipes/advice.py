@@ -1,6 +1,20 @@
 """What is worth saying of a recipe that can run as it is."""
 
+import os
+
 from firth.recipes.recipe import Recipe
+from firth.recipes.sources import COMPRESSIONS
+
+# What a file's ending says of its kind of source.
+KINDS = {
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".warc": "warc",
+    ".wet": "wet",
+    ".html": "html",
+    ".htm": "html",
+    ".tfrecord": "tfrecord",
+}
 
 
 def notices(recipe: Recipe) -> list[str]:
@@ -12,7 +26,22 @@ def notices(recipe: Recipe) -> list[str]:
     >>> notices(load_recipe("bert_base", ["training.steps=5000"]))
     ['training.optimizer.warmup_steps: 10,000 is not below training.steps: 5,000, so the learning rate ...']
     """
-    return [*_on_cleaning(recipe), *_on_training(recipe)]
+    return [*_on_sources(recipe), *_on_cleaning(recipe), *_on_training(recipe)]
+
+
+def _on_sources(recipe: Recipe) -> list[str]:
+    return [
+        f"source {source.name}: {path} is read as {source.kind}; its name says kind: {KINDS[ending]}"
+        for source in recipe.sources
+        if source.kind != "docstrings"
+        for path in source.paths
+        if (ending := _ending(path)) in KINDS and KINDS[ending] != source.kind
+    ]
+
+
+def _ending(path: str) -> str:
+    stem, ending = os.path.splitext(path)
+    return os.path.splitext(stem)[1] if ending in COMPRESSIONS else ending
 
 
 def _on_cleaning(recipe: Recipe) -> list[str]:

@@ -7,6 +7,8 @@ import pydantic
 from firth.recipes.base import Config
 
 Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
+# Endings of files that are decompressed while they are read.
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
 
 
@@ -84,6 +86,15 @@ class ParquetSource(RecordSource):
 
     kind: Literal["parquet"]
     name: SourceName = "parquet"
+
+    @pydantic.model_validator(mode="after")
+    def _compressed_inside(self):
+        for path in self.paths:
+            if path.endswith(COMPRESSIONS):
+                raise ValueError(
+                    f"{path!r} cannot be read: Parquet files are compressed inside, not as a whole"
+                )
+        return self
 
 
 class TfrecordSource(RecordSource):

@@ -7,8 +7,10 @@ import tracemalloc
 import pytest
 import zstandard
 
+from firth.corpus import compression
 from firth.corpus.document import Document
 from firth.corpus.sources import SOURCES, list_files
+from firth.recipes.sources import COMPRESSIONS
 from tests.corpus.helpers import read_to
 from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS
 
@@ -36,7 +38,8 @@ def write(folder, kind: str, suffix: str = "", **options):
     return new_source(kind=kind, paths=(f"{path}*",), **options)
 
 
-def test_every_kind_of_file_is_in_this_table():
+def test_every_kind_of_file_and_of_compression_is_in_these_tables():
+    assert set(NAMES) == set(compression.COMPRESSIONS) == set(COMPRESSIONS)
     assert set(KINDS) | {"docstrings"} == set(SOURCES)
 
 
