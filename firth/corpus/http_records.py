@@ -36,7 +36,7 @@ def open_record(record: WarcRecord) -> "fastwarc.warc.WarcRecord | None":
 
     try:
         stream = io.BytesIO(record.header + record.block)
-        return next(ArchiveIterator(stream, parse_http=False, stream_detect=False), None)
+        return next(ArchiveIterator(stream, parse_http=False), None)
     except (OSError, ValueError):
         return None
 

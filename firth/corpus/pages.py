@@ -1,6 +1,8 @@
 """From the bytes of a web page to its text."""
 
 import codecs
+import functools
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -131,9 +133,16 @@ def depth_of(html: str) -> int:
 
 
 def _trafilatura(html: str) -> str:
+    return _quiet_trafilatura()(html, include_comments=False, fast=True) or ""
+
+
+@functools.cache
+def _quiet_trafilatura() -> Callable[..., str | None]:
     from trafilatura import extract
 
-    return extract(html, include_comments=False, fast=True) or ""
+    # It logs every page without text; those are counted here.
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    return extract
 
 
 def _resiliparse(html: str) -> str:
