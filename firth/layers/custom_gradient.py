@@ -40,8 +40,10 @@ def custom_gradient(function):
 
     @functools.wraps(function)
     def call(*inputs):
-        inputs = [_read(value) for value in inputs]
-        return _on_torch(function, inputs) if keras.backend.backend() == "torch" else differentiable(*inputs)
+        tensors = [_read(value) for value in inputs]
+        return (
+            _on_torch(function, tensors) if keras.backend.backend() == "torch" else differentiable(*tensors)
+        )
 
     return call
 
@@ -53,7 +55,7 @@ def _read(value):
 
 def _on_torch(function, inputs):
     """Hands a tuple of values through as one tensor, because Keras knows no tuples here on torch."""
-    made = []
+    made: list[tuple] = []
 
     @ops.custom_gradient
     def joined(*inputs):

@@ -11,6 +11,10 @@ from keras import ops
 
 from firth.layers.custom_gradient import custom_gradient
 
+# Rows of so many steps at most are not looped over but written out step by step, which spares the copies into
+# and out of the loop; longer ones would make large graphs.
+_WRITTEN_OUT = 32
+
 
 class Masks(NamedTuple):
     """What happens to the state at each step, float32 [length, directions, 1, batch] of zeros and ones.
@@ -25,7 +29,7 @@ class Masks(NamedTuple):
 
 
 class _Trace(NamedTuple):
-    """What the steps leave behind, float32 [length, directions, features, batch] each.
+    """What the steps leave behind, float32 [length, directions, features, batch] each, or a list of steps.
 
     `gates` are those of input, forgetting and output; `projected` is what the projection reads.
     """
@@ -82,7 +86,7 @@ def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_cli
             )
             return *_weight_gradients(inputs, kernels[0], trace, before[0], *steps), *for_state
 
-        return (trace.hidden, trace.cells[-1]), gradient
+        return (_stacked(trace.hidden), trace.cells[-1]), gradient
 
     hidden, last_cells = run(inputs, *weights, *state)
     return hidden, (hidden[-1], last_cells)
@@ -112,6 +116,7 @@ def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
         return tuple(trace)
 
     steps = _split_steps(from_inputs, ops.shape(inputs)[0])
+    steps = _unstacked(steps) if _is_short(inputs) else steps
     nothing = ops.zeros_like(state[1])
     start = (*state, ops.concatenate([nothing] * 3, axis=1), nothing, nothing)
     return _Trace(*_scan(step, start, steps, masks)[1])
@@ -122,7 +127,7 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
     backward_kernels = [ops.transpose(kernel, (0, 2, 1)) for kernel in kernels[1:]]
     recurrent_kernel, projection_kernel = backward_kernels
     cell_clip, projection_clip = clips
-    count = trace.cells.shape[2]
+    count = projection_kernel.shape[1]
 
     def step(carry, now, masks):
         for_hidden, for_cells = carry[:2]
@@ -155,6 +160,7 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
         return for_hidden, for_cells, for_sums, for_projection
 
     upstream_hidden, upstream_cells = upstream
+    upstream_hidden = _unstacked(upstream_hidden) if isinstance(trace.hidden, list) else upstream_hidden
     nothing = ops.zeros_like(trace.hidden[0])
     start = (nothing, upstream_cells, ops.concatenate([ops.zeros_like(upstream_cells)] * 4, axis=1), nothing)
     last, steps = _scan(step, start, (upstream_hidden, tuple(trace), cells_before), masks, reverse=True)
@@ -180,12 +186,19 @@ def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_
 def _before(trace, state, masks):
     """Returns `h` and `c` as each step reads them."""
     pairs = zip(state, (trace.hidden, trace.cells))
+    if isinstance(trace.hidden, list):
+        shifted = [[first, *later[:-1]] for first, later in pairs]
+        if masks is not None:
+            shifted = [
+                [value * keep for value, keep in zip(each, _unstacked(masks.keep))] for each in shifted
+            ]
+        return shifted
     shifted = [ops.concatenate([ops.expand_dims(first, 0), later[:-1]]) for first, later in pairs]
     return shifted if masks is None else [each * masks.keep for each in shifted]
 
 
 def _scan(step, start, steps, masks, reverse=False):
-    """Returns the last carry, and all that were carried.
+    """Returns the last carry, and all that were carried: lists of steps where `steps` are lists.
 
     Keras asks that each step gives what it carries, so the carry holds more than the next step reads; and on
     TensorFlow it scans several tensors of unknown length not at all, so steps are looked up by number.
@@ -195,14 +208,39 @@ def _scan(step, start, steps, masks, reverse=False):
         made = step(carry, _at(steps, number), None if masks is None else Masks(*_at(masks, number)))
         return made, made
 
-    length = ops.shape(_first_leaf(steps))[0]
+    leaf = _first_leaf(steps)
+    if isinstance(leaf, list):
+        return _write_out(step, start, steps, masks, range(len(leaf)), reverse)
+    length = ops.shape(leaf)[0]
     return ops.scan(numbered, start, ops.arange(length, dtype="int32"), reverse=reverse)
+
+
+def _write_out(step, carry, steps, masks, numbers, reverse):
+    masks = None if masks is None else Masks(*(_unstacked(each) for each in masks))
+    made = []
+    for number in reversed(numbers) if reverse else numbers:
+        carry = step(carry, _at(steps, number), None if masks is None else Masks(*_at(masks, number)))
+        made.append(carry)
+    return carry, [list(each) for each in zip(*(reversed(made) if reverse else made))]
+
+
+def _is_short(inputs):
+    length = inputs.shape[0]
+    return length is not None and length <= _WRITTEN_OUT
+
+
+def _unstacked(values):
+    return values if isinstance(values, list) else list(ops.unstack(values))
+
+
+def _stacked(values):
+    return ops.stack(values) if isinstance(values, list) else values
 
 
 def _at(values, number):
     if isinstance(values, tuple):
         return tuple(_at(value, number) for value in values)
-    return ops.take(values, number, axis=0)
+    return values[number] if isinstance(values, list) else ops.take(values, number, axis=0)
 
 
 def _first_leaf(values):
@@ -220,13 +258,17 @@ def _matmul(left, right):
 
 
 def _join_steps(values):
-    """[length, directions, features, batch] to [directions, features, length * batch]."""
+    """Steps, [length, directions, features, batch] or a list, to [directions, features, length * batch]."""
+    if isinstance(values, list):
+        return ops.concatenate(values, axis=-1)
     length, directions, features, batch = ops.shape(values)
     return ops.reshape(ops.transpose(values, (1, 2, 0, 3)), (directions, features, length * batch))
 
 
 def _join_steps_transposed(values):
-    """[length, directions, features, batch] to [directions, length * batch, features]."""
+    """Steps, [length, directions, features, batch] or a list, to [directions, length * batch, features]."""
+    if isinstance(values, list):
+        return ops.transpose(_join_steps(values), (0, 2, 1))
     length, directions, features, batch = ops.shape(values)
     return ops.reshape(ops.transpose(values, (1, 0, 3, 2)), (directions, length * batch, features))
 

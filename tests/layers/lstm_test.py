@@ -1,5 +1,7 @@
 """LSTMs with projection against loops over rows, directions and steps."""
 
+import importlib
+
 import keras
 import numpy as np
 import pytest
@@ -21,6 +23,13 @@ def make(directions=2, scale=1.0, **changes):
     generator = np.random.default_rng(0)
     layer.set_weights([generator.normal(size=value.shape) * scale for value in layer.get_weights()])
     return layer
+
+
+@pytest.fixture(autouse=True, params=["written out", "looped"])
+def _steps(request, monkeypatch):
+    """Short rows are written out step by step; the same tests hold for the loop that longer rows take."""
+    if request.param == "looped":
+        monkeypatch.setattr(importlib.import_module("firth.layers.lstm_recurrence"), "_WRITTEN_OUT", 0)
 
 
 def make_inputs(directions=2, seed=0, length=LENGTH, batch=BATCH):
