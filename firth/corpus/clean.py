@@ -1,24 +1,18 @@
 """Cleaning steps over a corpus, in Beam."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
 from firth.corpus.document import Document
-from firth.corpus.hashing import hash63
-from firth.corpus.records import pickle_list, unpickle_list
-from firth.corpus.report import CLUSTER_HISTOGRAM
 from firth.corpus.step_table import STEPS
-from firth.corpus.steps import Decision, DocumentStep, GroupStep, Keep
+from firth.corpus.steps import CorpusStep, Decision, DocumentStep, Keep, Setting
 from firth.corpus.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
 from firth.recipes.cleaning import Step
 
 EXCERPT_CHARACTERS = 160
-# A bucket's documents are held in memory together; few buckets make few elements.
-BUCKETS = 128
 
 
 def step_names(steps: Sequence[Step]) -> list[str]:
@@ -39,11 +33,18 @@ class Clean(beam.PTransform):
     """Applies steps in order: lists of documents to (lists of documents, tallies).
 
     Every document counts as in and as kept or dropped in each step that it reaches.
+
+    Args:
+        steps: Of the recipe.
+        sources: Names of the sources, in the order of the recipe.
+        folder: Where the report will stand.
     """
 
-    def __init__(self, steps: Sequence[Step]):
+    def __init__(self, steps: Sequence[Step], sources: Sequence[str] = (), folder: str = ""):
         super().__init__()
         self._steps = tuple(steps)
+        self._sources = tuple(sources)
+        self._folder = folder
 
     def expand(  # noqa: D102
         self, documents: PCollection[list[Document]]
@@ -51,52 +52,40 @@ class Clean(beam.PTransform):
         tallies = []
         for name, config in zip(step_names(self._steps), self._steps):
             step = STEPS[config.kind](config)
-            if isinstance(step, GroupStep):
-                documents = documents | f"{name}.Group" >> _GroupByBucket(step)
-            decide = beam.ParDo(_Apply(name, step)).with_outputs("tally", main="kept")
-            outputs = documents | f"{name}.Decide" >> decide
+            if isinstance(step, CorpusStep):
+                judge = _Judge(step, Setting(name, self._sources, self._folder))
+                judged, tally = documents | f"{name}.Judge" >> judge
+                tallies.append(tally)
+            else:
+                judged = documents | f"{name}.Decide" >> beam.Map(_decide, step)
+            outputs = judged | f"{name}.Count" >> beam.ParDo(_Count(name)).with_outputs("tally", main="kept")
             documents = outputs.kept
             tallies.append(outputs.tally)
         return documents, tallies
 
 
-class _GroupByBucket(beam.PTransform):
-    """Brings documents of one key into one list, along with those of other keys of the bucket."""
+def _decide(documents: list[Document], step: DocumentStep) -> list[tuple[Document, Decision]]:
+    return [(document, step.decide(document)) for document in documents]
 
-    def __init__(self, step: GroupStep):
+
+class _Judge(beam.PTransform):
+    def __init__(self, step: CorpusStep, setting: Setting):
         super().__init__()
         self._step = step
+        self._setting = setting
 
     def expand(self, documents):
-        return (
-            documents
-            | "Bucket" >> beam.FlatMap(_by_bucket, self._step)
-            | "GroupByKey" >> beam.GroupByKey()
-            | "Join" >> beam.Map(_join)
-        )
-
-
-def _by_bucket(documents: list[Document], step: GroupStep) -> Iterator[tuple[int, bytes]]:
-    buckets = defaultdict(list)
-    for document in documents:
-        buckets[hash63(step.key(document)) % BUCKETS].append(document)
-    for bucket, members in buckets.items():
-        yield bucket, pickle_list(members)
-
-
-def _join(element: tuple[int, Iterable[bytes]]) -> list[Document]:
-    return [document for pickled in element[1] for document in unpickle_list(pickled)]
+        return self._step.judge(documents, self._setting)
 
 
 @beam.typehints.with_output_types(list[Document])
-class _Apply(beam.DoFn):
-    def __init__(self, name: str, step: DocumentStep | GroupStep):
+class _Count(beam.DoFn):
+    def __init__(self, name: str):
         self._name = name
-        self._step = step
 
-    def process(self, documents: list[Document]) -> Iterator[Any]:
+    def process(self, judged: list[tuple[Document, Decision]]) -> Iterator[Any]:
         tally, kept = Tally(), []
-        for document, decision in self._decisions(documents, tally):
+        for document, decision in judged:
             tally.add(Flow(self._name, document.source, IN), document.size)
             if isinstance(decision, Keep):
                 tally.add(Flow(self._name, document.source, KEPT), decision.document.size)
@@ -108,17 +97,6 @@ class _Apply(beam.DoFn):
                 tally.add_example(self._name, decision.reason, _example(document))
         yield kept
         yield TaggedOutput("tally", tally)
-
-    def _decisions(self, documents: list[Document], tally: Tally) -> Iterable[tuple[Document, Decision]]:
-        if isinstance(self._step, DocumentStep):
-            return ((document, self._step.decide(document)) for document in documents)
-        groups = defaultdict(list)
-        for document in documents:
-            groups[self._step.key(document)].append(document)
-        tally.histograms.update(
-            (CLUSTER_HISTOGRAM, len(group)) for group in groups.values() if len(group) > 1
-        )
-        return (pair for group in groups.values() for pair in zip(group, self._step.decide_group(group)))
 
 
 def _example(document: Document) -> Example:

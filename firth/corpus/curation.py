@@ -9,7 +9,7 @@ from apache_beam.pvalue import TaggedOutput
 from firth.corpus.clean import Clean, step_names
 from firth.corpus.document import Document
 from firth.corpus.json_files import read_json, write_json
-from firth.corpus.read import STEP, read_source_counts
+from firth.corpus.read import STEP, read_source_counts, source_names
 from firth.corpus.records import ReadBatches
 from firth.corpus.report import SPLIT_STEP, build_report, check_report, length_bin
 from firth.corpus.split import SPLITS, HashRange, hash_range, join_ranges, split_of
@@ -47,7 +47,7 @@ def curate(
     path = f"{report_folder}/{REPORT_FILE}"
     with make_pipeline() as pipeline:
         raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
-        cleaned, tallies = raw | "Clean" >> Clean(cleaning.steps)
+        cleaned, tallies = raw | "Clean" >> Clean(cleaning.steps, source_names(corpus_folder), report_folder)
         hashes = cleaned | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
         split = beam.ParDo(_Split(cleaning.split.eval_fraction), beam.pvalue.AsSingleton(hashes))
         splits = cleaned | "Split" >> split.with_outputs(*SPLITS, "tally")

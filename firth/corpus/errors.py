@@ -13,5 +13,9 @@ class EmptyCorpusError(CorpusError):
     """Cleaning left nothing, or nothing for one of the splits."""
 
 
+class UnsettledClustersError(CorpusError):
+    """The rounds that a recipe allows were too few to find the clusters of duplicates."""
+
+
 class CountMismatchError(CorpusError):
     """Documents went missing: what came into a step is not what it kept, dropped and rejected."""

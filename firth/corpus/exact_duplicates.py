@@ -1,31 +1,52 @@
 """Documents that say the same, to the letter."""
 
-from collections.abc import Sequence
+import apache_beam as beam
+import numpy as np
 
 from firth.corpus.document import Document
 from firth.corpus.hashing import digest
-from firth.corpus.steps import Decision, Drop, GroupStep, Keep
-from firth.recipes.cleaning import ExactDuplicatesStep
+from firth.corpus.identity import id_halves, longest_first, source_ranks
+from firth.corpus.steps import CorpusStep, Setting
+from firth.corpus.survivors import Survivors, decide
+from firth.corpus.tables import table_of
+from firth.corpus.verdicts import Documents, JoinVerdicts, Judgement
+from firth.recipes.duplicates import ExactDuplicatesStep
 
 
-class ExactDuplicates(GroupStep):
-    """Keeps, of the documents with one text, the one of the smallest id; drops the others as `duplicate`.
+class ExactDuplicates(CorpusStep):
+    """Drops, of the documents with one text, as `duplicate` all but one.
 
-    The source does not matter, nor the number of workers, nor the order of reading.
+    The survivor is that of the source that comes first, and there that of the smallest id. Texts are the same
+    if 128 bits of their hash are. Workers hold rows of 40 bytes, never a cluster of texts.
 
     Example:
 
-    >>> first, second = (Document(i, "Same.", "docs", "CC0", i) for i in "ab")
-    >>> ExactDuplicates(ExactDuplicatesStep(kind="exact_duplicates")).decide_group([second, first])
-    [Drop(reason='duplicate'), Keep(document=Document(id='a', ...))]
+    >>> documents = [Document(id, "Same.", "docs", "CC0", id) for id in ("1a", "2b")]
+    >>> describe_exactly(documents, {"docs": 0})["id_low"].tolist()
+    [26, 43]
     """
 
+    reasons = frozenset({"duplicate"})
+
     def __init__(self, config: ExactDuplicatesStep):
-        del config
+        self._priority = config.source_priority
 
-    def key(self, document: Document) -> bytes:  # noqa: D102
-        return digest(document.text)
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        ranks = source_ranks(self._priority, setting.sources)
+        entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
+        verdicts, tally = entries | "Survivors" >> Survivors()
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> JoinVerdicts(decide)
+        return judged, tally
 
-    def decide_group(self, documents: Sequence[Document]) -> list[Decision]:  # noqa: D102
-        survivor = min(documents, key=lambda document: (document.id, document.uri))
-        return [Keep(document) if document is survivor else Drop("duplicate") for document in documents]
+
+def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:
+    """Returns an entry a document, as `Survivors` takes them, labelled by its text."""
+    digests = np.frombuffer(b"".join(digest(document.text) for document in documents), ">u8").reshape(-1, 2)
+    high, low = id_halves(documents)
+    return table_of(
+        label=digests[:, 0].astype(np.uint64),
+        check=digests[:, 1].astype(np.uint64),
+        order=longest_first(documents, ranks),
+        id_high=high,
+        id_low=low,
+    )

@@ -121,6 +121,13 @@ def read_source_counts(folder: str) -> Tally:
     return tally
 
 
+def source_names(folder: str) -> tuple[str, ...]:
+    """Returns the names of the sources that `ReadSources` read, in order; none for other documents."""
+    return tuple(
+        source["name"] for source in (read_json(f"{folder}/{COUNTS_FILE}") or {"sources": []})["sources"]
+    )
+
+
 def check_sources(folder: str) -> None:
     """Checks, after the pipeline ran, that each source yielded documents.
 

@@ -29,7 +29,8 @@ def hash_range(texts: Iterable[str]) -> HashRange:
 
 def join_ranges(ranges: Iterable[HashRange]) -> HashRange:
     """Returns the range that spans all given, in any order and grouping."""
-    known = list(ranges)
+    # A batch that lost all its texts does not widen the range.
+    known = [each for each in ranges if each != HashRange()]
     if not known:
         return HashRange()
     return HashRange(min(item.smallest for item in known), max(item.largest for item in known))

@@ -3,6 +3,8 @@
 from firth.corpus.bad_words import BadWords
 from firth.corpus.c4 import C4
 from firth.corpus.characters import Characters
+from firth.corpus.dataset_duplicates import DatasetDuplicates
+from firth.corpus.decontaminate import Decontaminate
 from firth.corpus.exact_duplicates import ExactDuplicates
 from firth.corpus.fineweb import FineWeb
 from firth.corpus.gopher_quality import GopherQuality
@@ -10,8 +12,10 @@ from firth.corpus.gopher_repetition import GopherRepetition
 from firth.corpus.gutenberg import Gutenberg
 from firth.corpus.language import Language
 from firth.corpus.length import Length
+from firth.corpus.near_duplicates import NearDuplicates
 from firth.corpus.normalize import Normalize
 from firth.corpus.pii import Pii
+from firth.corpus.sentence_duplicates import SentenceDuplicates
 from firth.corpus.steps import StepFactory
 
 STEPS: dict[str, StepFactory] = {
@@ -26,5 +30,9 @@ STEPS: dict[str, StepFactory] = {
     "language": Language,
     "bad_words": BadWords,
     "pii": Pii,
+    "sentence_duplicates": SentenceDuplicates,
     "exact_duplicates": ExactDuplicates,
+    "near_duplicates": NearDuplicates,
+    "dataset_duplicates": DatasetDuplicates,
+    "decontaminate": Decontaminate,
 }

@@ -2,10 +2,15 @@
 
 import abc
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from firth.corpus.document import Document
+
+if TYPE_CHECKING:
+    from apache_beam.pvalue import PCollection
+
+    from firth.corpus.tally import Tally
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,17 +54,39 @@ class DocumentStep(abc.ABC):
         """Returns whether the document goes on."""
 
 
-class GroupStep(abc.ABC):
-    """A step that looks at documents beside one another, wherever in the corpus they stand."""
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What a corpus step is told beside the documents.
+
+    Attributes:
+        name: Of the step in the report.
+        sources: Names of the sources, in the order of the recipe.
+        folder: Where the report will stand, and what the step itself has to report.
+    """
+
+    name: str
+    sources: tuple[str, ...] = ()
+    folder: str = ""
+
+
+class CorpusStep(abc.ABC):
+    """A step that looks at the corpus as a whole, in Beam.
+
+    Attributes:
+        reasons: Every reason that it may drop a document for.
+    """
+
+    reasons: frozenset[str] = frozenset()
 
     @abc.abstractmethod
-    def key(self, document: Document) -> bytes:
-        """Returns what the documents of a group have in common."""
+    def judge(
+        self, documents: "PCollection[list[Document]]", setting: Setting
+    ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]":
+        """Returns each document once, with a decision, and what else is to be counted.
 
-    @abc.abstractmethod
-    def decide_group(self, documents: Sequence[Document]) -> list[Decision]:
-        """Returns one decision a document, in their order. It must not depend on that order."""
+        Neither may depend on the order of documents, on how they are batched or on workers.
+        """
 
 
-Step = DocumentStep | GroupStep
+Step = DocumentStep | CorpusStep
 StepFactory = Callable[[Any], Step]

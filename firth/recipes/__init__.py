@@ -1,5 +1,6 @@
 """Recipes: the language of a run. Importing this loads neither TensorFlow nor TFX."""
 
+from firth.recipes.benchmarks import CsvBenchmark, ExamplesBenchmark, JsonlBenchmark, TextBenchmark
 from firth.recipes.blocks import (
     Attention,
     DisentangledPositions,
@@ -15,11 +16,17 @@ from firth.recipes.blocks import (
 from firth.recipes.cleaning import (
     CharactersStep,
     Cleaning,
-    ExactDuplicatesStep,
     LengthStep,
     Split,
 )
 from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.duplicates import (
+    DatasetDuplicatesStep,
+    DecontaminateStep,
+    ExactDuplicatesStep,
+    NearDuplicatesStep,
+    SentenceDuplicatesStep,
+)
 from firth.recipes.errors import RecipeError
 from firth.recipes.evaluation import Evaluation, Threshold
 from firth.recipes.export import Export
@@ -85,6 +92,9 @@ __all__ = [
     "CharacterCNN",
     "CharactersStep",
     "Cleaning",
+    "CsvBenchmark",
+    "DatasetDuplicatesStep",
+    "DecontaminateStep",
     "Denoising",
     "DisentangledPositions",
     "DocstringsSource",
@@ -92,6 +102,7 @@ __all__ = [
     "EncoderDecoder",
     "Evaluation",
     "ExactDuplicatesStep",
+    "ExamplesBenchmark",
     "Export",
     "FeedForward",
     "FineWebStep",
@@ -99,12 +110,14 @@ __all__ = [
     "GopherRepetitionStep",
     "HtmlSource",
     "IidDenoising",
+    "JsonlBenchmark",
     "JsonlSource",
     "LanguageStep",
     "LearnedPositions",
     "LengthStep",
     "MaskedLM",
     "MaskedTransformer",
+    "NearDuplicatesStep",
     "Norm",
     "Normalization",
     "NormalizeStep",
@@ -119,12 +132,14 @@ __all__ = [
     "RotaryPositions",
     "RotaryScaling",
     "SalientSpans",
+    "SentenceDuplicatesStep",
     "SentencePieceTokenizer",
     "Sequences",
     "SinusoidalPositions",
     "SpanCorruption",
     "SpanMasking",
     "Split",
+    "TextBenchmark",
     "TextSource",
     "TfrecordSource",
     "Threshold",

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config, Fraction
+from firth.recipes.duplicates import CorpusStep, ExactDuplicatesStep
 from firth.recipes.filters import FilterStep
 from firth.recipes.gutenberg import GutenbergStep
 from firth.recipes.normalization import Normalization, NormalizeStep
@@ -32,17 +33,8 @@ class CharactersStep(Config):
     max_mean_word_length: float = pydantic.Field(default=15.0, gt=0)
 
 
-class ExactDuplicatesStep(Config):
-    """Drops all but one of the documents whose text is the same, whatever their source.
-
-    The survivor is the one with the lexicographically smallest document id.
-    """
-
-    kind: Literal["exact_duplicates"]
-
-
 Step = Annotated[
-    NormalizeStep | LengthStep | CharactersStep | GutenbergStep | FilterStep | PiiStep | ExactDuplicatesStep,
+    NormalizeStep | LengthStep | CharactersStep | GutenbergStep | FilterStep | PiiStep | CorpusStep,
     pydantic.Field(discriminator="kind"),
 ]
 

@@ -1,15 +1,11 @@
-import random
 import typing
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from firth.corpus.exact_duplicates import ExactDuplicates
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import DocumentStep, Drop, Keep
 from firth.recipes import cleaning
-from firth.recipes.cleaning import CharactersStep, ExactDuplicatesStep, LengthStep, NormalizeStep
+from firth.recipes.cleaning import CharactersStep, LengthStep, NormalizeStep
 from tests.corpus.helpers import document
 
 NORMALIZE = NormalizeStep(kind="normalize")
@@ -47,14 +43,3 @@ def test_the_table_and_the_recipe_types_agree():
     types = typing.get_args(typing.get_args(cleaning.Step)[0])
     kinds = [typing.get_args(each.model_fields["kind"].annotation)[0] for each in types]
     assert sorted(STEPS) == sorted(kinds)
-
-
-@given(st.lists(st.sampled_from("abc"), min_size=1), st.randoms(use_true_random=False))
-def test_the_survivor_of_duplicates_does_not_depend_on_their_order(names, shuffler: random.Random):
-    step = ExactDuplicates(ExactDuplicatesStep(kind="exact_duplicates"))
-    documents = [document("Same.", f"{name}{i}") for i, name in enumerate(names)]
-    survivor = min(documents, key=lambda each: each.id)
-    shuffler.shuffle(documents)
-    decisions = step.decide_group(documents)
-    assert decisions == [Keep(each) if each == survivor else Drop("duplicate") for each in documents]
-    assert len({step.key(each) for each in documents}) == 1

@@ -1,0 +1,112 @@
+"""Clusters of documents that MinHash links, directly or by others."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import TaggedOutput
+
+from firth.corpus.components import ConnectedComponents, LinkMembers, check_settled
+from firth.corpus.document import Document
+from firth.corpus.identity import id_halves, longest_first, nodes_of, source_first
+from firth.corpus.minhash import MinHash
+from firth.corpus.table_groups import Group, GroupTables, TableGroup, Tables
+from firth.corpus.tables import FirstRows, table_of
+from firth.recipes.duplicates import MinHashing
+
+
+class Described(NamedTuple):
+    """Tables of `entries`, a row a document, and of `members` of buckets, a row a document and bucket."""
+
+    entries: Tables
+    members: Tables
+
+
+class Describe(beam.PTransform):
+    """Describes documents for `Cluster`.
+
+    Args:
+        config: How to compare them.
+        order: Of several documents, which survives: "longest_first", "source_first", or "benchmark", which
+            stands before all others.
+        ranks: Of sources.
+    """
+
+    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]):
+        super().__init__()
+        self._describe = _Describe(config, order, ranks)
+
+    def expand(self, documents):  # noqa: D102
+        outputs = documents | beam.ParDo(self._describe).with_outputs("members", main="entries")
+        return Described(outputs.entries, outputs.members)
+
+
+class _Describe(beam.DoFn):
+    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]):
+        self._config = config
+        self._order = order
+        self._ranks = ranks
+
+    def setup(self) -> None:
+        config = self._config
+        self._minhash = MinHash(config.ngram_words, config.buckets, config.hashes_per_bucket, config.seed)
+
+    def process(self, documents: list[Document]) -> Iterator[Any]:
+        high, low = id_halves(documents)
+        nodes = nodes_of(high, low)
+        yield table_of(node=nodes, order=self._orders(documents), id_high=high, id_low=low)
+        places, buckets = self._minhash.buckets([document.text for document in documents])
+        members = table_of(bucket=buckets.ravel(), node=np.repeat(nodes[places], buckets.shape[1]))
+        yield TaggedOutput("members", members)
+
+    def _orders(self, documents: list[Document]) -> np.ndarray:
+        if self._order == "longest_first":
+            return longest_first(documents, self._ranks)
+        if self._order == "source_first":
+            return source_first(documents, self._ranks) + np.uint64(1)
+        return np.zeros(len(documents), np.uint64)
+
+
+class Cluster(beam.PTransform):
+    """Labels documents by their cluster: `Described` to tables of entries, as `Survivors` takes them.
+
+    Args:
+        rounds: See `ConnectedComponents`.
+        step: Its name in the report.
+
+    Raises:
+        UnsettledClustersError: on a worker, if the rounds were too few.
+    """
+
+    def __init__(self, rounds: int, step: str):
+        super().__init__()
+        self._rounds = rounds
+        self._step = step
+
+    def expand(self, described):  # noqa: D102
+        links = (
+            described.members | "Members" >> LinkMembers() | "Components" >> ConnectedComponents(self._rounds)
+        )
+        centres = links | "Centres" >> beam.Map(_centres)
+        return (
+            {"entries": described.entries, "links": links, "centres": centres}
+            | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"})
+            | "Label" >> beam.FlatMap(_label, self._rounds, self._step)
+        )
+
+
+def _centres(links: np.ndarray) -> np.ndarray:
+    return table_of(node=np.unique(links["label"]))
+
+
+def _label(element: Group, rounds: int, step: str) -> Iterator[np.ndarray]:
+    group = TableGroup(element)
+    labels = FirstRows(group.tables("links"), "node", ["label"])
+    check_settled(labels, group.tables("links"), group.tables("centres"), rounds, step)
+    for entries in group.tables("entries"):
+        label = entries["node"].copy()
+        is_linked = np.isin(label, labels.rows["node"])
+        label[is_linked] = labels.of(label[is_linked])[0]["label"]
+        columns = {name: entries[name] for name in ("order", "id_high", "id_low")}
+        yield table_of(label=label, check=np.zeros_like(label), **columns)

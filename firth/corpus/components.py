@@ -1,0 +1,136 @@
+"""Connected components of a graph of documents, in Beam."""
+
+from collections.abc import Iterable, Iterator
+
+import apache_beam as beam
+import numpy as np
+
+from firth.corpus.errors import UnsettledClustersError
+from firth.corpus.table_groups import CountGroups, Group, GroupTables, TableGroup
+from firth.corpus.tables import FirstRows, distinct, table_of
+
+
+class LinkMembers(beam.PTransform):
+    """Links the members of each bucket: tables of `bucket`, `node` to tables of `node`, `label`.
+
+    Each member is linked to the bucket's smallest, so that a bucket costs as much as it has members, however
+    many those are, and no member is left out. A worker holds the smallest of each bucket, no list of members.
+    """
+
+    def expand(self, members):  # noqa: D102
+        return {"members": members} | GroupTables({"members": "bucket"}) | "Link" >> beam.FlatMap(_link)
+
+
+def _link(element: Group) -> Iterator[np.ndarray]:
+    group = TableGroup(element)
+    smallest = FirstRows(group.tables("members"), "bucket", ["node"])
+    for members in group.tables("members"):
+        first, _ = smallest.of(members["bucket"])
+        yield _links(members["node"], first["node"])
+
+
+def _links(nodes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    links = table_of(node=nodes, label=labels)
+    return distinct(links[links["node"] != links["label"]])
+
+
+class ConnectedComponents(beam.PTransform):
+    """Links every node to the smallest of its component: tables of `node`, `label` to the same.
+
+    Large-star and small-star in turn (Kiveris et al. 2014, sections 3.1 to 3.3), a fixed number of times.
+    A round halves a chain of links, so that `rounds` are enough for chains of 2**(rounds - 1) nodes, as a
+    test counts. Whether they were enough is for `check_settled` to say. A worker holds one row a node, of
+    about `ROWS_A_GROUP` links; nothing passes through the driver.
+
+    Args:
+        rounds: Of one large-star and one small-star.
+    """
+
+    def __init__(self, rounds: int):
+        super().__init__()
+        self._rounds = rounds
+
+    def expand(self, links):  # noqa: D102
+        # A star never has more links than came into it.
+        groups = (links,) | CountGroups()
+        links = links | "BothWays" >> beam.Map(both_ways)
+        for i in range(1, self._rounds + 1):
+            turn = both_ways if i < self._rounds else downwards
+            links = (
+                {"links": links}
+                | f"LargeStar[{i}]" >> GroupTables({"links": "node"}, groups)
+                | f"LinkLarger[{i}]" >> beam.FlatMap(_link_again, large_star, downwards)
+            )
+            links = (
+                {"links": links}
+                | f"SmallStar[{i}]" >> GroupTables({"links": "node"}, groups)
+                | f"LinkSmaller[{i}]" >> beam.FlatMap(_link_again, small_star, turn)
+            )
+        return links
+
+
+def _link_again(group: Group, star, turn) -> Iterator[np.ndarray]:
+    for links in star(TableGroup(group)):
+        yield turn(links)
+
+
+def both_ways(links: np.ndarray) -> np.ndarray:
+    """Returns each link from either of its ends."""
+    backward = table_of(node=links["label"], label=links["node"])
+    return np.concatenate([links, backward])
+
+
+def downwards(links: np.ndarray) -> np.ndarray:
+    """Returns each link from the larger of its ends."""
+    ends = links["node"], links["label"]
+    return table_of(node=np.maximum(*ends), label=np.minimum(*ends))
+
+
+def large_star(group: TableGroup) -> Iterator[np.ndarray]:
+    """Yields links of each node's larger neighbours to the smallest of the node and its neighbours.
+
+    Args:
+        group: A table `links` of `node`, `label`: each link from both of its ends.
+    """
+    smallest = FirstRows(group.tables("links"), "node", ["label"])
+    for links in group.tables("links"):
+        larger = links[links["label"] > links["node"]]
+        first, _ = smallest.of(larger["node"])
+        yield _links(larger["label"], np.minimum(first["label"], larger["node"]))
+
+
+def small_star(group: TableGroup) -> Iterator[np.ndarray]:
+    """Yields links of each node, and of its smaller neighbours, to the smallest of these.
+
+    Args:
+        group: A table `links` of `node`, `label`: each link from the larger of its ends.
+    """
+    smallest = FirstRows(group.tables("links"), "node", ["label"])
+    yield _links(smallest.rows["node"], smallest.rows["label"])
+    for links in group.tables("links"):
+        first, _ = smallest.of(links["node"])
+        yield _links(links["label"], first["label"])
+
+
+def check_settled(
+    labels: FirstRows, links: Iterable[np.ndarray], centres: Iterable[np.ndarray], rounds: int, step: str
+) -> None:
+    """Checks that nodes have one label, and that no label has another.
+
+    Args:
+        labels: Of each node the smallest label.
+        links: The nodes' links, tables of `node`, `label`.
+        centres: Tables of `node`, that are labels and would be among the nodes if they had one.
+        rounds: That led to the links.
+        step: Its name in the report.
+
+    Raises:
+        UnsettledClustersError: naming the setting.
+    """
+    others = sum(int((labels.of(each["node"])[0]["label"] != each["label"]).sum()) for each in links)
+    others += sum(int(np.isin(each["node"], labels.rows["node"]).sum()) for each in centres)
+    if others:
+        raise UnsettledClustersError(
+            f"step {step!r}: after {rounds} rounds at least {others} documents are not yet linked to the "
+            f"smallest of their cluster; raise its `rounds` (a chain twice as long takes one more)"
+        )

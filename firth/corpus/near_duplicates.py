@@ -1,0 +1,32 @@
+"""Documents that say nearly the same."""
+
+from firth.corpus.clusters import Cluster, Describe
+from firth.corpus.identity import source_ranks
+from firth.corpus.steps import CorpusStep, Setting
+from firth.corpus.survivors import Survivors, decide
+from firth.corpus.verdicts import Documents, JoinVerdicts, Judgement
+from firth.recipes.duplicates import NearDuplicatesStep
+
+
+class NearDuplicates(CorpusStep):
+    """Drops, of the documents that are linked by similarity, as `duplicate` all but the longest.
+
+    Documents that share a bucket of `MinHash` are linked, and so are those that others link. Of the longest
+    that of the source that comes first survives, and there that of the smallest id. So no two that survive
+    share a bucket, whether a later split sets them apart or not. Buckets may be of any size: no comparison is
+    left out.
+    """
+
+    reasons = frozenset({"duplicate"})
+
+    def __init__(self, config: NearDuplicatesStep):
+        self._config = config
+
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        config = self._config
+        ranks = source_ranks(config.source_priority, setting.sources)
+        described = documents | "Describe" >> Describe(config, "longest_first", ranks)
+        entries = described | "Cluster" >> Cluster(config.rounds, setting.name)
+        verdicts, tally = entries | "Survivors" >> Survivors()
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> JoinVerdicts(decide)
+        return judged, tally

@@ -1,0 +1,103 @@
+"""Word n-grams of many texts as 64-bit hashes, without a Python call a word."""
+
+import functools
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+# A block of bytes is hashed at a time; it takes some tens of bytes of memory a byte.
+BLOCK_BYTES = 2**19
+# Odd, so that it has an inverse modulo 2**64.
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(0xD6E8FEB86659FD93)
+_SPACE = ord(" ")
+
+
+def mix(values: np.ndarray) -> np.ndarray:
+    """Returns the values, uint64, spread by a bijection in which each bit depends on all (SplitMix64's)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def word_hashes(texts: Sequence[Sequence[str]], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a hash of each word, and where each text's words begin.
+
+    Args:
+        texts: Of each text its words, of which none is empty or has a space.
+        seed: Another seed gives other hashes.
+
+    Returns:
+        uint64 [words] and int64 [texts + 1]: the words of text i are from `splits[i]` to `splits[i + 1]`.
+
+    Example:
+
+    >>> hashes, splits = word_hashes([["a", "b"], [], ["b"]])
+    >>> splits.tolist(), bool(hashes[1] == hashes[2])
+    ([0, 2, 2, 3], True)
+    """
+    splits = np.cumsum([0, *map(len, texts)])
+    data = " ".join(itertools.chain.from_iterable(texts)).encode("utf-8")
+    hashes, start = [np.zeros(0, np.uint64)], 0
+    while start < len(data):
+        space = data.find(b" ", start + BLOCK_BYTES)
+        end = len(data) if space < 0 else space
+        hashes.append(_hash_block(np.frombuffer(data, np.uint8, end - start, start), seed))
+        start = end + 1
+    return np.concatenate(hashes), splits
+
+
+def _hash_block(data: np.ndarray, seed: int) -> np.ndarray:
+    """Returns the hashes of words between single spaces: polynomials of their bytes modulo 2**64, mixed."""
+    size = -(-len(data) // BLOCK_BYTES) * BLOCK_BYTES
+    powers, inverses = _powers(size)
+    sums = np.zeros(len(data) + 1, np.uint64)
+    np.cumsum(_byte_values(seed)[data] * powers[: len(data)], out=sums[1:])
+    ends = np.append(np.flatnonzero(data == _SPACE), len(data))
+    starts = np.append(0, ends[:-1] + 1)
+    return mix((sums[ends] - sums[starts]) * inverses[starts])
+
+
+@functools.lru_cache(maxsize=2)
+def _powers(size: int) -> tuple[np.ndarray, np.ndarray]:
+    inverse = pow(int(_BASE), -1, 2**64)
+    return tuple(np.cumprod(np.full(size, base, np.uint64)) for base in (int(_BASE), inverse))  # type: ignore
+
+
+@functools.lru_cache(maxsize=8)
+def _byte_values(seed: int) -> np.ndarray:
+    return mix(np.arange(1, 257, dtype=np.uint64) + np.uint64(seed % 2**32) * np.uint64(2**16))
+
+
+def shingle_hashes(
+    words: np.ndarray, splits: np.ndarray, size: int, short: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns a hash of each run of `size` words that stands within one text.
+
+    Args:
+        words, splits: As `word_hashes` returns them.
+        size: In words.
+        short: Whether a text of fewer words, if it has any, counts as one run.
+
+    Returns:
+        uint64 [runs] and int64 [texts + 1], where each text's runs begin. The i-th run of a text begins with
+        its i-th word.
+
+    Example:
+
+    >>> hashes, splits = shingle_hashes(*word_hashes(["a b c".split(), "b c".split(), ["a"]]), 2)
+    >>> splits.tolist(), bool(hashes[1] == hashes[2])
+    ([0, 2, 3, 3], True)
+    """
+    lengths = np.diff(splits)
+    counts = np.maximum(lengths - size + 1, np.minimum(lengths, 1) if short else 0)
+    runs = np.append(0, np.cumsum(counts))
+    places = np.arange(runs[-1]) + np.repeat(splits[:-1] - runs[:-1], counts)
+    ends = np.repeat(splits[1:], counts)
+    hashes = np.zeros(len(places), np.uint64)
+    padded = np.append(words, np.zeros(size, np.uint64))
+    for _ in range(size):
+        hashes = hashes * _STEP + (np.where(places < ends, padded[places], np.uint64(0)))
+        places = places + 1
+    return mix(hashes), runs

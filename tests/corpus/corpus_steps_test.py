@@ -1,0 +1,86 @@
+"""All corpus-wide steps in one pipeline: what they leave depends on nothing but the documents."""
+
+import json
+import random
+
+import pytest
+
+from firth.corpus import table_groups
+from firth.corpus.hashing import digest
+from firth.recipes.benchmarks import JsonlBenchmark, TextBenchmark
+from firth.recipes.duplicates import DatasetDuplicatesStep, DecontaminateStep, SentenceDuplicatesStep
+from tests.corpus.duplicates_helpers import (
+    EXACT,
+    NEAR,
+    make_pipeline_of_two_processes,
+    random_words,
+    reasons,
+    run_steps,
+    with_changes,
+)
+from tests.corpus.helpers import document, make_pipeline
+
+QUESTIONS = [" ".join(random_words(random.Random(i), 20)) for i in range(30)]
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("benchmarks")
+    lines = [json.dumps({"id": f"q{i}", "text": question}) for i, question in enumerate(QUESTIONS)]
+    (folder / "quiz.jsonl").write_text("\n".join(lines))
+    (folder / "essays.txt").write_text(" ".join(random_words(random.Random("essay"), 104)))
+    quiz = JsonlBenchmark(kind="jsonl", name="quiz", paths=(f"{folder}/quiz.jsonl",), id_key="id")
+    essays = TextBenchmark(kind="text", name="essays", paths=(f"{folder}/essays.txt",))
+    return (
+        EXACT,
+        NEAR,
+        DatasetDuplicatesStep(kind="dataset_duplicates", rounds=3, benchmarks=(essays,)),
+        SentenceDuplicatesStep(kind="sentence_duplicates", unit="line", span=1, min_words=5, min_sentences=0),
+        DecontaminateStep(kind="decontaminate", benchmarks=(quiz,), action="cut", margin_characters=0),
+    )
+
+
+def corpus():
+    generator = random.Random(1)
+    documents = [document(" ".join(with_changes(random_words(random.Random("essay"), 104), 1)), "essay")]
+    for i in range(60):
+        words = random_words(generator, 104)
+        text = " ".join(words) + f"\nShare this page on line {i % 5}"
+        documents.append(document(text, f"{i}", "books" if i % 3 else "web"))
+        if i % 4 == 0:
+            documents.append(document(" ".join(with_changes(words, 1)), f"near{i}", "web"))
+        if i % 6 == 0:
+            documents.append(document(text, f"copy{i}", "web"))
+        if i % 5 == 0:
+            quoted = f"{' '.join(random_words(generator, 40))} {QUESTIONS[i // 5]}, end"
+            documents.append(document(quoted, f"quiz{i}", "web"))
+    return documents
+
+
+def test_order_batches_groups_and_processes_change_nothing(tmp_path, steps, monkeypatch):
+    documents = corpus()
+
+    def run(name, documents, batch, pipeline=make_pipeline):
+        folder = tmp_path / name
+        kept, tally = run_steps(
+            folder, documents, *steps, sources=("books", "web"), batch=batch, pipeline=pipeline
+        )
+        report = (folder / "decontaminate.json").read_text()
+        return digest(*(each.to_example() for each in kept)), vars(tally), report
+
+    first = run("1", documents, 9)
+    shuffled = random.Random(3).sample(documents, len(documents))
+    assert run("2", shuffled, 31, make_pipeline_of_two_processes) == first
+    monkeypatch.setattr(table_groups, "ROWS_A_GROUP", 100)
+    assert run("3", shuffled[::-1], 1) == first
+    _, tally, report = first
+    assert json.loads(report)["benchmarks"][0]["examples_found"] == 12
+    dropped = {flow: count for flow, count in tally["documents"].items() if flow.outcome == "dropped"}
+    assert {flow.step for flow in dropped} == {"exact_duplicates", "near_duplicates", "dataset_duplicates"}
+    assert sum(dropped.values()) == 10 + 15 + 1
+
+
+def test_an_empty_corpus_passes_on_two_processes(tmp_path, steps):
+    kept, tally = run_steps(tmp_path, [], *steps, pipeline=make_pipeline_of_two_processes)
+    assert kept == []
+    assert not reasons(tally)

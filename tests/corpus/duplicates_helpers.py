@@ -1,0 +1,74 @@
+"""What the tests of corpus-wide steps share."""
+
+import pickle
+import random
+from collections.abc import Callable, Sequence
+
+import apache_beam as beam
+
+from firth.corpus import Document
+from firth.corpus.clean import Clean, step_names
+from firth.corpus.tally import DROPPED, Tally, merge_tallies
+from firth.recipes.duplicates import ExactDuplicatesStep, NearDuplicatesStep
+from tests.corpus.helpers import make_pipeline
+
+EXACT = ExactDuplicatesStep(kind="exact_duplicates")
+NEAR = NearDuplicatesStep(kind="near_duplicates", rounds=5)
+VOCABULARY = [f"w{number}" for number in range(5000)]
+
+
+def make_pipeline_of_two_processes() -> beam.Pipeline:
+    return beam.Pipeline(argv=["--direct_running_mode=multi_processing", "--direct_num_workers=2"])
+
+
+def run_steps(
+    folder,
+    documents: Sequence[Document],
+    *steps,
+    sources: Sequence[str] = (),
+    batch: int = 7,
+    pipeline: Callable[[], beam.Pipeline] = make_pipeline,
+) -> tuple[list[Document], Tally]:
+    """Returns the documents that steps keep, by id, and what was counted, after checking that it adds up."""
+    folder.mkdir(parents=True, exist_ok=True)
+    batches = [list(documents[start : start + batch]) for start in range(0, len(documents), batch)] or [[]]
+    with pipeline() as p:
+        cleaned, tallies = p | beam.Create(batches) | Clean(steps, sources, str(folder))
+        tally = tallies | beam.Flatten() | beam.CombineGlobally(merge_tallies)
+        for name, values in {"kept": cleaned, "tally": tally}.items():
+            _ = (
+                values
+                | f"Pickle[{name}]" >> beam.Map(pickle.dumps)
+                | f"Write[{name}]" >> beam.io.WriteToTFRecord(f"{folder}/{name}")
+            )
+    (counted,) = _read(folder, "tally")
+    counted.check(step_names(steps))
+    kept = [document for each in _read(folder, "kept") for document in each]
+    return sorted(kept, key=lambda document: document.id), counted
+
+
+def _read(folder, name: str) -> list:
+    import tensorflow as tf
+
+    files = sorted(str(path) for path in folder.glob(f"{name}-*"))
+    return [pickle.loads(record) for record in tf.data.TFRecordDataset(files).as_numpy_iterator()]
+
+
+def reasons(tally: Tally) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for flow, count in tally.documents.items():
+        if flow.outcome == DROPPED:
+            counts[flow.reason] = counts.get(flow.reason, 0) + count
+    return counts
+
+
+def random_words(generator: random.Random, count: int) -> list[str]:
+    return generator.choices(VOCABULARY, k=count)
+
+
+def with_changes(words: Sequence[str], changes: int) -> list[str]:
+    """Returns the words with some replaced, so far apart that each takes five 5-grams along."""
+    changed = list(words)
+    for i in range(changes):
+        changed[10 + 10 * i] = f"new{i}"
+    return changed
