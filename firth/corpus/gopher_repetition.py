@@ -71,23 +71,29 @@ class GopherRepetition(DocumentStep):
 
     def _in_ngrams(self, words: Sequence[str]) -> str | None:
         lengths = np.fromiter(map(len, words), np.int64, len(words))
-        total = int(lengths.sum())
+        before = np.zeros(len(words) + 1, np.int64)
+        lengths.cumsum(out=before[1:])
+        total = int(before[-1])
         for repeats in repeated_ngrams(words):
             n = repeats.n
-            if n in self._tops and _top(repeats, lengths) > self._tops[n] * total:
+            limits = [each for table in (self._tops, self._all) for size, each in table.items() if size >= n]
+            # All that is still to be measured lies within these n-grams.
+            if not limits or _covered(repeats.starts, n, lengths) <= min(limits) * total:
+                return None
+            if n in self._tops and _top(repeats, before, lengths) > self._tops[n] * total:
                 return f"top_{n}_gram"
             if n in self._all and _covered(repeats.later, n, lengths) > self._all[n] * total:
                 return f"duplicate_{n}_grams"
-            # All n-grams to come lie within these.
-            limits = [each for table in (self._tops, self._all) for size, each in table.items() if size > n]
-            if not limits or _covered(repeats.starts, n, lengths) <= min(limits) * total:
-                return None
         return None
 
 
-def _top(repeats: Repeats, lengths: np.ndarray) -> int:
-    """Returns the characters in all places of the most frequent n-gram; of several, of the longest."""
-    before = np.append(0, np.cumsum(lengths))
+def _top(repeats: Repeats, before: np.ndarray, lengths: np.ndarray) -> int:
+    """Returns the characters in all places of the most frequent n-gram; of several, of the longest.
+
+    Args:
+        before: Characters before each word and the end: int64 [words + 1].
+        lengths: Characters of each word: int64 [words].
+    """
     firsts = repeats.starts[repeats.groups]
     sizes = before[firsts + repeats.n] - before[firsts]
     top = int(np.argmax(repeats.counts * before[-1] + sizes))
@@ -99,4 +105,4 @@ def _covered(starts: np.ndarray, n: int, lengths: np.ndarray) -> int:
     """Returns the characters of the words in the n-grams that begin at `starts`, each counted once."""
     words = len(lengths)
     edges = np.bincount(starts, minlength=words + 1) - np.bincount(starts + n, minlength=words + 1)
-    return int(lengths[np.cumsum(edges[:-1]) > 0].sum())
+    return int(lengths[edges[:-1].cumsum() > 0].sum())

@@ -14,16 +14,13 @@ class Repeats(NamedTuple):
         n: Words in each.
         starts: Where the occurrences begin: int64 [occurrences], those of one n-gram side by side.
         groups: Where in `starts` each n-gram's occurrences begin: int64 [different n-grams].
+        counts: How often each occurs: int64 [different n-grams].
     """
 
     n: int
     starts: np.ndarray
     groups: np.ndarray
-
-    @property
-    def counts(self) -> np.ndarray:
-        """How often each occurs: int64 [different n-grams]."""
-        return np.diff(self.groups, append=len(self.starts))
+    counts: np.ndarray
 
     @property
     def later(self) -> np.ndarray:
@@ -33,13 +30,12 @@ class Repeats(NamedTuple):
 
 
 def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
-    """Yields the repeated n-grams for n = 1, 2, ..., as long as there are any.
+    """Yields the repeated n-grams for n = 2, 3, ..., as long as there are any.
 
     Example:
 
     >>> for repeats in repeated_ngrams("to be or not to be".split()):
     ...     print(repeats.n, sorted(repeats.starts.tolist()), repeats.later.tolist())
-    1 [0, 1, 4, 5] [4, 5]
     2 [0, 4] [4]
     """
     # A word's number is where it stood first; a table that is asked with a counter calls no Python.
@@ -48,8 +44,9 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
     if len(first) == len(words):
         return
     is_repeated = np.bincount(numbers)[numbers] > 1
-    keys, starts = numbers, np.arange(len(words))
-    for n in itertools.count(1):
+    starts = (is_repeated[:-1] & is_repeated[1:]).nonzero()[0]
+    keys = numbers[starts] * len(words) + numbers[starts + 1]
+    for n in itertools.count(2):
         if not len(keys):
             return
         order = np.argsort(keys)
@@ -60,9 +57,9 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
         if not len(starts):
             return
         opens = ~as_before[:-1][repeated]
-        yield Repeats(n, starts, np.flatnonzero(opens))
+        names = opens.cumsum()
+        yield Repeats(n, starts, opens.nonzero()[0], np.bincount(names)[1:])
         # An n-gram repeats only where the shorter one and its further word do.
-        names = np.cumsum(opens)
         goes_on = starts + n < len(words)
         goes_on[goes_on] = is_repeated[starts[goes_on] + n]
         starts, names = starts[goes_on], names[goes_on]

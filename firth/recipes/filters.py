@@ -81,7 +81,7 @@ class GopherQualityStep(Config):
 class NgramLimit(Config):
     """How much of a text, in characters other than spaces, the n-grams of words of one length may hold."""
 
-    n: int = pydantic.Field(ge=1, le=100)
+    n: int = pydantic.Field(ge=2, le=100)
     max_character_fraction: Fraction
 
 
