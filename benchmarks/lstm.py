@@ -4,8 +4,8 @@
     python -m benchmarks.lstm --rounds 20 --json figures.json
 
 The layer of ELMo's reference model with half its cells: 2048 cells, projection 512, inputs of 512, rows of 20
-steps, batches of 32 and 128, in one direction and in both; float32. A lot is the outputs and the gradients
-for the inputs and all weights. firth clips cells and projections as ELMo does, which torch cannot, and keeps
+steps, batches of 32 and 128, in one direction and in both; float32. A step is the outputs and the gradients
+for the inputs and all weights; a turn is some steps, one after another as in training. firth clips cells and projections as ELMo does, which torch cannot, and keeps
 two documents of each row apart. Each side runs in a process of its own, in turn; the figures are medians.
 Processor time is that of all cores together, and varies less than wall time where others use the machine too.
 """
@@ -24,7 +24,9 @@ from collections.abc import Callable
 from benchmarks.sides.turns import Side, answer
 
 CELLS, WIDTH, LENGTH = 2048, 512, 20
+UNITS = {"milliseconds": "seconds", "processor_milliseconds": "processor_seconds"}
 OURS, PEER = "firth", "torch"
+STEPS_A_TURN = 4
 DIRECTIONS = {"one": 1, "both": 2}
 BATCHES = (32, 128)
 
@@ -88,9 +90,8 @@ def measure(sides: dict[str, Side], rounds: int) -> list[dict]:
                         taken[side].append(figures)
             row = {
                 side: {
-                    "milliseconds": 1e3 * statistics.median(each["seconds"] for each in all_figures),
-                    "processor_milliseconds": 1e3
-                    * statistics.median(each["processor_seconds"] for each in all_figures),
+                    unit: 1e3 / STEPS_A_TURN * statistics.median(each[key] for each in all_figures)
+                    for unit, key in UNITS.items()
                 }
                 for side, all_figures in taken.items()
             }
@@ -118,7 +119,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.side:
         versions, steps = firth_steps() if options.side == OURS else torch_steps()
-        answer(versions, lambda name, _, batch: steps[name, batch]())
+        answer(versions, lambda name, _, batch: [steps[name, batch]() for _ in range(STEPS_A_TURN)])
         return
     pythons = {OURS: sys.executable, PEER: options.torch_python}
     if not options.torch_python:
