@@ -38,7 +38,7 @@ def build_report(tally: Tally, steps: Sequence[str]) -> dict[str, Any]:
             `id`, `excerpt`.
         lengths: By histogram (`read_words`, `read_characters`, `cleaned_words`, `cleaned_characters`):
             `lower` bounds of the bins and `documents` in each.
-        duplicate_clusters: `size` of a cluster of documents of one text, and how many `clusters` have it.
+        duplicate_clusters: `size` of a cluster of duplicates, exact or near, and how many `clusters` have it.
 
     Raises:
         CountMismatchError: if the counts do not add up.
