@@ -14,8 +14,10 @@ from firth.tokenizers.word_piece import WordPieceTokenizer
 AnyTokenizer = WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer
 # By what `tokenizer.json` gives as `kind`. Each has `settings`, which with a vocabulary make it again;
 # SentencePiece's are made of its model.
-_OF_PIECES: dict[str, type[WordPieceTokenizer | BytePairTokenizer | WordTokenizer]] = {
-    each.kind: each for each in (WordPieceTokenizer, BytePairTokenizer, WordTokenizer)
+_OF_PIECES: dict[str, type[WordPieceTokenizer] | type[BytePairTokenizer] | type[WordTokenizer]] = {
+    WordPieceTokenizer.kind: WordPieceTokenizer,
+    BytePairTokenizer.kind: BytePairTokenizer,
+    WordTokenizer.kind: WordTokenizer,
 }
 KINDS = (*_OF_PIECES, SentencePieceTokenizer.kind)
 

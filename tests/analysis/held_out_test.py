@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.analysis.held_out import HeldOutRow, join_pieces, masked_sentences
+from firth.tokenizers.notation import as_word_piece
 
 VOCABULARY = ["[PAD]", "[UNK]", "the", "cat", "sat", "on", "mat", "##s", ".", "a"]
 SENTENCE = [2, 3, 7, 4, 5, 9, 6, 8]  # the cat ##s sat on a mat .
@@ -12,8 +14,8 @@ def row(tokens, starts=(), chunks=(), example_id=1):
     return HeldOutRow(example_id, "books", tokens, marks, chunks or [len(tokens)])
 
 
-def masked(*rows, seed=0):
-    return list(masked_sentences(rows, VOCABULARY, seed))
+def masked(*rows, seed=0, vocabulary=VOCABULARY):
+    return list(masked_sentences(rows, vocabulary, seed))
 
 
 def test_a_literal_sentence():
@@ -23,6 +25,14 @@ def test_a_literal_sentence():
         ("the cats", "sat", "on a mat."),
         ("the cats sat on a", "mat", "."),
     ]
+
+
+@pytest.mark.parametrize(("kind", "space"), [("bpe", "Ġ"), ("sentencepiece", "▁")])
+def test_sentences_in_pieces_that_hold_their_spaces(kind, space):
+    pieces = ["[PAD]", "[UNK]", *(f"{space}{word}" for word in ("the", "cat", "sat", "on", "mat")), "s", "."]
+    vocabulary = [as_word_piece(piece, kind) for piece in (*pieces, f"{space}a")]
+    rows = [row(SENTENCE, example_id=number) for number in range(20)]
+    assert masked(*rows, vocabulary=vocabulary) == masked(*rows)
 
 
 def test_whole_words_of_three_letters_only_and_all_of_them_come_up():
