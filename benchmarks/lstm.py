@@ -5,9 +5,10 @@
 
 The layer of ELMo's reference model with half its cells: 2048 cells, projection 512, inputs of 512, rows of 20
 steps, batches of 32 and 128, in one direction and in both; float32. A step is the outputs and the gradients
-for the inputs and all weights; a turn is some steps, one after another as in training. firth clips cells and projections as ELMo does, which torch cannot, and keeps
-two documents of each row apart. Each side runs in a process of its own, in turn; the figures are medians.
-Processor time is that of all cores together, and varies less than wall time where others use the machine too.
+for the inputs and all weights; a turn is some steps, one after another as in training. firth clips cells and
+projections as ELMo does, which torch cannot, and keeps two documents of each row apart. Each side runs in a
+process of its own, in turn; the figures are medians. Processor time is that of all cores together, and varies
+less than wall time where others use the machine too.
 """
 
 import os
