@@ -1,5 +1,6 @@
 """Phone numbers."""
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -61,13 +62,15 @@ class Phones(Finder):
         abroad = value.startswith("+")
         if not abroad and not cued and not _may_be_grouped(value):
             return False
-        for region in (None,) if abroad else self._regions:
+        digits = sum(map(str.isdigit, value))
+        regions = tuple(each for each in self._regions if digits in _possible_lengths(each))
+        for region in (None,) if abroad else regions:
             try:
                 number = phonenumbers.parse(value, region)
             except phonenumbers.NumberParseException:
                 continue
-            known = region is None or cued or _is_grouped(value, number)
-            if known and phonenumbers.is_valid_number(number):
+            known = phonenumbers.is_valid_number(number)
+            if known and (abroad or cued or _is_grouped(value, number)):
                 return True
         return False
 
@@ -81,10 +84,25 @@ class Phones(Finder):
             return 1
 
 
+@functools.cache
+def _possible_lengths(region: str) -> frozenset[int]:
+    """Returns how many digits a number of a region may have, with its code or the prefix for trunk calls."""
+    from phonenumbers import PhoneMetadata
+
+    metadata = PhoneMetadata.metadata_for_region(region)
+    if metadata is None or metadata.general_desc is None:
+        return frozenset()
+    further = {0, len(metadata.national_prefix or ""), len(str(metadata.country_code))}
+    return frozenset(n + more for n in metadata.general_desc.possible_length for more in further)
+
+
 def _may_be_grouped(value: str) -> bool:
-    """Returns whether the digits stand in a few groups, of which only the first may be a single digit."""
-    groups = re.findall(r"\d+", value)
-    return 2 <= len(groups) <= 6 and min(map(len, groups[1:])) > 1
+    """Returns whether the digits stand in a few groups, of which only the first may be a single digit.
+
+    Groups of two are usual where there are five of them, as in France; else they are a table's.
+    """
+    groups = [len(group) for group in re.findall(r"\d+", value)]
+    return 2 <= len(groups) <= 6 and min(groups[1:]) > 1 and (max(groups) > 2 or len(groups) == 5)
 
 
 def _is_grouped(value: str, number) -> bool:
