@@ -45,7 +45,7 @@ class Backbone(keras.Model):
         self.token_embedding = Embedding(
             config["vocabulary_size"],
             self.embedding_width,
-            config["initializer_stddev"],
+            config["embeddings"].get("initializer_stddev") or config["initializer_stddev"],
             seed=self.seed_generator,
             dtype=self.variable_dtype,
             name="token_embedding",

@@ -174,8 +174,10 @@ class Embeddings(Config):
             "ALBERT", section 3.1, factorised embeddings). The model's width where it is not given.
         segments: Learned segment embeddings; 0 for none.
         norm: Normalise the sum, before dropout.
+        initializer_stddev: Of the token table; the model's where it is not given. T5's starts from 1.
     """
 
     width: Count | None = None
     segments: int = pydantic.Field(default=0, ge=0)
     norm: bool = False
+    initializer_stddev: Annotated[float, pydantic.Field(gt=0)] | None = None
