@@ -26,7 +26,7 @@ INSTALL_REQUIRES = [
     "dill",
     "apache-beam>=2.60,<3",
     # Crawl archives, and HTML to text.
-    "fastwarc>=0.14",
+    "fastwarc>=2",
     "filelock>=3.12",
     "flatbuffers>=23",
     "ftfy>=6.1",
@@ -43,11 +43,11 @@ INSTALL_REQUIRES = [
     # IBAN, payment cards and national numbers.
     "python-stdnum>=1.20",
     "pyyaml>=6",
-    "resiliparse>=0.14",
+    "resiliparse>=2",
     "rich>=13",
     "scikit-learn>=1.3",
     "sentencepiece>=0.2",
-    "trafilatura>=1.8",
+    "trafilatura>=2",
     "typer>=0.12",
     "zstandard>=0.22",
 ]

@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-BENCHMARKS = ("tokenization", "corpus", "attention", "lstm", "models", "learning")
+BENCHMARKS = ("tokenization", "html", "corpus", "attention", "lstm", "models", "learning")
 
 
 def main() -> int:
