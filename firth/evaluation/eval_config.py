@@ -27,7 +27,7 @@ def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_p
 
     >>> config = build_eval_config(Evaluation(), ["lm"])
     >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics if metric.config]
-    ['lm_perplexity', 'lm_accuracy', 'unigram_perplexity', 'perplexity_over_unigram', 'bits_per_byte']
+    ['lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', 'perplexity_over_unigram', ...]
     """
     metrics = [config_pb2.MetricConfig(class_name="ExampleCount")]
     metrics += [_metric(name, evaluation, losses) for name in metrics_of(losses)]

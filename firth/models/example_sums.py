@@ -57,5 +57,6 @@ def total_loss(sums, losses: Mapping[str, float]) -> dict:
 
 
 def _mean(losses, weights):
-    # Where nothing is weighed the sum is 0; dividing by 0 under a condition has no gradient on torch.
-    return ops.sum(losses) / ops.maximum(ops.sum(weights), 1e-9)
+    # Dividing by 0 under a condition has no gradient on torch.
+    total = ops.sum(weights)
+    return ops.sum(losses) * ops.cast(total > 0, losses.dtype) / ops.maximum(total, 1e-9)
