@@ -22,7 +22,21 @@ class StreamError(OSError):
         self.reason = reason
 
 
-class _Gzip:
+class _Adapter:
+    """What decompressors of other interfaces have in common with those for bz2 and xz."""
+
+    _inner: Any
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+class _Gzip(_Adapter):
     """zlib's decompressor with the interface of those for bz2 and xz."""
 
     def __init__(self) -> None:
@@ -34,16 +48,8 @@ class _Gzip:
         self.needs_input = len(block) < max_length
         return block
 
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
 
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
-
-class _Zst:
+class _Zst(_Adapter):
     """zstandard's decompressor with the interface of those for bz2 and xz."""
 
     needs_input = True
@@ -56,14 +62,6 @@ class _Zst:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         del max_length  # The input is short instead.
         return self._inner.decompress(data) if data else b""
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
 
 
 class Compression(NamedTuple):

@@ -86,13 +86,15 @@ class DisentangledAttention(Attention):
         )
 
     # There is neither an encoder to read nor a cache.
-    def call(self, hidden, bias=None, positions=None, training=None):  # type: ignore[override]
+    def call(  # type: ignore[override]
+        self, hidden, bias=None, positions=None, causal=False, training=None
+    ):
         """Returns a float tensor [batch, length, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, None, None)
         relative = self._relative_scores(query[0], key, positions)
         bias = relative if bias is None else ops.add(relative, ops.cast(bias, "float32"))
-        return self._attend(hidden, query, key, value, bias, training)
+        return self._attend(hidden, query, key, value, bias, training, causal)
 
     def _relative_scores(self, query, key, positions):
         """Returns the second and the third term, float32 [batch, heads, length, length]."""

@@ -139,9 +139,7 @@ class TransformerBlock(keras.layers.Layer):
         reading = {"positions": positions, "training": training}
         states = self._before(hidden, self.attention_norm)
         if cache is None:
-            # Not every kind of attention knows of it.
-            blockwise = {"causal": True} if causal else {}
-            attended = self.attention(states, bias, **blockwise, **reading)
+            attended = self.attention(states, bias, causal=causal, **reading)
         else:
             attended, cache = self.attention(states, bias, cache=cache, index=index, **reading)
         hidden = self._after(hidden, attended, self.attention_norm, training)

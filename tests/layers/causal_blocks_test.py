@@ -4,7 +4,14 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers import Attention, CausalTransformer, RotaryPositions, attention_bias
+from firth.layers import (
+    Attention,
+    CausalTransformer,
+    DisentangledAttention,
+    DisentangledPositions,
+    RotaryPositions,
+    attention_bias,
+)
 from firth.layers.attention import CAUSAL_BLOCK, CAUSAL_BLOCKS
 from tests.backends.gradients import gradients
 
@@ -34,6 +41,17 @@ def test_blocks_change_nothing(length, arguments):
     bias = attention_bias(documents, causal=True) + heads
     positions = RotaryPositions(layer.head_width)(np.arange(length)[np.newaxis])
     outputs = [np.array(layer(hidden, bias, positions=positions, causal=causal)) for causal in (False, True)]
+    np.testing.assert_allclose(outputs[1], outputs[0], atol=2e-5)
+
+
+def test_blocks_change_nothing_where_distances_attend():
+    hidden, documents = packed_rows(LENGTHS[0])
+    layer = DisentangledAttention(WIDTH, heads=2, seed=3, initializer_stddev=0.5)
+    positions = DisentangledPositions(WIDTH, max_distance=9, buckets=4, seed=3)(
+        np.arange(LENGTHS[0])[np.newaxis]
+    )
+    bias = attention_bias(documents, causal=True)
+    outputs = [np.array(layer(hidden, bias, positions, causal=causal)) for causal in (False, True)]
     np.testing.assert_allclose(outputs[1], outputs[0], atol=2e-5)
 
 

@@ -51,6 +51,20 @@ class Server(tf.Module):
         return {"ids": ids.flat_values, "splits": ids.row_splits, "text": self._tokenizer.detokenize(ids)}
 
 
+def read_in_a_fresh_process(reader, model):
+    """Returns what a script without firth prints of a model's answers to `STRINGS`."""
+    result = subprocess.run(
+        [sys.executable, "-c", reader, str(model)],
+        input=json.dumps(STRINGS),
+        capture_output=True,
+        text=True,
+        cwd=model.parent,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    return json.loads(result.stdout.splitlines()[-1])
+
+
 @pytest.mark.parametrize("lowercase", [True])
 def test_raw_strings_through_the_v1_loader(both, tmp_path, lowercase):
     tokenizer = both[lowercase][0]
@@ -58,16 +72,7 @@ def test_raw_strings_through_the_v1_loader(both, tmp_path, lowercase):
     tf.saved_model.save(server, str(tmp_path / "build"), signatures={"encode": server.encode})
     assert list((tmp_path / "build" / "assets").iterdir()) == []
     (tmp_path / "build").rename(tmp_path / "elsewhere")
-    result = subprocess.run(
-        [sys.executable, "-c", READER, str(tmp_path / "elsewhere")],
-        input=json.dumps(STRINGS),
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    assert result.returncode == 0, result.stderr[-2000:]
-    found = json.loads(result.stdout.splitlines()[-1])
+    found = read_in_a_fresh_process(READER, tmp_path / "elsewhere")
     expected = tokenizer.tokenize(STRINGS)
     assert found["ids"] == expected.flat_values.numpy().tolist()
     assert found["splits"] == expected.row_splits.numpy().tolist()
@@ -108,16 +113,7 @@ def test_other_kinds_through_the_v1_loader(tmp_path):
     module.servers = {name: Server(tokenizer) for name, tokenizer in tokenizers.items()}
     signatures = {name: server.encode for name, server in module.servers.items()}
     tf.saved_model.save(module, str(tmp_path / "model"), signatures=signatures)
-    result = subprocess.run(
-        [sys.executable, "-c", ALL_READER, str(tmp_path / "model")],
-        input=json.dumps(STRINGS),
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    assert result.returncode == 0, result.stderr[-2000:]
-    found = json.loads(result.stdout.splitlines()[-1])
+    found = read_in_a_fresh_process(ALL_READER, tmp_path / "model")
     for name, tokenizer in tokenizers.items():
         expected = tokenizer.tokenize(STRINGS)
         assert found[name] == {
