@@ -10,8 +10,8 @@ from firth.layers.rotary_positions import RotaryPositions
 def build_attention(width, positions, **arguments):
     """Returns the self-attention layer that belongs to a kind of positions.
 
-    It has the call arguments `hidden`, `bias`, `positions`, `causal` and `training`; `Attention` also has those
-    of a cache.
+    It has the call arguments `hidden`, `bias`, `positions`, `causal` and `training`; `Attention` also has
+    those of a cache.
 
     Args:
         width: Of the hidden states.
