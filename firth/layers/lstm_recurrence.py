@@ -115,8 +115,9 @@ def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
         trace = _Trace(new_hidden, new_memory, gates, candidate, projected)
         return tuple(trace)
 
-    steps = _split_steps(from_inputs, ops.shape(inputs)[0])
-    steps = _unstacked(steps) if _is_short(inputs) else steps
+    length = ops.shape(inputs)[0]
+    short = _is_short(inputs)
+    steps = ops.split(from_inputs, length, axis=-1) if short else _split_steps(from_inputs, length)
     nothing = ops.zeros_like(state[1])
     start = (*state, ops.concatenate([nothing] * 3, axis=1), nothing, nothing)
     return _Trace(*_scan(step, start, steps, masks)[1])
@@ -124,10 +125,9 @@ def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
 
 def _backward(trace, cells_before, kernels, masks, clips, upstream):
     """Returns the gradients for gate sums and projections at all steps, and for the first state."""
-    backward_kernels = [ops.transpose(kernel, (0, 2, 1)) for kernel in kernels[1:]]
-    recurrent_kernel, projection_kernel = backward_kernels
+    recurrent_kernel, projection_kernel = kernels[1:]
     cell_clip, projection_clip = clips
-    count = projection_kernel.shape[1]
+    count = projection_kernel.shape[-1]
 
     def step(carry, now, masks):
         for_hidden, for_cells = carry[:2]
@@ -141,7 +141,7 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
         hidden, cells, gates, candidate, projected = traced
         of_input, of_forgetting, of_output = _thirds(gates, count)
         for_projection = _inside(for_hidden, hidden, projection_clip)
-        for_projected = _matmul(projection_kernel, for_projection)
+        for_projected = _matmul(projection_kernel, for_projection, transpose_left=True)
         squashed = ops.tanh(cells)
         for_cells = for_cells + for_projected * (of_output - projected * squashed)
         for_cells = _inside(for_cells, cells, cell_clip)
@@ -153,7 +153,8 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
             [for_gates * (gates - gates * gates), for_candidate - for_candidate * (candidate * candidate)],
             axis=1,
         )
-        for_hidden, for_cells = _matmul(recurrent_kernel, for_sums), for_cells * of_forgetting
+        for_hidden = _matmul(recurrent_kernel, for_sums, transpose_left=True)
+        for_cells = for_cells * of_forgetting
         if masks is not None:
             for_hidden = (for_hidden + passed_hidden) * masks.keep
             for_cells = (for_cells + passed_cells) * masks.keep
@@ -173,13 +174,17 @@ def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_
     for_sums, for_projection = (_join_steps(each) for each in (for_sums, for_projection))
     for_bias = ops.sum(for_sums, axis=-1)
     for_sums = ops.cast(for_sums, dtype)
-    for_inputs = _matmul(ops.transpose(input_kernel, (0, 2, 1)), for_sums)
+    for_inputs = _matmul(input_kernel, for_sums, transpose_left=True)
+
+    def for_kernel(upstream, read):
+        return _matmul(upstream, _join_steps(read), transpose_right=True)
+
     return (
         ops.cast(_split_steps(for_inputs, length), dtype),
-        _matmul(for_sums, _join_steps_transposed(inputs)),
+        for_kernel(for_sums, inputs),
         for_bias,
-        _matmul(for_sums, _join_steps_transposed(hidden_before)),
-        _matmul(ops.cast(for_projection, dtype), _join_steps_transposed(trace.projected)),
+        for_kernel(for_sums, hidden_before),
+        for_kernel(ops.cast(for_projection, dtype), trace.projected),
     )
 
 
@@ -247,13 +252,21 @@ def _first_leaf(values):
     return _first_leaf(values[0]) if isinstance(values, tuple) else values
 
 
-def _matmul(left, right):
+def _matmul(left, right, transpose_left=False, transpose_right=False):
     """Returns the product of the last two axes, float32, one direction at a time.
 
-    A batched matmul takes longer on a CPU, and TensorFlow 2.16 crashes in one that broadcasts.
+    A batched matmul takes longer on a CPU, and TensorFlow 2.16 crashes in one that broadcasts. Each matrix is
+    transposed by itself, because that becomes part of its matmul and copies nothing.
     """
     right = ops.cast(right, left.dtype)
-    products = [ops.matmul(left[direction], right[direction]) for direction in range(left.shape[0])]
+
+    def matrix(values, direction, transpose):
+        return ops.transpose(values[direction]) if transpose else values[direction]
+
+    products = [
+        ops.matmul(matrix(left, direction, transpose_left), matrix(right, direction, transpose_right))
+        for direction in range(left.shape[0])
+    ]
     return ops.cast(ops.stack(products), "float32")
 
 
@@ -263,14 +276,6 @@ def _join_steps(values):
         return ops.concatenate(values, axis=-1)
     length, directions, features, batch = ops.shape(values)
     return ops.reshape(ops.transpose(values, (1, 2, 0, 3)), (directions, features, length * batch))
-
-
-def _join_steps_transposed(values):
-    """Steps, [length, directions, features, batch] or a list, to [directions, length * batch, features]."""
-    if isinstance(values, list):
-        return ops.transpose(_join_steps(values), (0, 2, 1))
-    length, directions, features, batch = ops.shape(values)
-    return ops.reshape(ops.transpose(values, (1, 0, 3, 2)), (directions, length * batch, features))
 
 
 def _split_steps(values, length):
