@@ -10,23 +10,9 @@ from firth.corpus.document import Document
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import CorpusStep, Decision, DocumentStep, Keep, Setting
 from firth.corpus.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
-from firth.recipes.cleaning import Step
+from firth.recipes.cleaning import Step, step_names
 
 EXCERPT_CHARACTERS = 160
-
-
-def step_names(steps: Sequence[Step]) -> list[str]:
-    """Returns a name for each step: its kind, numbered where the kind occurs again.
-
-    Example:
-
-    >>> from firth.recipes.cleaning import LengthStep
-    >>> step_names([LengthStep(kind="length"), LengthStep(kind="length")])
-    ['length', 'length_2']
-    """
-    kinds = [step.kind for step in steps]
-    counts = [kinds[: i + 1].count(kind) for i, kind in enumerate(kinds)]
-    return [kind if count == 1 else f"{kind}_{count}" for kind, count in zip(kinds, counts)]
 
 
 class Clean(beam.PTransform):

@@ -6,7 +6,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
-from firth.corpus.clean import Clean, step_names
+from firth.corpus.clean import Clean
 from firth.corpus.document import Document
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.read import STEP, read_source_counts, source_names
@@ -14,7 +14,7 @@ from firth.corpus.records import ReadBatches
 from firth.corpus.report import SPLIT_STEP, build_report, check_report, length_bin
 from firth.corpus.split import SPLITS, HashRange, hash_range, join_ranges, split_of
 from firth.corpus.tally import Flow, Tally, merge_tallies
-from firth.recipes.cleaning import Cleaning
+from firth.recipes.cleaning import Cleaning, step_names
 
 REPORT_FILE = "corpus_report.json"
 

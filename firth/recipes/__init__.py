@@ -39,7 +39,9 @@ from firth.recipes.filters import (
     LanguageStep,
     WordList,
 )
+from firth.recipes.gutenberg import GutenbergStep
 from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.limits import CorpusLimits, StepLimit
 from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.masking import (
     MaskedLM,
@@ -92,6 +94,7 @@ __all__ = [
     "CharacterCNN",
     "CharactersStep",
     "Cleaning",
+    "CorpusLimits",
     "CsvBenchmark",
     "DatasetDuplicatesStep",
     "DecontaminateStep",
@@ -108,6 +111,7 @@ __all__ = [
     "FineWebStep",
     "GopherQualityStep",
     "GopherRepetitionStep",
+    "GutenbergStep",
     "HtmlSource",
     "IidDenoising",
     "JsonlBenchmark",
@@ -139,6 +143,7 @@ __all__ = [
     "SpanCorruption",
     "SpanMasking",
     "Split",
+    "StepLimit",
     "TextBenchmark",
     "TextSource",
     "TfrecordSource",

@@ -1,13 +1,16 @@
 """What happens to documents between reading and tokenizing: the cleaning steps and the split."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import pydantic
 
 from firth.recipes.base import Config, Fraction
 from firth.recipes.duplicates import CorpusStep, ExactDuplicatesStep
+from firth.recipes.errors import suggest
 from firth.recipes.filters import FilterStep
 from firth.recipes.gutenberg import GutenbergStep
+from firth.recipes.limits import CorpusLimits
 from firth.recipes.normalization import Normalization, NormalizeStep
 from firth.recipes.privacy import PiiStep
 
@@ -48,8 +51,25 @@ class Split(Config):
     eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)
 
 
+def step_names(steps: Sequence[Step]) -> list[str]:
+    """Returns a name for each step: its kind, numbered where the kind occurs again.
+
+    Example:
+
+    >>> step_names([LengthStep(kind="length"), LengthStep(kind="length")])
+    ['length', 'length_2']
+    """
+    kinds = [step.kind for step in steps]
+    counts = [kinds[: i + 1].count(kind) for i, kind in enumerate(kinds)]
+    return [kind if count == 1 else f"{kind}_{count}" for kind, count in zip(kinds, counts)]
+
+
 class Cleaning(Config):
-    """The cleaning steps, in order, and the split."""
+    """The cleaning steps, in order, the split, and limits of what may come out.
+
+    Raises:
+        pydantic.ValidationError: for limits of a step that there is not.
+    """
 
     steps: tuple[Step, ...] = (
         NormalizeStep(kind="normalize"),
@@ -58,6 +78,21 @@ class Cleaning(Config):
         ExactDuplicatesStep(kind="exact_duplicates"),
     )
     split: Split = Split()
+    limits: CorpusLimits = CorpusLimits()
+
+    @pydantic.model_validator(mode="after")
+    def _limits_name_steps(self):
+        names = step_names(self.steps)
+        for i, limit in enumerate(self.limits.steps):
+            if limit.step not in names:
+                raise ValueError(
+                    f"limits.steps.{i}: no step is named {limit.step!r}; {suggest(limit.step, names)}"
+                )
+        return self
+
+    def without_limits(self) -> "Cleaning":
+        """Returns what decides about documents, without what is only asked of the outcome."""
+        return self.model_copy(update={"limits": CorpusLimits()})
 
     @property
     def normalizations(self) -> tuple[Normalization, ...]:

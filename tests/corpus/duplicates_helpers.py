@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 
 from firth.corpus import Document
-from firth.corpus.clean import Clean, step_names
+from firth.corpus.clean import Clean
 from firth.corpus.tally import DROPPED, Tally, merge_tallies
+from firth.recipes.cleaning import step_names
 from firth.recipes.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.helpers import make_pipeline
 

@@ -83,6 +83,18 @@ def test_overrides(option, path, value):
     assert found == value
 
 
+@pytest.mark.parametrize("option, problem", [
+    ("cleaning.limits.max_dropped_fractoin=0.6",
+     "cleaning.limits.max_dropped_fractoin: unknown key; did you mean max_dropped_fraction?"),
+    ("cleaning.limits.max_source_fraction=1.5",
+     "cleaning.limits.max_source_fraction: must be less than or equal to 1, not 1.5"),
+    ("cleaning.limits.steps=[{step: lenght, max_dropped_fraction: 0.1}]",
+     "cleaning: limits.steps.0: no step is named 'lenght'; did you mean length?"),
+])  # fmt: skip
+def test_limits_of_a_corpus_that_make_no_sense_are_refused(option, problem):
+    assert problems_of("bert_mini", option) == [f"--set {option}: {problem}"]
+
+
 def test_later_overrides_win_and_lists_are_counted():
     options = ["sources.0.name=a", "sources.0.name=b", "evaluation.thresholds=[]"]
     recipe = load_recipe("bert_mini", options)
