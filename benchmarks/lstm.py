@@ -8,9 +8,9 @@ steps, batches of 32 and 128, in one direction and in both; in float32, and with
 firth's `mixed_bfloat16` and torch's autocast. A step is the outputs and the gradients for the inputs and all
 weights; a turn is some steps, one after another as in training. firth clips cells and projections as ELMo
 does, which torch cannot, and keeps two documents of each row apart. `matmuls` are those of firth's step, in
-TensorFlow and with nothing between them: what a step cannot be faster than. Each side runs in a process of its
-own, in turn; the figures are medians. Processor time is that of all cores together, and varies less than wall
-time where others use the machine too.
+TensorFlow and with nothing between them: what a step cannot be faster than. Each side runs in a process of
+its own, in turn; the figures are medians. Processor time is that of all cores together, and varies less than
+wall time where others use the machine too.
 """
 
 import os
@@ -95,13 +95,13 @@ def matmul_steps() -> tuple[dict[str, str], dict[str, Callable]]:
 
         @tf.function
         def step():
-            made = pairs[0][0]
+            total = tf.zeros((), dtype)
             for left, right, times in pairs * directions:
                 for _ in range(times):
-                    # One after another, and none is left out for being equal to another.
-                    with tf.control_dependencies([made]):
-                        made = tf.matmul(left, right)
-            return made[0, 0]
+                    # One after another; and none is left out, unread or equal to another.
+                    with tf.control_dependencies([total]):
+                        total += tf.matmul(left, right)[0, 0]
+            return total
 
         return lambda: step().numpy()
 
