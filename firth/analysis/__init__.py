@@ -8,18 +8,31 @@ from typing import TYPE_CHECKING
 from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from firth.analysis.collect import ReportInputs, collect_run
+    from firth.analysis.collect import ReportInputs, collect_run, read_corpus_report
+    from firth.analysis.corpus_view import CorpusView
     from firth.analysis.record import ArtifactRecord, RunRecord
-    from firth.analysis.report import render_report
+    from firth.analysis.report import render_corpus_report, render_report
 
 _HOMES = {
     "ArtifactRecord": "record",
+    "CorpusView": "corpus_view",
     "ReportInputs": "collect",
     "RunRecord": "record",
     "collect_run": "collect",
+    "read_corpus_report": "collect",
+    "render_corpus_report": "report",
     "render_report": "report",
 }
 
-__all__ = ["ArtifactRecord", "ReportInputs", "RunRecord", "collect_run", "render_report"]
+__all__ = [
+    "ArtifactRecord",
+    "CorpusView",
+    "ReportInputs",
+    "RunRecord",
+    "collect_run",
+    "read_corpus_report",
+    "render_corpus_report",
+    "render_report",
+]
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -61,11 +61,13 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
     kind = inputs.recipe.tokenizer.kind
     vocabulary = tuple(as_word_piece(piece, kind) for piece in _vocabulary(inputs.tokenizer))
     serving = _read_json(inputs.serving_report, "serving_report.json")
+    corpus, steps = read_corpus_report(inputs.corpus_report)
     filled, scored = _sentences(inputs, vocabulary)
     return RunRecord(
         recipe=inputs.recipe,
         parameters=parameter_counts(inputs.recipe),
-        corpus=_read_json(inputs.corpus_report, "corpus_report.json"),
+        corpus=corpus,
+        corpus_steps=steps,
         vocabulary=vocabulary,
         sequence_counts=_read_json(inputs.examples, "sequence_counts.json") or {},
         history=_history(inputs.model_run),
@@ -80,6 +82,14 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         versions=versions(),
         artifacts=sorted(inputs.artifacts, key=lambda artifact: artifact.id),
     )
+
+
+def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, Any]]]:
+    """Returns a corpus report, None where there is none, and what single steps report beside it, by name."""
+    report = _read_json(folder, "corpus_report.json")
+    steps = dict.fromkeys(row["step"] for row in report["funnel"]) if report else {}
+    found = {step: _read_json(folder, f"{step}.json") for step in steps}
+    return report, {step: beside for step, beside in found.items() if beside is not None}
 
 
 def _read_json(folder: str, name: str) -> Any:

@@ -5,15 +5,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+UNITS = ("documents", "bytes", "words")
+
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One line of the funnel: documents and bytes that a step took in, lost for a reason, or kept."""
+    """One line of the funnel: documents, bytes and words that a step took in, lost for a reason, or kept."""
 
     step: str
     what: str
     documents: int
     bytes: int
+    words: int
 
 
 def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -> list[Line]:
@@ -25,8 +28,9 @@ def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -
 
     Example:
 
-    >>> row = {"step": "length", "source": "a", "documents_in": 3, "bytes_in": 30, "documents_kept": 2,
-    ...        "bytes_kept": 20, "dropped": {"too_short": {"documents": 1, "bytes": 10}}, "rejected": {}}
+    >>> row = {"step": "length", "source": "a", "documents_in": 3, "bytes_in": 30, "words_in": 9,
+    ...        "documents_kept": 2, "bytes_kept": 20, "words_kept": 8, "rejected": {},
+    ...        "dropped": {"too_short": {"documents": 1, "bytes": 10, "words": 1}}}
     >>> [(line.what, line.documents) for line in funnel_lines([row])]
     [('in', 3), ('dropped: too_short', 1), ('kept', 2)]
     """
@@ -43,20 +47,13 @@ def sources_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _step_lines(step: str, rows: Sequence[Mapping[str, Any]]) -> list[Line]:
-    documents: Counter[str] = Counter()
-    size: Counter[str] = Counter()
+    lost: dict[str, Counter[str]] = {}
     for row in rows:
         for outcome in ("rejected", "dropped"):
-            for reason, lost in row[outcome].items():
-                documents[f"{outcome}: {reason}"] += lost["documents"]
-                size[f"{outcome}: {reason}"] += lost["bytes"]
+            for reason, sizes in row[outcome].items():
+                lost.setdefault(f"{outcome}: {reason}", Counter()).update(sizes)
     came, kept = (
-        Line(
-            step,
-            what,
-            sum(row[f"documents_{what}"] for row in rows),
-            sum(row[f"bytes_{what}"] for row in rows),
-        )
+        Line(step, what, *(sum(row[f"{unit}_{what}"] for row in rows) for unit in UNITS))
         for what in ("in", "kept")
     )
-    return [came, *(Line(step, what, documents[what], size[what]) for what in sorted(documents)), kept]
+    return [came, *(Line(step, what, *(lost[what][unit] for unit in UNITS)) for what in sorted(lost)), kept]

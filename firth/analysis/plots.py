@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -43,6 +44,9 @@ _STYLE = {
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
 }
+# Samples of a corpus, as they are called and drawn.
+STAGES = (("read", "as read", MUTED), ("cleaned", "cleaned", FIRST))
+MOST_LANGUAGES = 10
 History = Sequence[Mapping[str, float]]
 
 
@@ -104,24 +108,63 @@ def speed_plot(history: History) -> str:
     return plot("speed", "Non-padding tokens per second by step", draw)
 
 
-def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
-    """Returns documents by number of words, as read and as cleaned; a bin ends where the next begins."""
+def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -> str:
+    """Returns documents by number of words or characters, as read and as cleaned.
+
+    A bin ends where the next begins.
+    """
 
     def draw(axes: Axes) -> None:
         widest: Sequence[int] = ()
-        for offset, (name, label, color) in enumerate(
-            (("read_words", "as read", MUTED), ("cleaned_words", "cleaned", FIRST))
-        ):
-            histogram = lengths.get(name, {"lower": [], "documents": []})
+        for offset, (stage, label, color) in enumerate(STAGES):
+            histogram = lengths[f"{stage}_{unit}"]
             places = [index + 0.4 * offset - 0.2 for index in range(len(histogram["documents"]))]
             axes.bar(places, histogram["documents"], width=0.4, color=color, label=label)
             widest = max(widest, histogram["lower"], key=len)
         axes.set_xticks(range(len(widest)), [f"{lower:,}" for lower in widest], rotation=45)
-        axes.set(xlabel="words of a document, at least", ylabel="documents")
+        axes.set(xlabel=f"{unit} of a document, at least", ylabel="documents")
         axes.grid(axis="x", visible=False)
         axes.legend()
 
-    return plot("lengths", "Documents by number of words", draw)
+    return plot(f"lengths-{unit}", f"Documents by number of {unit}", draw)
+
+
+def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
+    """Returns the shares of the commonest languages among sampled documents, as read and as cleaned."""
+    totals = {name: max(sum(counts.values()), 1) for name, counts in languages.items()}
+    names = list(dict.fromkeys(name for counts in languages.values() for name in counts))[:MOST_LANGUAGES]
+
+    def draw(axes: Axes) -> None:
+        for offset, (sample, label, color) in enumerate(STAGES):
+            shares = [100 * languages[sample].get(name, 0) / totals[sample] for name in names]
+            places = [index + 0.4 * offset - 0.2 for index in range(len(names))]
+            axes.bar(places, shares, width=0.4, color=color, label=label)
+        axes.set_xticks(range(len(names)), names)
+        axes.set(xlabel="language, ISO 639-1", ylabel="% of documents")
+        axes.grid(axis="x", visible=False)
+        axes.legend()
+
+    return plot("languages", "Documents by language", draw)
+
+
+def score_plot(step: str, scores: Mapping[str, Any]) -> str:
+    """Returns documents by the score that a classifier gave them, those that it kept and those it dropped."""
+    lower = scores["lower"]
+    kept, dropped = (
+        [sum(source[fate][place] for source in scores["sources"]) for place in range(len(lower))]
+        for fate in ("kept", "dropped")
+    )
+
+    def draw(axes: Axes) -> None:
+        axes.bar(lower, kept, width=1 / len(lower), align="edge", color=FIRST, label="kept")
+        axes.bar(
+            lower, dropped, width=1 / len(lower), align="edge", bottom=kept, color=SECOND, label="dropped"
+        )
+        axes.set(xlabel="score", ylabel="documents", xlim=(0, 1))
+        axes.grid(axis="x", visible=False)
+        axes.legend()
+
+    return plot(f"scores-{step}", "Documents by score", draw)
 
 
 def vocabulary_plot(vocabulary: Sequence[str]) -> str:

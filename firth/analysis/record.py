@@ -78,8 +78,9 @@ class RunRecord:
         recipe: As it ran.
         parameters: By part, as `firth.recipes.counting.parameter_counts` gives them.
         corpus: What became of the documents, as `firth.corpus.report.build_report` describes it.
+        corpus_steps: What single cleaning steps report, by their names.
         vocabulary: The tokenizer's pieces.
-        sequence_counts: By split: rows, documents, tokens, padding_tokens, ...
+        sequence_counts: By split: rows, documents, tokens, padding_tokens, ... and tokens by `sources`.
         history: A dict for each logged step.
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
         blessed: Whether it kept its thresholds and can be served; None where nothing says so.
@@ -96,8 +97,9 @@ class RunRecord:
     recipe: Recipe
     parameters: Mapping[str, int] = dataclasses.field(default_factory=dict)
     corpus: Mapping[str, Any] | None = None
+    corpus_steps: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     vocabulary: Sequence[str] = ()
-    sequence_counts: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    sequence_counts: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     history: Sequence[Mapping[str, float]] = ()
     evaluation: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     blessed: bool | None = None

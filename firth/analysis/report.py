@@ -8,12 +8,13 @@ from typing import Any
 import jinja2
 
 from firth.analysis import plots
-from firth.analysis.funnel import funnel_lines, sources_of
+from firth.analysis.corpus_view import CorpusView
 from firth.analysis.losses import TITLES, main_perplexity
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
 from firth.analysis.verdicts import overall, verdicts
-from firth.recipes import recipe_to_yaml
+from firth.recipes import Cleaning, recipe_to_yaml
+from firth.recipes.yaml_text import write_yaml
 
 TEMPLATE = "report.html.j2"
 # Each has a template of its own, `section_<id>.html.j2`.
@@ -23,11 +24,13 @@ SECTIONS = (
     ("objective", "Objective"),
     ("training", "Training"),
     ("corpus", "Corpus"),
+    ("rows", "Tokens and rows"),
     ("serving", "Serving validation"),
     ("cost", "Time and memory"),
     ("recipe", "Recipe"),
     ("lineage", "Lineage and versions"),
 )
+CORPUS_SECTIONS = (("corpus", "Corpus"), ("cleaning", "Cleaning"))
 
 
 def render_report(record: RunRecord) -> str:
@@ -41,7 +44,16 @@ def render_report(record: RunRecord) -> str:
     (True, True)
     """
     metrics = overall(record.evaluation)
+    limits = record.recipe.cleaning.limits
+    corpus = (
+        CorpusView(record.corpus, record.corpus_steps, limits, record.sequence_counts)
+        if record.corpus
+        else None
+    )
     return _template().render(
+        kind="run report",
+        title=record.recipe.name,
+        description=record.recipe.description,
         record=record,
         sections=SECTIONS,
         metrics=metrics,
@@ -49,11 +61,31 @@ def render_report(record: RunRecord) -> str:
         verdicts=verdicts(record.recipe.evaluation, metrics),
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
-        corpus_plots=_corpus_plots(record),
+        corpus=corpus,
+        corpus_plots=_corpus_plots(corpus),
+        vocabulary_plots=_vocabulary_plots(record),
         recipe_yaml=recipe_to_yaml(record.recipe),
-        funnel_lines=functools.partial(funnel_lines, (record.corpus or {}).get("funnel", [])),
-        sources=sources_of((record.corpus or {}).get("funnel", [])),
         slowest=max((timing.get("seconds") or 0.0 for timing in record.timings.values()), default=0.0),
+    )
+
+
+def render_corpus_report(name: str, cleaning: Cleaning, corpus: CorpusView) -> str:
+    """Returns a page on the corpus alone, like that of `render_report`.
+
+    Args:
+        name: Of the recipe.
+        cleaning: As it ran.
+        corpus: What became of the documents.
+    """
+    return _template().render(
+        kind="corpus report",
+        title=name,
+        description="",
+        sections=CORPUS_SECTIONS,
+        headline=_corpus_headline(corpus),
+        corpus=corpus,
+        corpus_plots=_corpus_plots(corpus),
+        recipe_yaml=write_yaml(cleaning.model_dump(mode="json")),
     )
 
 
@@ -110,14 +142,36 @@ def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str
     }
 
 
-def _corpus_plots(record: RunRecord) -> dict[str, str]:
-    drawn = {}
-    if record.corpus:
-        drawn["Documents by number of words"] = plots.length_plot(record.corpus["lengths"])
-    if record.vocabulary:
-        title = f"{len(record.vocabulary):,} pieces by number of characters"
-        drawn[title] = plots.vocabulary_plot(record.vocabulary)
+def _corpus_headline(corpus: CorpusView) -> list[tuple[str, str, str]]:
+    flow = corpus.flow()
+    broken = sum(not limit.is_kept for limit in corpus.measured_limits)
+    return [
+        ("Documents kept", _count(flow.kept["documents"]), f"of {_count(flow.came['documents'])} read"),
+        ("Bytes kept", bytes_text(flow.kept["bytes"]), f"of {bytes_text(flow.came['bytes'])}"),
+        ("Words kept", _count(flow.kept["words"]), f"of {_count(flow.came['words'])}"),
+        ("Sources", _count(len(corpus.sources)), f"{_count(len(corpus.licences))} licences"),
+        ("Limits broken", _count(broken), f"of {_count(len(corpus.measured_limits))} that are set"),
+    ]
+
+
+def _corpus_plots(corpus: CorpusView | None) -> dict[str, str]:
+    if corpus is None:
+        return {}
+    drawn = {
+        f"Documents by number of {unit}": plots.length_plot(corpus.report["lengths"], unit)
+        for unit in ("words", "characters")
+    }
+    drawn["Documents by language"] = plots.language_plot(corpus.report["languages"])
+    for step, found in corpus.classifiers:
+        drawn[f"Documents by the score of {step}"] = plots.score_plot(step, found["scores"])
     return drawn
+
+
+def _vocabulary_plots(record: RunRecord) -> dict[str, str]:
+    if not record.vocabulary:
+        return {}
+    title = f"{len(record.vocabulary):,} pieces by number of characters"
+    return {title: plots.vocabulary_plot(record.vocabulary)}
 
 
 def _number(value: Any) -> str:

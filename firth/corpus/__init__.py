@@ -10,17 +10,26 @@ from firth.lazy import lazy_names
 if TYPE_CHECKING:
     from firth.corpus.curation import curate
     from firth.corpus.document import Document
-    from firth.corpus.errors import CorpusError, CountMismatchError, EmptyCorpusError, SourceError
+    from firth.corpus.errors import (
+        CorpusError,
+        CorpusLimitsError,
+        CountMismatchError,
+        EmptyCorpusError,
+        SourceError,
+    )
+    from firth.corpus.limits import check_limits, measure_limits
     from firth.corpus.read import ReadSources, check_sources
     from firth.corpus.sequences import make_sequences
     from firth.corpus.sources import SOURCES, fingerprint
     from firth.corpus.split import EVAL, SPLITS, TRAIN
+    from firth.corpus.step_files import files_digest
     from firth.corpus.step_table import STEPS
     from firth.corpus.steps import Drop, Keep
     from firth.corpus.word_counts import count_corpus_words, train_tokenizer
 
 _HOMES = {
     "CorpusError": "errors",
+    "CorpusLimitsError": "errors",
     "CountMismatchError": "errors",
     "Document": "document",
     "Drop": "steps",
@@ -33,11 +42,14 @@ _HOMES = {
     "SourceError": "errors",
     "TRAIN": "split",
     "EVAL": "split",
+    "check_limits": "limits",
     "check_sources": "read",
     "count_corpus_words": "word_counts",
     "curate": "curation",
     "fingerprint": "sources",
+    "files_digest": "step_files",
     "make_sequences": "sequences",
+    "measure_limits": "limits",
     "train_tokenizer": "word_counts",
 }
 
@@ -48,6 +60,7 @@ __all__ = [
     "STEPS",
     "TRAIN",
     "CorpusError",
+    "CorpusLimitsError",
     "CountMismatchError",
     "Document",
     "Drop",
@@ -55,11 +68,14 @@ __all__ = [
     "Keep",
     "ReadSources",
     "SourceError",
+    "check_limits",
     "check_sources",
     "count_corpus_words",
     "curate",
+    "files_digest",
     "fingerprint",
     "make_sequences",
+    "measure_limits",
     "train_tokenizer",
 ]
 

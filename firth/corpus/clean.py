@@ -7,12 +7,11 @@ import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
 from firth.corpus.document import Document
+from firth.corpus.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import CorpusStep, Decision, DocumentStep, Keep, Setting
 from firth.corpus.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
 from firth.recipes.cleaning import Step, step_names
-
-EXCERPT_CHARACTERS = 160
 
 
 class Clean(beam.PTransform):
@@ -41,7 +40,7 @@ class Clean(beam.PTransform):
             if isinstance(step, CorpusStep):
                 judge = _Judge(step, Setting(name, self._sources, self._folder))
                 judged, tally = documents | f"{name}.Judge" >> judge
-                tallies.append(tally)
+                tallies.append(tally | f"{name}.Name" >> beam.Map(Tally.named, name))
             else:
                 judged = documents | f"{name}.Decide" >> beam.Map(_decide, step)
             outputs = judged | f"{name}.Count" >> beam.ParDo(_Count(name)).with_outputs("tally", main="kept")
@@ -72,18 +71,20 @@ class _Count(beam.DoFn):
     def process(self, judged: list[tuple[Document, Decision]]) -> Iterator[Any]:
         tally, kept = Tally(), []
         for document, decision in judged:
-            tally.add(Flow(self._name, document.source, IN), document.size)
+            tally.add(Flow(self._name, document.source, IN), document.size, document.words)
             if isinstance(decision, Keep):
-                tally.add(Flow(self._name, document.source, KEPT), decision.document.size)
-                kept.append(decision.document)
+                left = decision.document
+                tally.add(Flow(self._name, document.source, KEPT), left.size, left.words)
+                kept.append(left)
                 for what, count in decision.counts.items():
                     tally.counts[Count(self._name, document.source, what)] += count
             else:
-                tally.add(Flow(self._name, document.source, DROPPED, decision.reason), document.size)
+                dropped = Flow(self._name, document.source, DROPPED, decision.reason)
+                tally.add(dropped, document.size, document.words)
                 tally.add_example(self._name, decision.reason, _example(document))
         yield kept
         yield TaggedOutput("tally", tally)
 
 
 def _example(document: Document) -> Example:
-    return Example(document.id, document.source, document.uri, document.text[:EXCERPT_CHARACTERS])
+    return Example(document.id, document.source, document.uri, document.text[:RAW_EXCERPT_CHARACTERS])

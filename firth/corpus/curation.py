@@ -8,15 +8,19 @@ from apache_beam.pvalue import TaggedOutput
 
 from firth.corpus.clean import Clean
 from firth.corpus.document import Document
+from firth.corpus.excerpts import scrubber_for
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.read import STEP, read_source_counts, source_names
 from firth.corpus.records import ReadBatches
-from firth.corpus.report import SPLIT_STEP, build_report, check_report, length_bin
+from firth.corpus.report import build_report, check_report, length_bin
+from firth.corpus.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.corpus.split import SPLITS, HashRange, hash_range, join_ranges, split_of
-from firth.corpus.tally import Flow, Tally, merge_tallies
+from firth.corpus.tally import IN, Flow, Sampled, Tally, merge_tallies
 from firth.recipes.cleaning import Cleaning, step_names
 
 REPORT_FILE = "corpus_report.json"
+# Of a sampled document its beginning tells the language.
+SAMPLED_CHARACTERS = 500
 
 
 def curate(
@@ -55,7 +59,7 @@ def curate(
             _ = splits[split] | f"Write[{split}]" >> beam.io.WriteToTFRecord(
                 f"{split_folders[split]}/data_tfrecord", file_name_suffix=".gz"
             )
-        lengths = raw | "Lengths" >> beam.Map(_measure, "read")
+        lengths = raw | "Lengths" >> beam.Map(_measure_read)
         _ = (
             [*tallies, splits.tally, lengths]
             | "Flatten" >> beam.Flatten()
@@ -83,16 +87,26 @@ class _Split(beam.DoFn):
         tally = _measure(documents, "cleaned")
         for document in documents:
             split = split_of(document.text, self._eval_fraction, whole)
-            tally.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size)
+            tally.add(
+                Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words
+            )
             yield TaggedOutput(split, document.to_example())
         yield TaggedOutput("tally", tally)
+
+
+def _measure_read(documents: list[Document]) -> Tally:
+    tally = _measure(documents, "read")
+    for document in documents:
+        tally.add(Flow(LICENCE_STEP, document.source, IN, document.licence), document.size, document.words)
+    return tally
 
 
 def _measure(documents: list[Document], stage: str) -> Tally:
     tally = Tally()
     for document in documents:
-        tally.histograms[f"{stage}_words", length_bin(len(document.text.split()))] += 1
+        tally.histograms[f"{stage}_words", length_bin(document.words)] += 1
         tally.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
+    tally.add_sample(stage, (Sampled(each.id, each.text[:SAMPLED_CHARACTERS]) for each in documents))
     return tally
 
 
@@ -102,4 +116,4 @@ def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> N
     if read.documents:
         steps = [STEP, *steps]
         tally = merge_tallies([tally, read])
-    write_json(path, build_report(tally, steps))
+    write_json(path, build_report(tally, steps, scrubber_for(cleaning)))

@@ -1,6 +1,7 @@
 """The document: text with its provenance, and its form on disk."""
 
 import dataclasses
+import functools
 
 from firth.corpus.hashing import digest
 
@@ -37,6 +38,11 @@ class Document:
     def size(self) -> int:
         """Bytes of the text in UTF-8."""
         return len(self.text) if self.text.isascii() else len(self.text.encode("utf-8"))
+
+    @functools.cached_property
+    def words(self) -> int:
+        """Runs of characters that are no spaces, counted once: every step reports them."""
+        return len(self.text.split())
 
     def with_text(self, text: str) -> "Document":
         """Returns this document with another text."""

@@ -13,6 +13,10 @@ class EmptyCorpusError(CorpusError):
     """Cleaning left nothing, or nothing for one of the splits."""
 
 
+class CorpusLimitsError(CorpusError):
+    """Cleaning left another corpus than the limits of the recipe allow."""
+
+
 class UnsettledClustersError(CorpusError):
     """The rounds that a recipe allows were too few to find the clusters of duplicates."""
 

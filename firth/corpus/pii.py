@@ -57,6 +57,18 @@ class Pii(DocumentStep):
         """Returns a text with its personal data replaced."""
         return self._replace(text, self.find(text))
 
+    def scrub_beginning(self, text: str, characters: int) -> str:
+        """Returns the first characters of a text with personal data replaced, as a whole what the end cuts.
+
+        Example:
+
+        >>> Pii(PiiStep(kind="pii")).scrub_beginning("Ask jane@roe.org for it.", 8)
+        'Ask <EMAIL>'
+        """
+        findings = [finding for finding in self.find(text) if finding.start < characters]
+        end = max([characters, *(finding.end for finding in findings)])
+        return self._replace(text[:end], findings)
+
     def find(self, text: str) -> list[Finding]:
         """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
         found: list[Finding] = []

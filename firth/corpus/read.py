@@ -11,10 +11,10 @@ from firth.corpus.errors import SourceError
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.source_files import SourceFile
 from firth.corpus.sources import SOURCES, list_files
-from firth.corpus.tally import IN, KEPT, REJECTED, Flow, Tally, merge_tallies
+from firth.corpus.tally import IN, KEPT, READ, REJECTED, Flow, Tally, merge_tallies
 from firth.recipes.sources import AnySource
 
-STEP = "read"
+STEP = READ
 # Small files share an element, since Beam's cost is per element; a large one has its own.
 FILES_A_BATCH = 16
 BATCH_BYTES = 2**24
@@ -74,9 +74,10 @@ class _ReadFiles(beam.DoFn):
         tally = Tally()
         for file in files:
             for record in SOURCES[source.kind].read(source, file):
-                tally.add(Flow(STEP, source.name, IN), record.size)
+                words = record.words if isinstance(record, Document) else 0
+                tally.add(Flow(STEP, source.name, IN), record.size, words)
                 if isinstance(record, Document):
-                    tally.add(Flow(STEP, source.name, KEPT), record.size)
+                    tally.add(Flow(STEP, source.name, KEPT), record.size, words)
                     yield record.to_example()
                 else:
                     tally.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
@@ -100,7 +101,7 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
 def _write_counts(tally: Tally, path: str, sources: list[dict[str, str]]) -> None:
     tally.check([STEP])
     flows = [
-        {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow]}
+        {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow], "words": tally.words[flow]}
         for flow, count in sorted(tally.documents.items())
     ]
     write_json(path, {"sources": sources, "flows": flows})
@@ -118,6 +119,7 @@ def read_source_counts(folder: str) -> Tally:
         key = Flow(flow["step"], flow["source"], flow["outcome"], flow["reason"])
         tally.documents[key] = flow["documents"]
         tally.bytes[key] = flow["bytes"]
+        tally.words[key] = flow["words"]
     return tally
 
 

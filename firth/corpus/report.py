@@ -4,13 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
+from firth.corpus.excerpts import fit_to_show
+from firth.corpus.pii import Pii
+from firth.corpus.report_rows import funnel_row, histogram, languages, licence_rows, sources, split_rows
 from firth.corpus.split import SPLITS
-from firth.corpus.tally import DROPPED, IN, KEPT, REJECTED, Flow, Tally
+from firth.corpus.tally import DROPPED, REJECTED, Tally
 
 CLUSTER_HISTOGRAM = "cluster_sizes"
 LENGTH_HISTOGRAMS = ("read_words", "read_characters", "cleaned_words", "cleaned_characters")
-# Of this step the outcome is the split, and the reason the licence.
-SPLIT_STEP = "split"
+SAMPLES = ("read", "cleaned")
 
 
 def length_bin(length: int) -> int:
@@ -24,40 +26,51 @@ def length_bin(length: int) -> int:
     return length.bit_length()
 
 
-def build_report(tally: Tally, steps: Sequence[str]) -> dict[str, Any]:
-    """Returns the report as a JSON object.
+def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str, Any]:
+    """Returns the report as a JSON object. Sizes are `documents`, `bytes` and `words`.
 
     Its keys:
-        funnel: One object a step and source, in order: `step`, `source`, `documents_in`, `bytes_in`,
-            `documents_kept`, `bytes_kept`, and `dropped` and `rejected`, objects of `documents` and `bytes`
-            by reason. Everywhere documents in = kept + dropped + rejected, and what a step keeps comes into
-            the next; `bytes_kept` are those of the documents as the step left them.
+        funnel: One object a step and source, in order: `step`, `source`, the sizes of what came in, as
+            `documents_in` and so on, and of what was kept, as `documents_kept`; `dropped` and `rejected`,
+            objects of sizes by reason. Everywhere documents in = kept + dropped + rejected, and what a step
+            keeps comes into the next; bytes and words kept are those of the documents as the step left them.
         counts: What steps counted beside documents, such as lines cut: `step`, `source`, `name`, `count`.
-        splits: One object a split, source and licence: `documents`, `bytes`.
+        splits: One object a split, source and licence, with its sizes.
+        licences: One object a licence and source, with the sizes of what was read, `documents_in`, and of
+            what is left, `documents_kept`.
         dropped_examples: A few documents that each rule dropped: `step`, `reason`, `source`, `uri`,
-            `id`, `excerpt`.
+            `id`, `excerpt`. URI and excerpt are without personal data.
         lengths: By histogram (`read_words`, `read_characters`, `cleaned_words`, `cleaned_characters`):
             `lower` bounds of the bins and `documents` in each.
-        duplicate_clusters: `size` of a cluster of duplicates, exact or near, and how many `clusters` have it.
+        languages: Of a sample of the documents as `read` and as `cleaned`, how many are in which language.
+        duplicate_clusters: `step`, `size` of a cluster of duplicates, and how many `clusters` have it.
+
+    Args:
+        tally: Of the whole corpus.
+        steps: Their names, in order.
+        scrubber: What takes personal data out of what is quoted.
 
     Raises:
         CountMismatchError: if the counts do not add up.
     """
     tally.check(steps)
     report = {
-        "funnel": [_funnel_row(tally, step, source) for step in steps for source in _sources(tally)],
+        "funnel": [funnel_row(tally, step, source) for step in steps for source in sources(tally)],
         "counts": [{**what._asdict(), "count": count} for what, count in sorted(tally.counts.items())],
-        "splits": _split_rows(tally),
+        "splits": split_rows(tally),
+        "licences": licence_rows(tally),
         "dropped_examples": [
-            {"step": step, "reason": reason, **example._asdict()}
+            {"step": step, "reason": reason, **fit_to_show(example, scrubber)._asdict()}
             for (step, reason), examples in sorted(tally.examples.items())
             for example in examples
         ],
-        "lengths": {name: _histogram(tally, name) for name in LENGTH_HISTOGRAMS},
+        "lengths": {name: histogram(tally, name) for name in LENGTH_HISTOGRAMS},
+        "languages": {name: languages(tally, name) for name in SAMPLES},
         "duplicate_clusters": [
-            {"size": size, "clusters": clusters}
+            {"step": step, "size": size, "clusters": clusters}
+            for step in steps
             for (name, size), clusters in sorted(tally.histograms.items())
-            if name == CLUSTER_HISTOGRAM
+            if name == f"{step}.{CLUSTER_HISTOGRAM}"
         ],
     }
     _check_splits(report)
@@ -93,51 +106,6 @@ def _losses(report: dict[str, Any]) -> str:
         for reason, loss in row[outcome].items()
     ]
     return "; ".join(losses) or "no rule dropped any"
-
-
-def _sources(tally: Tally) -> list[str]:
-    return sorted({flow.source for flow in tally.documents})
-
-
-def _funnel_row(tally: Tally, step: str, source: str) -> dict[str, Any]:
-    return {
-        "step": step,
-        "source": source,
-        "documents_in": tally.documents[Flow(step, source, IN)],
-        "bytes_in": tally.bytes[Flow(step, source, IN)],
-        "documents_kept": tally.documents[Flow(step, source, KEPT)],
-        "bytes_kept": tally.bytes[Flow(step, source, KEPT)],
-        DROPPED: _by_reason(tally, step, source, DROPPED),
-        REJECTED: _by_reason(tally, step, source, REJECTED),
-    }
-
-
-def _by_reason(tally: Tally, step: str, source: str, outcome: str) -> dict[str, dict[str, int]]:
-    return {
-        flow.reason: {"documents": count, "bytes": tally.bytes[flow]}
-        for flow, count in sorted(tally.documents.items())
-        if flow[:3] == (step, source, outcome)
-    }
-
-
-def _split_rows(tally: Tally) -> list[dict[str, Any]]:
-    return [
-        {
-            "split": flow.outcome,
-            "source": flow.source,
-            "licence": flow.reason,
-            "documents": count,
-            "bytes": tally.bytes[flow],
-        }
-        for flow, count in sorted(tally.documents.items())
-        if flow.step == SPLIT_STEP
-    ]
-
-
-def _histogram(tally: Tally, name: str) -> dict[str, list[int]]:
-    counts = {value: count for (each, value), count in tally.histograms.items() if each == name}
-    bins = range(max(counts, default=-1) + 1)
-    return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
 
 
 def _check_splits(report: dict[str, Any]) -> None:

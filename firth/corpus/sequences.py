@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
+from firth import features
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.pack_rows import pack_rows
@@ -19,6 +20,8 @@ from firth.corpus.tokenization import Tokenize, TokenizedDocument
 from firth.recipes.tokenizer import Sequences
 
 COUNTS_FILE = "sequence_counts.json"
+# Before the name of a source, whose tokens are counted.
+SOURCE = "source "
 COUNTS = (
     "rows",
     "documents",
@@ -41,7 +44,7 @@ def make_sequences(
     raw_length: int,
     split_folders: Mapping[str, str],
     counts_folder: str,
-) -> dict[str, dict[str, int]]:
+) -> dict[str, dict[str, Any]]:
     """Tokenizes the documents of some splits and packs them into rows (see `features.row_specs`).
 
     The files written are the same, byte for byte, on any number of workers. Rows of the eval split carry a
@@ -58,7 +61,8 @@ def make_sequences(
         counts_folder: Where to write `sequence_counts.json`.
 
     Returns:
-        The counts by split: those of `pack_rows`, and rows_without_partner.
+        The counts by split: those of `pack_rows`, rows_without_partner, and under `sources` the tokens of
+        each source.
 
     Raises:
         EmptyCorpusError: if a split has no rows.
@@ -131,6 +135,8 @@ class _Pack(beam.DoFn):
         documents: list[TokenizedDocument] = [each for pickled in lists for each in unpickle_list(pickled)]
         rows, counts = pack_rows(documents, *self._packing)
         counts["tokenized"] = sum(len(document.tokens) for document in documents)
+        for row in rows:
+            counts[f"{SOURCE}{row.source}"] += len(row.lists[features.RAW_TOKENS])
         yield group, rows
         yield TaggedOutput("counts", Counter({(self._split, name): count for name, count in counts.items()}))
 
@@ -160,7 +166,16 @@ def _write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterabl
                 raise CountMismatchError(
                     f"{split}: {counts[split, came]} {came}, {counts[split, went]} {went}"
                 )
-    write_json(path, {split: {name: counts[split, name] for name in COUNTS} for split in splits})
+    write_json(path, {split: _counts_of(split, counts) for split in splits})
+
+
+def _counts_of(split: str, counts: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    tokens = {
+        name.removeprefix(SOURCE): count
+        for (each, name), count in sorted(counts.items())
+        if each == split and name.startswith(SOURCE)
+    }
+    return {**{name: counts[split, name] for name in COUNTS}, "sources": tokens}
 
 
 def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:

@@ -46,6 +46,7 @@ def run(tmp_path_factory):
     for folder in folders.values():
         folder.mkdir()
     (folders["corpus_report"] / "corpus_report.json").write_text(json.dumps(corpus_report()))
+    (folders["corpus_report"] / "length.json").write_text('{"auc": 0.5}')
     (folders["tokenizer"] / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n")
     (folders["examples"] / "sequence_counts.json").write_text('{"train": {"rows": 3}}')
     (folders["examples"] / "Split-eval").mkdir()
@@ -66,6 +67,7 @@ def run(tmp_path_factory):
 def test_everything_is_gathered(run):
     record = collect_run(ReportInputs(RECIPE, **run))
     assert record.corpus == corpus_report()
+    assert record.corpus_steps == {"length": {"auc": 0.5}}
     assert record.vocabulary == tuple(VOCABULARY)
     assert record.sequence_counts == {"train": {"rows": 3}}
     assert [line["loss"] for line in record.history] == [2.0, 1.0]

@@ -3,9 +3,10 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from firth.analysis import plots
-from tests.analysis.records import corpus_report, run_record
+from tests.analysis.records import corpus_report, run_record, step_reports
 
 HISTORY = run_record().history
+NO_LENGTHS = {f"{stage}_characters": {"lower": [], "documents": []} for stage in ("read", "cleaned")}
 DRAWN = {
     "loss": lambda: plots.loss_plot(HISTORY, "mlm", 6.7),
     "loss without a baseline": lambda: plots.loss_plot(HISTORY, "mlm"),
@@ -13,8 +14,11 @@ DRAWN = {
     "one point": lambda: plots.learning_rate_plot(HISTORY[:1]),
     "next sentence": lambda: plots.loss_plot(HISTORY, "nsp"),
     "speed": lambda: plots.speed_plot(HISTORY),
-    "lengths": lambda: plots.length_plot(corpus_report()["lengths"]),
-    "no lengths": lambda: plots.length_plot({}),
+    "lengths": lambda: plots.length_plot(corpus_report()["lengths"], "words"),
+    "no lengths": lambda: plots.length_plot(NO_LENGTHS, "characters"),
+    "languages": lambda: plots.language_plot(corpus_report()["languages"]),
+    "no languages": lambda: plots.language_plot({"read": {}, "cleaned": {}}),
+    "scores": lambda: plots.score_plot("classifier", step_reports()["classifier"]["scores"]),
     "vocabulary": lambda: plots.vocabulary_plot(["a", "##b", "abc"]),
 }
 

@@ -8,7 +8,8 @@ HOSTILE = "<script>alert('x')</script>"
 
 def funnel_row(step, source, came, dropped=(), rejected=()):
     lost = [
-        {reason: {"documents": n, "bytes": 10 * n} for reason, n in pairs} for pairs in (dropped, rejected)
+        {reason: {"documents": n, "bytes": 10 * n, "words": 2 * n} for reason, n in pairs}
+        for pairs in (dropped, rejected)
     ]
     kept = came - sum(n for _, n in (*dropped, *rejected))
     return {
@@ -16,11 +17,25 @@ def funnel_row(step, source, came, dropped=(), rejected=()):
         "source": source,
         "documents_in": came,
         "bytes_in": 10 * came,
+        "words_in": 2 * came,
         "documents_kept": kept,
         "bytes_kept": 10 * kept,
+        "words_kept": 2 * kept,
         "dropped": lost[0],
         "rejected": lost[1],
     }
+
+
+def licence_row(licence, source, came, kept):
+    sizes = {"documents": 1, "bytes": 10, "words": 2}
+    rows = {"in": came, "kept": kept}
+    named = {f"{unit}_{way}": count * size for way, count in rows.items() for unit, size in sizes.items()}
+    return {"licence": licence, "source": source, **named}
+
+
+def split_row(split, source, licence, count):
+    sizes = {"documents": count, "bytes": 10 * count, "words": 2 * count}
+    return {"split": split, "source": source, "licence": licence, **sizes}
 
 
 def corpus_report():
@@ -32,17 +47,54 @@ def corpus_report():
             funnel_row("length", "books", 9, dropped=[("too_few_words", 2)]),
             funnel_row("length", "news", 5, dropped=[("too_few_words", 1)]),
         ],
-        "splits": [{"split": "train", "source": "books", "licence": HOSTILE, "documents": 7, "bytes": 70}],
+        "counts": [{"step": "pii", "source": HOSTILE, "name": "email", "count": 4321}],
+        "splits": [
+            {
+                "split": "train",
+                "source": "books",
+                "licence": HOSTILE,
+                "documents": 7,
+                "bytes": 70,
+                "words": 14,
+            },
+            {"split": "train", "source": "news", "licence": "CC0", "documents": 4, "bytes": 40, "words": 8},
+        ],
+        "licences": [licence_row("CC0", "news", 5, 4), licence_row(HOSTILE, "books", 9, 7)],
+        "languages": {"read": {"en": 9, "de": 5}, "cleaned": {"en": 9, "de": 2}},
+        "duplicate_clusters": [
+            {"step": "near", "size": 2, "clusters": 6},
+            {"step": "near", "size": 3, "clusters": 2},
+            {"step": "near", "size": 4, "clusters": 1},
+        ],
         "dropped_examples": [
             {
                 "step": "length",
                 "reason": "too_few_words",
                 "source": "books",
+                "id": "1d0f",
                 "uri": HOSTILE,
                 "excerpt": HOSTILE,
             }
         ],
-        "lengths": {"read_words": lengths, "cleaned_words": lengths},
+        "lengths": {
+            f"{stage}_{unit}": lengths for stage in ("read", "cleaned") for unit in ("words", "characters")
+        },
+    }
+
+
+def step_reports():
+    """What `decontaminate` and `classifier` write beside the report."""
+    row = {"benchmark": "exam", "examples": 9, "examples_too_short": 1, "examples_found": 1, "ngrams": 70}
+    found = [{"id": HOSTILE, "ngrams": 7, "ngrams_found": 6}]
+    scores = {"lower": [0.0, 0.5], "sources": [{"source": "news", "kept": [1, 3], "dropped": [4, 0]}]}
+    return {
+        "decontaminate": {"ngram_words": 13, "benchmarks": [{**row, "ngrams_found": 6, "found": found}]},
+        "classifier": {
+            "auc": 0.9375,
+            "held_out": {"crawl": 4, "reference": 4},
+            "trained": {"crawl": 36, "reference": 37},
+            "scores": scores,
+        },
     }
 
 
@@ -70,8 +122,12 @@ def run_record():
         recipe=load_recipe("demo").model_copy(update={"description": HOSTILE}),
         parameters={"encoder": 1000, "masked_lm_head": 234, "total": 1000, "total_with_heads": 1234},
         corpus=corpus_report(),
+        corpus_steps=step_reports(),
         vocabulary=("[PAD]", "[UNK]", "the", "cat", "##s"),
-        sequence_counts={"train": {"rows": 3, "tokens": 300}, "eval": {"rows": 1, "tokens": 90}},
+        sequence_counts={
+            "train": {"rows": 3, "tokens": 300, "sources": {"books": 200, "news": 100}},
+            "eval": {"rows": 1, "tokens": 90, "sources": {"books": 90}},
+        },
         history=history,
         evaluation={"overall": metrics, f"source={HOSTILE}": metrics},
         blessed=True,

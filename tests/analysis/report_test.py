@@ -4,10 +4,11 @@ from html.parser import HTMLParser
 
 import pytest
 
+from firth.analysis.corpus_view import CorpusView
 from firth.analysis.record import RunRecord, ScoredSentence
-from firth.analysis.report import SECTIONS, render_report
-from firth.recipes import load_recipe
-from tests.analysis.records import run_record, serving_report
+from firth.analysis.report import SECTIONS, render_corpus_report, render_report
+from firth.recipes import Cleaning, CorpusLimits, load_recipe
+from tests.analysis.records import HOSTILE, corpus_report, run_record, serving_report, step_reports
 
 
 class Page(HTMLParser):
@@ -105,6 +106,60 @@ def test_the_rank_of_the_masked_word():
 
 def test_the_same_run_gives_the_same_page(full):
     assert render_report(run_record()) == full
+
+
+def words_of(page):
+    """The text of a page with one space between words, and between cells."""
+    return " ".join("".join(Page(re.sub("(</(td|th|dd|dt)>)", r"\1 ", page)).text).split())
+
+
+def corpus_page(**changes):
+    """The text of a page on a corpus alone, spaces made one."""
+    parts = {"report": corpus_report(), "steps": step_reports(), **changes}
+    page = render_corpus_report("mine", Cleaning(), CorpusView(**parts))
+    assert "<script" not in page and Page(page).open == []
+    return words_of(page)
+
+
+def test_a_page_on_the_corpus_alone():
+    text = corpus_page()
+    assert "15 in = 11 kept + 3 dropped + 1 rejected, which adds up." in text
+    assert "books 10 7 2 1 100 B 70 B 63.64 % 20 14" in text
+    assert "all 15 11 3 1 150 B 110 B 100.00 % 30 22" in text
+    assert f"{HOSTILE} 9 7 90 B 70 B 18 14 CC0 5 4 50 B 40 B 10 8" in text
+    assert "near 2 6 12 near 3 to 4 3 10" in text
+    assert f"pii {HOSTILE} email 4,321" in text
+    assert "kind: normalize" in text and "Held-out" not in text and "Training" not in text
+
+
+def test_what_steps_report_beside_it_stands_on_the_page():
+    text = corpus_page()
+    assert "exam 9 1 1 70 6" in text and f"{HOSTILE} 6 of 7" in text
+    assert "is 0.9375" in text and "Documents by the score of classifier" in text
+    bare = corpus_page(steps={})
+    assert "Evaluation data in the corpus" not in bare and "AUC" not in bare
+
+
+def test_a_sum_that_does_not_add_up_is_said():
+    report = corpus_report()
+    report["funnel"][-1]["documents_kept"] -= 1
+    assert "15 in = 10 kept + 3 dropped + 1 rejected, which does not add up." in corpus_page(report=report)
+
+
+def test_limits_stand_beside_what_was_measured():
+    limits = CorpusLimits(max_source_fraction=0.5, min_documents=11)
+    text = corpus_page(limits=limits)
+    largest = "0.6364 of the bytes that are left are of source 'books'"
+    assert f"cleaning.limits.max_source_fraction 0.5 {largest} broken" in text
+    assert "cleaning.limits.min_documents 11 11 documents are left kept" in text
+    assert "Limits broken 1 of 2 that are set" in text
+
+
+def test_tokens_stand_beside_their_source(full):
+    text = words_of(full)
+    assert "books 10 7 2 1 100 B 70 B 63.64 % 20 14 290" in text
+    assert "news 5 4 1 0 50 B 40 B 36.36 % 10 8 100" in text
+    assert "eval books 90" in text
 
 
 def test_infinite_perplexity_is_a_word():

@@ -24,7 +24,7 @@ def test_between_sources_the_first_keeps_all_of_its_own(tmp_path):
     _, books, web = corpus()
     kept, tally = run_steps(tmp_path / "1", [*web, *books], step(), sources=["books", "web"], batch=2)
     assert {each.id for each in kept} == {each.id for each in [*books, *web[1:]]}
-    assert tally.histograms == {("cluster_sizes", 3): 1}
+    assert tally.histograms == {("dataset_duplicates.cluster_sizes", 3): 1}
     config = step(source_priority=("web",))
     kept, tally = run_steps(tmp_path / "2", [*web, *books], config, sources=["books", "web"])
     assert {each.id for each in kept} == {each.id for each in web}

@@ -49,7 +49,7 @@ def test_a_chain_of_which_the_ends_do_not_meet_leaves_one(tmp_path):
     kept, tally = run_steps(tmp_path, documents, NEAR, batch=2)
     assert len(kept) == 1
     assert reasons(tally) == {"duplicate": 20}
-    assert tally.histograms == {("cluster_sizes", 21): 1}
+    assert tally.histograms == {("near_duplicates.cluster_sizes", 21): 1}
 
 
 def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smallest_id(tmp_path):
@@ -95,7 +95,7 @@ def test_a_document_read_twice_stays_once(tmp_path):
     for step in (EXACT, NEAR):
         kept, tally = run_steps(tmp_path / step.kind, [*twice, document("Another one.", "b")], step, batch=1)
         assert sorted(each.uri for each in kept) == ["a", "b"]
-        assert tally.histograms == {("cluster_sizes", 2): 1}
+        assert tally.histograms == {(f"{step.kind}.cluster_sizes", 2): 1}
 
 
 def test_texts_without_words_are_no_duplicates(tmp_path):

@@ -77,6 +77,11 @@ def test_all_tokens_of_all_documents_are_in_the_rows(splits, packed):
         found = collections.Counter(token for row in rows for token in row["tokens"])
         assert found == collections.Counter(token for tokens in expected for token in tokens)
         assert counts[split]["tokens"] == found.total()
+        of_source = {
+            source: sum(len(row["tokens"]) for row in rows if row["source"] == [source.encode()])
+            for source in ("books", "web")
+        }
+        assert counts[split]["sources"] == of_source and min(of_source.values()) > 0
         assert counts[split]["documents"] == len(documents)
         assert counts[split]["rows"] == len(rows) == len({row["example_id"][0] for row in rows})
         assert counts[split]["empty_documents"] == sum(not tokens for tokens in expected)

@@ -1,0 +1,141 @@
+"""A corpus report as the page shows it: summed, in order, and beside the recipe's limits."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.analysis.funnel import UNITS, Line, funnel_lines, sources_of
+from firth.corpus.limits import MeasuredLimit, measure_limits
+from firth.recipes import CorpusLimits
+
+FATES = ("dropped", "rejected")
+
+
+@dataclasses.dataclass(frozen=True)
+class Flow:
+    """What became of the documents of a source, or of all.
+
+    Attributes:
+        source: Its name; empty for all.
+        came, kept: Sizes by unit.
+        dropped, rejected: Documents.
+        tokens: That the tokenizer made of what is left; None where that is not known.
+    """
+
+    source: str
+    came: Mapping[str, int]
+    kept: Mapping[str, int]
+    dropped: int
+    rejected: int
+    tokens: int | None
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether documents in = kept + dropped + rejected."""
+        return self.came["documents"] == self.kept["documents"] + self.dropped + self.rejected
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusterBin:
+    """Clusters of duplicates of about one size."""
+
+    step: str
+    smallest: int
+    largest: int
+    clusters: int
+    documents: int
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusView:
+    """A corpus report, with what stands beside it.
+
+    Attributes:
+        report: As `firth.corpus.report.build_report` describes it.
+        steps: What single steps report, by their names.
+        limits: Of the recipe.
+        sequence_counts: By split, as `firth.corpus.make_sequences` gives them; may be empty.
+    """
+
+    report: Mapping[str, Any]
+    steps: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    limits: CorpusLimits = dataclasses.field(default_factory=CorpusLimits)
+    sequence_counts: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of the sources."""
+        return sources_of(self.report["funnel"])
+
+    @property
+    def measured_limits(self) -> list[MeasuredLimit]:
+        """Each limit that the recipe sets, with what was measured."""
+        return measure_limits(self.report, self.limits)
+
+    @property
+    def sampled(self) -> int:
+        """Documents as read whose language was told."""
+        return sum(self.report["languages"]["read"].values())
+
+    def lines(self, source: str | None = None) -> list[Line]:
+        """Returns the funnel of one source, or of all."""
+        return funnel_lines(self.report["funnel"], source)
+
+    def flow(self, source: str | None = None) -> Flow:
+        """Returns what became of the documents of one source, or of all."""
+        rows = [row for row in self.report["funnel"] if source in (None, row["source"])]
+        lost = Counter(
+            {fate: sum(each["documents"] for row in rows for each in row[fate].values()) for fate in FATES}
+        )
+        first, last = (
+            [row for row in rows if row["step"] == rows[place]["step"]] if rows else [] for place in (0, -1)
+        )
+        return Flow(
+            source or "",
+            {unit: sum(row[f"{unit}_in"] for row in first) for unit in UNITS},
+            {unit: sum(row[f"{unit}_kept"] for row in last) for unit in UNITS},
+            lost["dropped"],
+            lost["rejected"],
+            self._tokens(source),
+        )
+
+    def _tokens(self, source: str | None) -> int | None:
+        counts = [split["sources"] for split in self.sequence_counts.values() if "sources" in split]
+        if not counts:
+            return None
+        return sum(tokens for each in counts for name, tokens in each.items() if source in (None, name))
+
+    @property
+    def clusters(self) -> list[ClusterBin]:
+        """Clusters of duplicates by step and size, from a power of two up to the next."""
+        bins: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        for row in self.report["duplicate_clusters"]:
+            key = row["step"], (row["size"] - 1).bit_length()
+            bins.setdefault(key, []).append((row["size"], row["clusters"]))
+        return [_cluster_bin(step, power, members) for (step, power), members in bins.items()]
+
+    @property
+    def licences(self) -> list[dict[str, Any]]:
+        """The sizes by licence, of what was read and of what is left, the largest first."""
+        sums: dict[str, Counter[str]] = {}
+        for row in self.report["licences"]:
+            sizes = {f"{unit}_{way}": row[f"{unit}_{way}"] for unit in UNITS for way in ("in", "kept")}
+            sums.setdefault(row["licence"], Counter()).update(sizes)
+        rows = [{"licence": licence, **sizes} for licence, sizes in sums.items()]
+        return sorted(rows, key=lambda row: -row["bytes_in"])
+
+    @property
+    def benchmarks(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Of each step that looks for evaluation data its name and its report."""
+        return [(name, found) for name, found in self.steps.items() if "benchmarks" in found]
+
+    @property
+    def classifiers(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Of each step that trains a classifier its name and its report."""
+        return [(name, found) for name, found in self.steps.items() if "auc" in found]
+
+
+def _cluster_bin(step: str, power: int, members: Sequence[tuple[int, int]]) -> ClusterBin:
+    clusters, documents = sum(n for _, n in members), sum(size * n for size, n in members)
+    return ClusterBin(step, 2**power // 2 + 1, 2**power, clusters, documents)

@@ -1,0 +1,31 @@
+"""What a report may quote of documents: their beginnings, without personal data."""
+
+from firth.corpus.pii import Pii
+from firth.corpus.tally import Example
+from firth.recipes.cleaning import Cleaning
+from firth.recipes.privacy import PiiStep
+
+EXCERPT_CHARACTERS = 300
+# A value that is cut is not known for what it is. The longest that is found is a token of 16,000 characters.
+RAW_EXCERPT_CHARACTERS = EXCERPT_CHARACTERS + 2**14
+
+
+def scrubber_for(cleaning: Cleaning) -> Pii:
+    """Returns what takes all personal data out of excerpts, phone numbers of the recipe's regions too."""
+    steps = [PiiStep(kind="pii"), *(step for step in cleaning.steps if isinstance(step, PiiStep))]
+    regions = dict.fromkeys(region for step in steps for region in step.phone_regions)
+    return Pii(PiiStep(kind="pii", phone_regions=tuple(regions)))
+
+
+def fit_to_show(example: Example, scrubber: Pii) -> Example:
+    """Returns an example with an excerpt of `EXCERPT_CHARACTERS`, excerpt and URI without personal data.
+
+    Example:
+
+    >>> example = Example("1a", "web", "x.org/?of=jane@roe.org", "Write to jane@roe.org.")
+    >>> shown = fit_to_show(example, scrubber_for(Cleaning()))
+    >>> shown.uri, shown.excerpt
+    ('x.org/?of=<EMAIL>', 'Write to <EMAIL>.')
+    """
+    excerpt = scrubber.scrub_beginning(example.excerpt, EXCERPT_CHARACTERS)
+    return example._replace(uri=scrubber.scrub(example.uri), excerpt=excerpt)
