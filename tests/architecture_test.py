@@ -13,6 +13,7 @@ PACKAGE = REPOSITORY / "firth"
 DISTRIBUTIONS = {
     "absl": "absl_py",
     "stdnum": "python_stdnum",
+    "sklearn": "scikit_learn",
     "yaml": "pyyaml",
     "tensorflow_serving": "tensorflow_serving_api",
     "google": "protobuf",

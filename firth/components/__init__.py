@@ -8,6 +8,7 @@ _HOMES = {
     "Curator": "curator.component",
     "ObjectiveRates": "artifacts",
     "ObjectiveValidator": "objective_validator.component",
+    "QualityClassifier": "artifacts",
     "Reporter": "reporter.component",
     "RunReport": "artifacts",
     "SequenceGen": "sequence_gen.component",

@@ -18,6 +18,15 @@ class CorpusReport(Artifact):
     TYPE_NAME = "firth.CorpusReport"
 
 
+class QualityClassifier(Artifact):
+    """The classifiers that cleaning trained: a folder of each step's name, as `save_quality_model` writes it.
+
+    Custom properties: of each step `<step>_auc`, measured on documents held out.
+    """
+
+    TYPE_NAME = "firth.QualityClassifier"
+
+
 class ObjectiveRates(Artifact):
     """`objective_rates.json`: what the objective did to rows of the train split, and what it should do."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SourceError,
     )
     from firth.corpus.limits import check_limits, measure_limits
+    from firth.corpus.quality_model import QualityModel, load_quality_model
     from firth.corpus.read import ReadSources, check_sources
     from firth.corpus.sequences import make_sequences
     from firth.corpus.sources import SOURCES, fingerprint
@@ -35,6 +36,7 @@ _HOMES = {
     "Drop": "steps",
     "EmptyCorpusError": "errors",
     "Keep": "steps",
+    "QualityModel": "quality_model",
     "ReadSources": "read",
     "SOURCES": "sources",
     "SPLITS": "split",
@@ -48,6 +50,7 @@ _HOMES = {
     "curate": "curation",
     "fingerprint": "sources",
     "files_digest": "step_files",
+    "load_quality_model": "quality_model",
     "make_sequences": "sequences",
     "measure_limits": "limits",
     "train_tokenizer": "word_counts",
@@ -66,6 +69,7 @@ __all__ = [
     "Drop",
     "EmptyCorpusError",
     "Keep",
+    "QualityModel",
     "ReadSources",
     "SourceError",
     "check_limits",
@@ -74,6 +78,7 @@ __all__ = [
     "curate",
     "files_digest",
     "fingerprint",
+    "load_quality_model",
     "make_sequences",
     "measure_limits",
     "train_tokenizer",

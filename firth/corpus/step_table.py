@@ -3,6 +3,7 @@
 from firth.corpus.bad_words import BadWords
 from firth.corpus.c4 import C4
 from firth.corpus.characters import Characters
+from firth.corpus.classifier import Classifier
 from firth.corpus.dataset_duplicates import DatasetDuplicates
 from firth.corpus.decontaminate import Decontaminate
 from firth.corpus.exact_duplicates import ExactDuplicates
@@ -35,4 +36,5 @@ STEPS: dict[str, StepFactory] = {
     "near_duplicates": NearDuplicates,
     "dataset_duplicates": DatasetDuplicates,
     "decontaminate": Decontaminate,
+    "classifier": Classifier,
 }

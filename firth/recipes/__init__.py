@@ -13,6 +13,7 @@ from firth.recipes.blocks import (
     RotaryScaling,
     SinusoidalPositions,
 )
+from firth.recipes.classifier import ClassifierStep
 from firth.recipes.cleaning import (
     CharactersStep,
     Cleaning,
@@ -93,6 +94,7 @@ __all__ = [
     "CausalTransformer",
     "CharacterCNN",
     "CharactersStep",
+    "ClassifierStep",
     "Cleaning",
     "CorpusLimits",
     "CsvBenchmark",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config, Fraction
+from firth.recipes.classifier import ClassifierStep
 from firth.recipes.duplicates import CorpusStep, ExactDuplicatesStep
 from firth.recipes.errors import suggest
 from firth.recipes.filters import FilterStep
@@ -37,7 +38,14 @@ class CharactersStep(Config):
 
 
 Step = Annotated[
-    NormalizeStep | LengthStep | CharactersStep | GutenbergStep | FilterStep | PiiStep | CorpusStep,
+    NormalizeStep
+    | LengthStep
+    | CharactersStep
+    | GutenbergStep
+    | FilterStep
+    | PiiStep
+    | CorpusStep
+    | ClassifierStep,
     pydantic.Field(discriminator="kind"),
 ]
 

@@ -12,7 +12,7 @@ from firth.recipes.errors import suggest
 from firth.recipes.types import config_at, key_paths
 from firth.recipes.yaml_text import Path
 
-_NAMED_KEYS = re.compile(r"([a-z][a-z_0-9]*(?:\.[a-z][a-z_0-9]*)*):")
+_NAMED_KEYS = re.compile(r"([a-z][a-z_0-9]*(?:\.[A-Za-z0-9][\w-]*)*):")
 
 
 def explain(error: pydantic.ValidationError, draft: Draft, root: type[Config]) -> list[str]:

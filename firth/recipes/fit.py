@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, get_args
 
 import pydantic
 
+from firth.recipes.classifier import ClassifierStep
 from firth.recipes.denoising import SalientSpans, _Sentinels
+from firth.recipes.errors import suggest
 from firth.recipes.evaluation import MetricName
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
@@ -36,6 +38,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _generator(recipe)
     yield from _carried_state(recipe)
     yield from _names(recipe)
+    yield from _named_sources(recipe)
 
 
 def _model_and_objective(recipe: "Recipe") -> Iterator[str]:
@@ -133,3 +136,16 @@ def _names(recipe: "Recipe") -> Iterator[str]:
         loss, _, what = threshold.metric.partition("_")
         if loss in LOSSES and what in ("perplexity", "accuracy") and threshold.metric not in known:
             yield f"evaluation.thresholds: {threshold.metric} needs an objective with the loss {loss!r}"
+
+
+def _named_sources(recipe: "Recipe") -> Iterator[str]:
+    names = [source.name for source in recipe.sources]
+    for number, step in enumerate(recipe.cleaning.steps):
+        if isinstance(step, ClassifierStep):
+            for key, given in step.source_names.items():
+                for name in given:
+                    if name not in names:
+                        where = f"cleaning.steps.{number}.{key}"
+                        yield f"{where}: no source is named {name!r}; {suggest(name, names)}"
+            if not set(step.crawl or names) - set(step.reference):
+                yield f"cleaning.steps.{number}.reference: names all sources, so that none is left to judge"

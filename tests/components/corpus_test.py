@@ -11,8 +11,9 @@ from tfx.dsl.components.base.base_beam_executor import BaseBeamExecutor
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth.components import CorpusExampleGen, Curator, SequenceGen, TokenizerGen
-from firth.components.artifacts import CorpusReport, Tokenizer
-from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint
+from firth.components.artifacts import CorpusReport, QualityClassifier, Tokenizer
+from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint, load_quality_model
+from firth.recipes.classifier import ClassifierStep
 from firth.recipes.cleaning import Cleaning, LengthStep, Split
 from firth.recipes.sources import JsonlSource, TextSource
 from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
@@ -136,6 +137,21 @@ def test_curator_writes_splits_and_a_report(artifacts):
     assert first["jsonl"]["rejected"]["malformed_json"]["documents"] == 1
     written = sum(len(read_records(f"{curated.uri}/Split-{split}/*")) for split in ("train", "eval"))
     assert written == sum(row["documents"] for row in content["splits"]) == 61
+
+
+def test_curator_keeps_the_classifiers_that_it_trains(tmp_path, artifacts):
+    assert "classifiers" not in curator().outputs
+    source = JsonlSource(kind="jsonl", paths=(f"{tmp_path}/*.jsonl",))
+    (tmp_path / "a.jsonl").write_text('{"text": "Call me Ishmael."}\n{"text": "A whale, a whale!"}\n')
+    step = ClassifierStep(kind="classifier", reference_files=(source,), keep="threshold", threshold=0.0)
+    component = curator(Cleaning(steps=(step,), split=Split(eval_fraction=0.2)))
+    made = run(component, {"documents": artifacts["raw"]}, tmp_path / "out")
+    assert isinstance(made["classifiers"], QualityClassifier)
+    folder = f"{made['classifiers'].uri}/classifier"
+    assert load_quality_model(folder).weights.any()
+    with open(f"{folder}/classifier.json") as file:
+        auc = json.load(file)["auc"]
+    assert made["classifiers"].get_float_custom_property("classifier_auc") == auc
 
 
 def test_curator_fails_where_nothing_is_left(tmp_path, artifacts):

@@ -7,7 +7,10 @@ import pytest
 
 from firth.corpus import table_groups
 from firth.corpus.hashing import digest
+from firth.corpus.step_table import STEPS
+from firth.corpus.steps import CorpusStep
 from firth.recipes.benchmarks import JsonlBenchmark, TextBenchmark
+from firth.recipes.classifier import ClassifierStep
 from firth.recipes.duplicates import DatasetDuplicatesStep, DecontaminateStep, SentenceDuplicatesStep
 from tests.corpus.duplicates_helpers import (
     EXACT,
@@ -37,7 +40,14 @@ def steps(tmp_path_factory):
         DatasetDuplicatesStep(kind="dataset_duplicates", rounds=3, benchmarks=(essays,)),
         SentenceDuplicatesStep(kind="sentence_duplicates", unit="line", span=1, min_words=5, min_sentences=0),
         DecontaminateStep(kind="decontaminate", benchmarks=(quiz,), action="cut", margin_characters=0),
+        ClassifierStep(kind="classifier", reference=("books",), max_documents=20, keep="threshold"),
     )
+
+
+def test_each_kind_is_there(steps):
+    assert {step.kind for step in steps} == {
+        kind for kind, factory in STEPS.items() if issubclass(factory, CorpusStep)
+    }
 
 
 def corpus():
@@ -65,22 +75,27 @@ def test_order_batches_groups_and_processes_change_nothing(tmp_path, steps, monk
         kept, tally = run_steps(
             folder, documents, *steps, sources=("books", "web"), batch=batch, pipeline=pipeline
         )
-        report = (folder / "decontaminate.json").read_text()
-        return digest(*(each.to_example() for each in kept)), vars(tally), report
+        names = ("decontaminate.json", "classifier.json", "classifier/classifier.json")
+        model = (folder / "classifier" / "weights.npz").read_bytes()
+        reports = [(folder / name).read_text() for name in names]
+        return digest(model, *(each.to_example() for each in kept)), vars(tally), *reports
 
     first = run("1", documents, 9)
     shuffled = random.Random(3).sample(documents, len(documents))
     assert run("2", shuffled, 31, make_pipeline_of_two_processes) == first
     monkeypatch.setattr(table_groups, "ROWS_A_GROUP", 100)
     assert run("3", shuffled[::-1], 1) == first
-    _, tally, report = first
+    _, tally, report, *_ = first
     assert json.loads(report)["benchmarks"][0]["examples_found"] == 12
     dropped = {flow: count for flow, count in tally["documents"].items() if flow.outcome == "dropped"}
-    assert {flow.step for flow in dropped} == {"exact_duplicates", "near_duplicates", "dataset_duplicates"}
-    assert sum(dropped.values()) == 10 + 15 + 1
+    duplicates = {flow: count for flow, count in dropped.items() if flow.step.endswith("duplicates")}
+    assert {flow.step for flow in duplicates} == {"exact_duplicates", "near_duplicates", "dataset_duplicates"}
+    assert sum(duplicates.values()) == 10 + 15 + 1
+    assert {flow.step for flow in dropped} - {flow.step for flow in duplicates} == {"classifier"}
 
 
 def test_an_empty_corpus_passes_on_two_processes(tmp_path, steps):
-    kept, tally = run_steps(tmp_path, [], *steps, pipeline=make_pipeline_of_two_processes)
+    # Of nothing the classifier cannot learn, which is an error of its own.
+    kept, tally = run_steps(tmp_path, [], *steps[:-1], pipeline=make_pipeline_of_two_processes)
     assert kept == []
     assert not reasons(tally)

@@ -5,7 +5,7 @@ from tfx.dsl.components.base import base_beam_component, executor_spec
 from tfx.types import standard_artifacts
 from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
-from firth.components.artifacts import CorpusReport
+from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.curator.executor import Executor
 from firth.recipes.cleaning import Cleaning
 
@@ -18,6 +18,7 @@ class CuratorSpec(ComponentSpec):
     OUTPUTS = {  # noqa: RUF012
         "examples": ChannelParameter(type=standard_artifacts.Examples),
         "report": ChannelParameter(type=CorpusReport),
+        "classifiers": ChannelParameter(type=QualityClassifier, optional=True),
     }
 
 
@@ -30,17 +31,20 @@ class Curator(base_beam_component.BaseBeamComponent):
 
     Outputs:
         examples: The documents that are left, splits `train` and `eval`.
-        report: `corpus_report.json`, see `firth.corpus.report.build_report`.
+        report: `corpus_report.json`, see `firth.corpus.report.build_report`, and what steps report beside it.
+        classifiers: Where the cleaning has steps of kind `classifier`, what they trained.
     """
 
     SPEC_CLASS = CuratorSpec
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(self, examples: types.BaseChannel, cleaning: Cleaning):
+        trains = any(step.kind == "classifier" for step in cleaning.steps)
         spec = CuratorSpec(
             documents=examples,
             cleaning=cleaning.to_json(),
             examples=types.Channel(type=standard_artifacts.Examples),
             report=types.Channel(type=CorpusReport),
+            classifiers=types.Channel(type=QualityClassifier) if trains else None,
         )
         super().__init__(spec=spec)

@@ -1,12 +1,18 @@
 """The work of Curator: calls `curate` and stamps the artifacts."""
 
+import os
+
 from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
+from tfx.dsl.io import fileio
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
+from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth.corpus import SPLITS, curate
+from firth.corpus.json_files import read_json
+from firth.corpus.quality_model import MODEL_FILE
 from firth.recipes.cleaning import Cleaning
 
 
@@ -18,7 +24,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
         Args:
             input_dict: `documents`, of one split.
-            output_dict: `examples` and `report`.
+            output_dict: `examples`, `report`, and `classifiers` where the cleaning trains any.
             exec_properties: `cleaning` as JSON.
 
         Raises:
@@ -38,3 +44,16 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             split_folders={name: artifact_utils.get_split_uri([examples], name) for name in SPLITS},
             report_folder=artifact_utils.get_single_uri(output_dict["report"]),
         )
+        for classifiers in output_dict.get("classifiers", []):
+            _move_classifiers(artifact_utils.get_single_uri(output_dict["report"]), classifiers)
+
+
+def _move_classifiers(report_folder: str, artifact: Artifact) -> None:
+    """Makes what steps trained an artifact of its own, stamped with what they measured."""
+    for path in fileio.glob(os.path.join(report_folder, "*", MODEL_FILE)):
+        folder = os.path.dirname(path)
+        step = os.path.basename(folder)
+        io_utils.copy_dir(folder, os.path.join(artifact.uri, step))
+        fileio.rmtree(folder)
+        auc = read_json(os.path.join(artifact.uri, step, MODEL_FILE))["auc"]
+        artifact.set_float_custom_property(f"{step}_auc", auc)

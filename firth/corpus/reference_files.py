@@ -1,0 +1,49 @@
+"""Files beside the corpus that say what good text is, in Beam."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.document import Document
+from firth.corpus.errors import SourceError
+from firth.corpus.source_files import SourceFile
+from firth.corpus.sources import SOURCES, list_files
+from firth.recipes.sources import AnySource
+
+DOCUMENTS_A_BATCH = 1000
+
+
+def reference_name(source: AnySource) -> str:
+    """Returns what its documents have for a source: with a space, as no source of a recipe has."""
+    return f"reference {source.name}"
+
+
+class ReadReference(beam.PTransform):
+    """Reads sources that are no part of the corpus: a pipeline to lists of documents.
+
+    Raises:
+        SourceError: on construction, if a source has no file; on a worker, naming file and line, for what
+            cannot be read: it would be missing without a word.
+    """
+
+    def __init__(self, sources: Sequence[AnySource]):
+        super().__init__()
+        self._files = [(source, file) for source in sources for file in list_files(source)]
+
+    def expand(self, pipeline: beam.Pipeline) -> PCollection[list[Document]]:  # noqa: D102
+        return pipeline | "Files" >> beam.Create(self._files) | "Read" >> beam.FlatMapTuple(_read)
+
+
+def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    for record in SOURCES[source.kind].read(source, file):
+        if not isinstance(record, Document):
+            place = f"{record.file}:{record.line}"
+            raise SourceError(f"{reference_name(source)!r}: {place}: {record.reason}: {record.excerpt}")
+        batch.append(dataclasses.replace(record, source=reference_name(source)))
+        if len(batch) == DOCUMENTS_A_BATCH:
+            yield batch
+            batch = []
+    yield batch
