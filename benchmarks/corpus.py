@@ -1,125 +1,131 @@
-"""Documents a second of each Beam step of the corpus, on docstrings, one worker, DirectRunner in memory.
+"""Cleaning a corpus beside datatrove: the same rules on the same files in the same minute.
 
-python -m benchmarks.corpus [--runs 3] [--json figures.json]
+    python -m benchmarks.corpus                                   # all rows, on one process, then on two
+    python -m benchmarks.corpus c4 near_duplicates --rounds 5 --json figures.json
+    python -m benchmarks.corpus --datatrove-python PYTHON         # or FIRTH_DATATROVE_PYTHON=PYTHON
+
+datatrove runs in an interpreter of its own, PYTHON; without it its columns are left out. It is measured
+twice: as it comes, with spaCy's words; and with words at spaces, which are firth's and quicker to tell.
+Thresholds are the same.
+
+Rules are measured alone on documents in memory. Duplicates and `whole` (all rules, then near duplicates) go
+from JSONL files to files; firth's side reads, cleans and splits there, in Beam's runner in memory for one
+process and `multi_processing` for two. The text is docstrings, and pieces of books where there are any; for
+two processes as much is made of its lines as `--made` says. Sides take turns, the first round is thrown away,
+figures are medians; documents/s and MB/s are of what comes in, by wall time. A row where a peer is ahead is
+marked BEHIND.
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
 import statistics
+import sys
 import tempfile
-import time
-from collections.abc import Callable
 
-import apache_beam as beam
+from benchmarks.corpus_texts import made_documents, real_documents, write_jsonl
+from benchmarks.sides.corpus_work import DUPLICATES, RULES
+from benchmarks.sides.turns import Side
 
-from firth.corpus import (
-    SPLITS,
-    TRAIN,
-    ReadSources,
-    check_sources,
-    count_corpus_words,
-    curate,
-    make_sequences,
-    train_tokenizer,
-)
-from firth.recipes.cleaning import Cleaning
-from firth.recipes.sources import DocstringsSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
-
-SOURCE = DocstringsSource(
-    kind="docstrings", packages=("numpy", "pandas", "sklearn", "matplotlib"), standard_library=False
-)
-CONFIG = WordPieceTokenizer(vocabulary_size=8192)
-SPECIAL_TOKENS = 3
+FIRTH, SPACY, SPACES = "firth", "datatrove", "datatrove, words at spaces"
+WHOLE, FILES = "whole", 8
+FROM_FILES = (*DUPLICATES, WHOLE)
+WORKS = (*RULES, *FROM_FILES)
 
 
-def make_pipeline() -> beam.Pipeline:
-    return beam.Pipeline(argv=["--direct_running_mode=in_memory", "--direct_num_workers=1"])
+def start_sides(python: str | None, without: list[str]) -> dict[str, Side]:
+    sides = {FIRTH: Side(sys.executable, [], "benchmarks.sides.corpus_firth")}
+    for name, words in ((SPACY, "spacy"), (SPACES, "spaces")):
+        if python and words not in without:
+            sides[name] = Side(python, [words], "benchmarks.sides.corpus_datatrove")
+    return sides
 
 
-def read(folder: str) -> None:
-    with make_pipeline() as pipeline:
-        documents = pipeline | ReadSources([SOURCE], folder)
-        _ = documents | beam.io.WriteToTFRecord(f"{folder}/raw/data", file_name_suffix=".gz")
-    check_sources(folder)
+def measure(sides: dict[str, Side], work: str, folder: str, processes: int, rounds: int) -> dict[str, dict]:
+    """Returns of each side the median seconds and how many documents it kept."""
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    kept = {}
+    for number in range(-1, rounds):
+        for name, side in sides.items():
+            done = side.step(work, folder, processes)
+            kept[name] = done["kept"]
+            if number >= 0:
+                seconds[name].append(done["seconds"])
+    return {name: {"seconds": statistics.median(seconds[name]), "kept": kept[name]} for name in sides}
 
 
-def clean(folder: str) -> None:
-    splits = {split: f"{folder}/{split}" for split in SPLITS}
-    curate(make_pipeline, folder, f"{folder}/raw/*", Cleaning(), splits, folder)
+def line(work: str, row: dict[str, dict], documents: int, size: int) -> str:
+    """Returns a row of the table."""
+    ours, cells = row[FIRTH]["seconds"], []
+    for name, figures in row.items():
+        seconds = figures["seconds"]
+        cell = f"{name} {documents / seconds:,.0f}/s {size / seconds / 1e6:.2f} MB/s kept {figures['kept']}"
+        cells.append(cell if name == FIRTH else f"{cell} ({seconds / ours:.2f}x)")
+    behind = any(figures["seconds"] < ours for figures in row.values())
+    return f"{work:18} " + " | ".join(cells) + ("  BEHIND" if behind else "")
 
 
-def count_and_train(folder: str) -> None:
-    words = count_corpus_words(make_pipeline, f"{folder}/{TRAIN}/*", CONFIG, folder)
-    train_tokenizer(words, CONFIG, f"{folder}/tokenizer")
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("works", nargs="*", metavar="WORK", help=f"of {', '.join(WORKS)}")
+    parser.add_argument("--megabytes", type=float, default=25.0, help="of real text, from files to files")
+    parser.add_argument("--rules-megabytes", type=float, default=3.0, help="of it, for rules alone")
+    parser.add_argument("--made", type=float, default=64.0, help="megabytes, for 1 and 2 processes; 0: none")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--made-rounds", type=int, default=1)
+    parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="spacy, spaces")
+    parser.add_argument("--datatrove-python", default=os.environ.get("FIRTH_DATATROVE_PYTHON"))
+    parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
+    options = parser.parse_args()
+    unknown = sorted(set(options.works) - set(WORKS))
+    if unknown:
+        parser.error(f"unknown work {unknown[0]!r}; there are {', '.join(WORKS)}")
+    if not options.datatrove_python:
+        print("datatrove is left out: set FIRTH_DATATROVE_PYTHON to an interpreter that has it and spacy")
+    return options
 
 
-def pack(folder: str) -> None:
-    make_sequences(
-        make_pipeline,
-        {split: f"{folder}/{split}/*" for split in SPLITS},
-        f"{folder}/tokenizer",
-        Sequences(),
-        SPECIAL_TOKENS,
-        Sequences().length - SPECIAL_TOKENS,
-        {split: f"{folder}/rows/{split}" for split in SPLITS},
-        folder,
-    )
-
-
-STEPS: dict[str, Callable[[str], None]] = {
-    "read": read,
-    "clean": clean,
-    "count words and train": count_and_train,
-    "tokenize and pack": pack,
-}
-
-
-def run_once() -> tuple[dict[str, float], int, int]:
-    """Returns seconds by step, and documents and bytes read."""
-    seconds = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, step in STEPS.items():
-            start = time.perf_counter()
-            step(folder)
-            seconds[name] = time.perf_counter() - start
-        report = json.loads(pathlib.Path(folder, "corpus_report.json").read_text())
-    first = report["funnel"][0]
-    return seconds, first["documents_kept"], first["bytes_kept"]
+def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dict[str, dict]:
+    """Prints a row for each work, and returns the figures."""
+    figures: dict[str, dict] = {}
+    parts = {"rules": (RULES, options.rules_megabytes), "real": (FROM_FILES, options.megabytes)}
+    for part, (works, megabytes) in parts.items():
+        chosen = [work for work in options.works or WORKS if work in works]
+        if chosen:
+            count, size = write_jsonl(real_documents(megabytes), pathlib.Path(folder, part), FILES)
+            print(f"{count} documents, {size / 1e6:.1f} MB, one process", flush=True)
+        for work in chosen:
+            row = measure(sides, work, f"{folder}/{part}", 1, options.rounds)
+            figures[work] = {**row, "documents": count, "bytes": size}
+            print(line(work, row, count, size), flush=True)
+    if options.made:
+        texts = made_documents(real_documents(options.megabytes), options.made)
+        count, size = write_jsonl(texts, pathlib.Path(folder, "made"), FILES)
+        for processes in (1, 2):
+            print(f"made: {count} documents, {size / 1e6:.1f} MB, processes: {processes}", flush=True)
+            row = measure(sides, WHOLE, f"{folder}/made", processes, options.made_rounds)
+            figures[f"{WHOLE}, made, {processes}"] = {**row, "documents": count, "bytes": size}
+            print(line(WHOLE, row, count, size), flush=True)
+    return figures
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", type=pathlib.Path)
-    arguments = parser.parse_args()
-    run_once()  # Imports, file caches and the graph of the tokenizer are paid here.
-    runs = [run_once() for _ in range(arguments.runs)]
-    _, documents, size = runs[0]
-    figures = {
-        "documents": documents,
-        "bytes": size,
-        "runs": arguments.runs,
-        "cpus": os.cpu_count(),
-        "steps": {},
-    }
-    for name in STEPS:
-        seconds = statistics.median(seconds[name] for seconds, _, _ in runs)
-        figures["steps"][name] = {
-            "seconds": round(seconds, 2),
-            "documents_per_second": round(documents / seconds),
-            "megabytes_per_second": round(size / seconds / 1e6, 2),
-        }
-    print(f"{documents} documents, {size / 1e6:.1f} MB; medians of {arguments.runs} runs, one worker")
-    for name, step in figures["steps"].items():
-        print(
-            f"{name:22} {step['seconds']:7.2f} s {step['documents_per_second']:8} documents/s "
-            f"{step['megabytes_per_second']:6.2f} MB/s"
-        )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=2))
+    options = parse()
+    sides = start_sides(options.datatrove_python, options.without)
+    print(f"{datetime.date.today()}, {os.cpu_count()} cores, medians of {options.rounds} rounds")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            figures = run(options, sides, folder)
+        finally:
+            for side in sides.values():
+                side.close()
+    versions = {name: side.versions for name, side in sides.items()}
+    for name, kept in versions.items():
+        print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
+    if options.json:
+        options.json.write_text(json.dumps({"figures": figures, "versions": versions}, indent=1))
 
 
 if __name__ == "__main__":

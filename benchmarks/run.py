@@ -10,7 +10,17 @@ import pathlib
 import subprocess
 import sys
 
-BENCHMARKS = ("tokenization", "html", "corpus", "attention", "lstm", "models", "learning")
+BENCHMARKS = (
+    "tokenization",
+    "html",
+    "corpus",
+    "corpus_stages",
+    "corpus_size",
+    "attention",
+    "lstm",
+    "models",
+    "learning",
+)
 
 
 def main() -> int:

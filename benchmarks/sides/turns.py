@@ -54,8 +54,8 @@ class Side:
         return json.loads(line)
 
 
-def answer(versions: dict[str, str], do: Callable[[str, str, int], None]) -> None:
-    """Serves the other end: does what each line asks for, and says how long it took."""
+def answer(versions: dict[str, str], do: Callable[[str, str, int], dict[str, float] | None]) -> None:
+    """Serves the other end: does what each line asks for, and says how long it took and what `do` returns."""
     # Whatever libraries print goes to standard error.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -63,8 +63,8 @@ def answer(versions: dict[str, str], do: Callable[[str, str, int], None]) -> Non
     for line in sys.stdin:
         task = json.loads(line)
         wall, processor = time.perf_counter(), time.process_time()
-        do(*task)
+        found = do(*task)
         wall, processor = time.perf_counter() - wall, time.process_time() - processor
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        figures = {"seconds": wall, "processor_seconds": processor, "peak_megabytes": peak}
+        figures = {"seconds": wall, "processor_seconds": processor, "peak_megabytes": peak, **(found or {})}
         print(json.dumps(figures), file=answers, flush=True)

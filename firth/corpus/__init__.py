@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from firth.corpus.limits import check_limits, measure_limits
     from firth.corpus.quality_model import QualityModel, load_quality_model
     from firth.corpus.read import ReadSources, check_sources
+    from firth.corpus.records import WriteRecords
     from firth.corpus.sequences import make_sequences
     from firth.corpus.sources import SOURCES, fingerprint
     from firth.corpus.split import EVAL, SPLITS, TRAIN
@@ -44,6 +45,7 @@ _HOMES = {
     "SourceError": "errors",
     "TRAIN": "split",
     "EVAL": "split",
+    "WriteRecords": "records",
     "check_limits": "limits",
     "check_sources": "read",
     "count_corpus_words": "word_counts",
@@ -72,6 +74,7 @@ __all__ = [
     "QualityModel",
     "ReadSources",
     "SourceError",
+    "WriteRecords",
     "check_limits",
     "check_sources",
     "count_corpus_words",

@@ -1,15 +1,15 @@
 """Cleaning steps over a corpus, in Beam."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
+from firth.corpus.coders import Judged
 from firth.corpus.document import Document
 from firth.corpus.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.step_table import STEPS
-from firth.corpus.steps import CorpusStep, Decision, DocumentStep, Keep, Setting
+from firth.corpus.steps import IN_RUNNER, CorpusStep, DocumentStep, Grouping, Keep, Setting
 from firth.corpus.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
 from firth.recipes.cleaning import Step, step_names
 
@@ -23,13 +23,21 @@ class Clean(beam.PTransform):
         steps: Of the recipe.
         sources: Names of the sources, in the order of the recipe.
         folder: Where the report will stand.
+        grouping: How steps on the whole corpus bring together what belongs together.
     """
 
-    def __init__(self, steps: Sequence[Step], sources: Sequence[str] = (), folder: str = ""):
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        sources: Sequence[str] = (),
+        folder: str = "",
+        grouping: Grouping = IN_RUNNER,
+    ):
         super().__init__()
         self._steps = tuple(steps)
         self._sources = tuple(sources)
         self._folder = folder
+        self._grouping = grouping
 
     def expand(  # noqa: D102
         self, documents: PCollection[list[Document]]
@@ -38,19 +46,17 @@ class Clean(beam.PTransform):
         for name, config in zip(step_names(self._steps), self._steps):
             step = STEPS[config.kind](config)
             if isinstance(step, CorpusStep):
-                judge = _Judge(step, Setting(name, self._sources, self._folder))
+                judge = _Judge(step, Setting(name, self._sources, self._folder, self._grouping))
                 judged, tally = documents | f"{name}.Judge" >> judge
+                judged.element_type = Judged
                 tallies.append(tally | f"{name}.Name" >> beam.Map(Tally.named, name))
+                count = beam.ParDo(_Count(name))
             else:
-                judged = documents | f"{name}.Decide" >> beam.Map(_decide, step)
-            outputs = judged | f"{name}.Count" >> beam.ParDo(_Count(name)).with_outputs("tally", main="kept")
+                judged, count = documents, beam.ParDo(_Decide(name, step))
+            outputs = judged | f"{name}.Count" >> count.with_outputs("tally", main="kept")
             documents = outputs.kept
             tallies.append(outputs.tally)
         return documents, tallies
-
-
-def _decide(documents: list[Document], step: DocumentStep) -> list[tuple[Document, Decision]]:
-    return [(document, step.decide(document)) for document in documents]
 
 
 class _Judge(beam.PTransform):
@@ -68,7 +74,7 @@ class _Count(beam.DoFn):
     def __init__(self, name: str):
         self._name = name
 
-    def process(self, judged: list[tuple[Document, Decision]]) -> Iterator[Any]:
+    def process(self, judged):
         tally, kept = Tally(), []
         for document, decision in judged:
             tally.add(Flow(self._name, document.source, IN), document.size, document.words)
@@ -84,6 +90,16 @@ class _Count(beam.DoFn):
                 tally.add_example(self._name, decision.reason, _example(document))
         yield kept
         yield TaggedOutput("tally", tally)
+
+
+@beam.typehints.with_output_types(list[Document])
+class _Decide(_Count):
+    def __init__(self, name: str, step: DocumentStep):
+        super().__init__(name)
+        self._step = step
+
+    def process(self, documents):
+        return super().process((document, self._step.decide(document)) for document in documents)
 
 
 def _example(document: Document) -> Example:

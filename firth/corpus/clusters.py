@@ -11,7 +11,8 @@ from firth.corpus.components import ConnectedComponents, LinkMembers, check_sett
 from firth.corpus.document import Document
 from firth.corpus.identity import id_halves, longest_first, nodes_of, source_first
 from firth.corpus.minhash import MinHash
-from firth.corpus.table_groups import Group, GroupTables, TableGroup, Tables
+from firth.corpus.steps import Setting
+from firth.corpus.table_groups import Group, GroupTables, Tables
 from firth.corpus.tables import FirstRows, table_of
 from firth.recipes.duplicates import MinHashing
 
@@ -73,26 +74,29 @@ class Cluster(beam.PTransform):
 
     Args:
         rounds: See `ConnectedComponents`.
-        step: Its name in the report.
+        setting: Of the step.
 
     Raises:
         UnsettledClustersError: on a worker, if the rounds were too few.
     """
 
-    def __init__(self, rounds: int, step: str):
+    def __init__(self, rounds: int, setting: Setting):
         super().__init__()
         self._rounds = rounds
-        self._step = step
+        self._setting = setting
 
     def expand(self, described):  # noqa: D102
+        grouping = self._setting.grouping
         links = (
-            described.members | "Members" >> LinkMembers() | "Components" >> ConnectedComponents(self._rounds)
+            described.members
+            | "Members" >> LinkMembers(grouping)
+            | "Components" >> ConnectedComponents(self._rounds, grouping)
         )
         centres = links | "Centres" >> beam.Map(_centres)
         return (
             {"entries": described.entries, "links": links, "centres": centres}
-            | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"})
-            | "Label" >> beam.FlatMap(_label, self._rounds, self._step)
+            | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"}, grouping)
+            | "Label" >> beam.FlatMap(_label, self._rounds, self._setting.name)
         )
 
 
@@ -101,10 +105,10 @@ def _centres(links: np.ndarray) -> np.ndarray:
 
 
 def _label(element: Group, rounds: int, step: str) -> Iterator[np.ndarray]:
-    group = TableGroup(element)
-    labels = FirstRows(group.tables("links"), "node", ["label"])
-    check_settled(labels, group.tables("links"), group.tables("centres"), rounds, step)
-    for entries in group.tables("entries"):
+    group = element[1]
+    labels = FirstRows(group.of("links"), "node", ["label"])
+    check_settled(labels, group.of("links"), group.of("centres"), rounds, step)
+    for entries in group.of("entries"):
         label = entries["node"].copy()
         is_linked = np.isin(label, labels.rows["node"])
         label[is_linked] = labels.of(label[is_linked])[0]["label"]

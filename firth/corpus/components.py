@@ -6,8 +6,14 @@ import apache_beam as beam
 import numpy as np
 
 from firth.corpus.errors import UnsettledClustersError
-from firth.corpus.table_groups import CountGroups, Group, GroupTables, TableGroup
+from firth.corpus.forests import find_forest
+from firth.corpus.grouping import Values
+from firth.corpus.steps import Grouping
+from firth.corpus.table_groups import Group, GroupTables
 from firth.corpus.tables import FirstRows, distinct, table_of
+
+# The links of so many groups are few enough for one: most documents have none.
+GROUPS_AT_ONCE = 64
 
 
 class LinkMembers(beam.PTransform):
@@ -17,14 +23,19 @@ class LinkMembers(beam.PTransform):
     many those are, and no member is left out. A worker holds the smallest of each bucket, no list of members.
     """
 
+    def __init__(self, grouping: Grouping):
+        super().__init__()
+        self._grouping = grouping
+
     def expand(self, members):  # noqa: D102
-        return {"members": members} | GroupTables({"members": "bucket"}) | "Link" >> beam.FlatMap(_link)
+        grouped = {"members": members} | GroupTables({"members": "bucket"}, self._grouping)
+        return grouped | "Link" >> beam.FlatMap(_link)
 
 
 def _link(element: Group) -> Iterator[np.ndarray]:
-    group = TableGroup(element)
-    smallest = FirstRows(group.tables("members"), "bucket", ["node"])
-    for members in group.tables("members"):
+    group = element[1]
+    smallest = FirstRows(group.of("members"), "bucket", ["node"])
+    for members in group.of("members"):
         first, _ = smallest.of(members["bucket"])
         yield _links(members["node"], first["node"])
 
@@ -37,40 +48,43 @@ def _links(nodes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 class ConnectedComponents(beam.PTransform):
     """Links every node to the smallest of its component: tables of `node`, `label` to the same.
 
-    Large-star and small-star in turn (Kiveris et al. 2014, sections 3.1 to 3.3), a fixed number of times.
-    A round halves a chain of links, so that `rounds` are enough for chains of 2**(rounds - 1) nodes, as a
-    test counts. Whether they were enough is for `check_settled` to say. A worker holds one row a node, of
-    about `ROWS_A_GROUP` links; nothing passes through the driver.
+    Where the links fit one worker, it finds their forest. Where not, large-star and small-star in turn
+    (Kiveris et al. 2014, sections 3.1 to 3.3), a fixed number of times. A round halves a chain of links, so
+    that `rounds` are enough for chains of 2**(rounds - 1) nodes, as a test counts. Whether they were enough
+    is for `check_settled` to say. A worker holds one row a node; nothing passes through the driver.
 
     Args:
         rounds: Of one large-star and one small-star.
+        grouping: How to bring links together; up to `GROUPS_AT_ONCE` groups fit one worker.
     """
 
-    def __init__(self, rounds: int):
+    def __init__(self, rounds: int, grouping: Grouping):
         super().__init__()
         self._rounds = rounds
+        self._grouping = grouping._replace(groups=-(-grouping.groups // GROUPS_AT_ONCE))
 
     def expand(self, links):  # noqa: D102
-        # A star never has more links than came into it.
-        groups = (links,) | CountGroups()
+        if self._grouping.groups == 1:
+            grouped = {"links": links} | "Links" >> GroupTables({"links": "node"}, self._grouping)
+            return grouped | "Forest" >> beam.Map(lambda element: find_forest(element[1].of("links")))
         links = links | "BothWays" >> beam.Map(both_ways)
         for i in range(1, self._rounds + 1):
             turn = both_ways if i < self._rounds else downwards
             links = (
                 {"links": links}
-                | f"LargeStar[{i}]" >> GroupTables({"links": "node"}, groups)
+                | f"LargeStar[{i}]" >> GroupTables({"links": "node"}, self._grouping)
                 | f"LinkLarger[{i}]" >> beam.FlatMap(_link_again, large_star, downwards)
             )
             links = (
                 {"links": links}
-                | f"SmallStar[{i}]" >> GroupTables({"links": "node"}, groups)
+                | f"SmallStar[{i}]" >> GroupTables({"links": "node"}, self._grouping)
                 | f"LinkSmaller[{i}]" >> beam.FlatMap(_link_again, small_star, turn)
             )
         return links
 
 
 def _link_again(group: Group, star, turn) -> Iterator[np.ndarray]:
-    for links in star(TableGroup(group)):
+    for links in star(group[1]):
         yield turn(links)
 
 
@@ -86,28 +100,28 @@ def downwards(links: np.ndarray) -> np.ndarray:
     return table_of(node=np.maximum(*ends), label=np.minimum(*ends))
 
 
-def large_star(group: TableGroup) -> Iterator[np.ndarray]:
+def large_star(group: Values) -> Iterator[np.ndarray]:
     """Yields links of each node's larger neighbours to the smallest of the node and its neighbours.
 
     Args:
         group: A table `links` of `node`, `label`: each link from both of its ends.
     """
-    smallest = FirstRows(group.tables("links"), "node", ["label"])
-    for links in group.tables("links"):
+    smallest = FirstRows(group.of("links"), "node", ["label"])
+    for links in group.of("links"):
         larger = links[links["label"] > links["node"]]
         first, _ = smallest.of(larger["node"])
         yield _links(larger["label"], np.minimum(first["label"], larger["node"]))
 
 
-def small_star(group: TableGroup) -> Iterator[np.ndarray]:
+def small_star(group: Values) -> Iterator[np.ndarray]:
     """Yields links of each node, and of its smaller neighbours, to the smallest of these.
 
     Args:
         group: A table `links` of `node`, `label`: each link from the larger of its ends.
     """
-    smallest = FirstRows(group.tables("links"), "node", ["label"])
+    smallest = FirstRows(group.of("links"), "node", ["label"])
     yield _links(smallest.rows["node"], smallest.rows["label"])
-    for links in group.tables("links"):
+    for links in group.of("links"):
         first, _ = smallest.of(links["node"])
         yield _links(links["label"], first["label"])
 

@@ -1,26 +1,26 @@
 """From read documents to cleaned train and eval splits with a report."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.pvalue import TaggedOutput
+from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.clean import Clean
 from firth.corpus.document import Document
 from firth.corpus.excerpts import scrubber_for
+from firth.corpus.grouping import grouping_for
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.read import STEP, read_source_counts, source_names
 from firth.corpus.records import ReadBatches
-from firth.corpus.report import build_report, check_report, length_bin
-from firth.corpus.report_rows import LICENCE_STEP, SPLIT_STEP
-from firth.corpus.split import SPLITS, HashRange, hash_range, join_ranges, split_of
-from firth.corpus.tally import IN, Flow, Sampled, Tally, merge_tallies
+from firth.corpus.removal import remove_folder, remove_leftovers
+from firth.corpus.report import build_report, check_report
+from firth.corpus.tally import Tally, merge_tallies
+from firth.corpus.write_splits import WriteSplits, measure_read
 from firth.recipes.cleaning import Cleaning, step_names
 
 REPORT_FILE = "corpus_report.json"
-# Of a sampled document its beginning tells the language.
-SAMPLED_CHARACTERS = 500
+SCRATCH_FOLDER = "scratch"
 
 
 def curate(
@@ -38,7 +38,8 @@ def curate(
         corpus_folder: Where `ReadSources` left its counts.
         corpus_pattern: Of TFRecord files of documents.
         cleaning: The steps and the split.
-        split_folders: Where to write the documents of "train" and of "eval".
+        split_folders: Where to write the documents of "train" and of "eval". What an earlier call wrote there
+            is removed.
         report_folder: Where to write `corpus_report.json`.
 
     Returns:
@@ -48,24 +49,25 @@ def curate(
         EmptyCorpusError: if nothing is left, or nothing for one of the splits.
         CountMismatchError: if documents went missing between the steps.
     """
-    path = f"{report_folder}/{REPORT_FILE}"
-    with make_pipeline() as pipeline:
-        raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
-        cleaned, tallies = raw | "Clean" >> Clean(cleaning.steps, source_names(corpus_folder), report_folder)
-        hashes = cleaned | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
-        split = beam.ParDo(_Split(cleaning.split.eval_fraction), beam.pvalue.AsSingleton(hashes))
-        splits = cleaned | "Split" >> split.with_outputs(*SPLITS, "tally")
-        for split in SPLITS:
-            _ = splits[split] | f"Write[{split}]" >> beam.io.WriteToTFRecord(
-                f"{split_folders[split]}/data_tfrecord", file_name_suffix=".gz"
+    path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"
+    remove_leftovers(scratch, split_folders)
+    FileSystems.mkdirs(scratch)
+    grouping = grouping_for(corpus_pattern, scratch)
+    try:
+        with make_pipeline() as pipeline:
+            raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
+            clean = Clean(cleaning.steps, source_names(corpus_folder), report_folder, grouping)
+            cleaned, tallies = raw | "Clean" >> clean
+            written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)
+            tallies += [written, raw | "Measure" >> beam.Map(measure_read)]
+            _ = (
+                tallies
+                | "Flatten" >> beam.Flatten()
+                | "Sum" >> beam.CombineGlobally(merge_tallies)
+                | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
             )
-        lengths = raw | "Lengths" >> beam.Map(_measure_read)
-        _ = (
-            [*tallies, splits.tally, lengths]
-            | "Flatten" >> beam.Flatten()
-            | "Sum" >> beam.CombineGlobally(merge_tallies)
-            | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
-        )
+    finally:
+        remove_folder(scratch)
     report = read_json(path)
     check_report(report)
     return report
@@ -73,41 +75,6 @@ def curate(
 
 def _parse(records: list[bytes]) -> list[Document]:
     return [Document.from_example(record) for record in records]
-
-
-def _hash_range(documents: list[Document]) -> HashRange:
-    return hash_range(document.text for document in documents)
-
-
-class _Split(beam.DoFn):
-    def __init__(self, eval_fraction: float):
-        self._eval_fraction = eval_fraction
-
-    def process(self, documents: list[Document], whole: HashRange) -> Iterator[Any]:
-        tally = _measure(documents, "cleaned")
-        for document in documents:
-            split = split_of(document.text, self._eval_fraction, whole)
-            tally.add(
-                Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words
-            )
-            yield TaggedOutput(split, document.to_example())
-        yield TaggedOutput("tally", tally)
-
-
-def _measure_read(documents: list[Document]) -> Tally:
-    tally = _measure(documents, "read")
-    for document in documents:
-        tally.add(Flow(LICENCE_STEP, document.source, IN, document.licence), document.size, document.words)
-    return tally
-
-
-def _measure(documents: list[Document], stage: str) -> Tally:
-    tally = Tally()
-    for document in documents:
-        tally.histograms[f"{stage}_words", length_bin(document.words)] += 1
-        tally.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
-    tally.add_sample(stage, (Sampled(each.id, each.text[:SAMPLED_CHARACTERS]) for each in documents))
-    return tally
 
 
 def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> None:

@@ -37,7 +37,8 @@ class DatasetDuplicates(CorpusStep):
                 (described.entries, others.entries) | "Entries" >> beam.Flatten(),
                 (described.members, others.members) | "Members" >> beam.Flatten(),
             )
-        entries = described | "Cluster" >> Cluster(config.rounds, setting.name)
-        verdicts, tally = entries | "Survivors" >> Survivors(by_rank=True)
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> JoinVerdicts(decide)
+        entries = described | "Cluster" >> Cluster(config.rounds, setting)
+        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping, by_rank=True)
+        join = JoinVerdicts(decide, setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
         return judged, tally

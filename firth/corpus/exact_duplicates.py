@@ -34,8 +34,9 @@ class ExactDuplicates(CorpusStep):
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
         ranks = source_ranks(self._priority, setting.sources)
         entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
-        verdicts, tally = entries | "Survivors" >> Survivors()
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> JoinVerdicts(decide)
+        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping)
+        join = JoinVerdicts(decide, setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
         return judged, tally
 
 

@@ -26,7 +26,8 @@ class NearDuplicates(CorpusStep):
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "longest_first", ranks)
-        entries = described | "Cluster" >> Cluster(config.rounds, setting.name)
-        verdicts, tally = entries | "Survivors" >> Survivors()
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> JoinVerdicts(decide)
+        entries = described | "Cluster" >> Cluster(config.rounds, setting)
+        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping)
+        join = JoinVerdicts(decide, setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
         return judged, tally

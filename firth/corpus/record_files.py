@@ -11,9 +11,18 @@ def write_records(folder: str, index: int, count: int, records: Iterable[bytes])
     Raises:
         tensorflow.errors.OpError: if the file system refuses, as a full disk does.
     """
+    return write_file(folder, f"{index:05d}-of-{count:05d}", records)
+
+
+def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
+    """Writes a file whose name ends as given and returns its path.
+
+    Raises:
+        tensorflow.errors.OpError: if the file system refuses, as a full disk does.
+    """
     import tensorflow as tf
 
-    path = posixpath.join(folder, f"data_tfrecord-{index:05d}-of-{count:05d}.gz")
+    path = posixpath.join(folder, f"data_tfrecord-{name}.gz")
     # Beside the folder, since readers of a split take every file in it.
     unfinished = f"{folder.rstrip('/')}.{uuid.uuid4().hex}.unfinished"
     tf.io.gfile.makedirs(folder)

@@ -10,7 +10,7 @@ from firth.corpus.hashing import digest
 from firth.corpus.identity import id_halves, source_first, source_ranks
 from firth.corpus.sentences import split_sentences
 from firth.corpus.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.table_groups import Group, GroupTables, TableGroup
+from firth.corpus.table_groups import Group, GroupTables
 from firth.corpus.tables import FirstRows, table_of
 from firth.corpus.tally import Tally
 from firth.corpus.verdicts import Documents, JoinVerdicts, Judgement
@@ -43,8 +43,10 @@ class SentenceDuplicates(CorpusStep):
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
         ranks = source_ranks(self._config.source_priority, setting.sources)
         spans = documents | "Spans" >> beam.Map(spans_of, self._config, ranks)
-        verdicts = {"spans": spans} | GroupTables({"spans": "span"}) | "Judge" >> beam.FlatMap(_judge_spans)
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> JoinVerdicts(_Cut(self._config))
+        grouped = {"spans": spans} | GroupTables({"spans": "span"}, setting.grouping)
+        verdicts = grouped | "Judge" >> beam.FlatMap(_judge_spans)
+        join = JoinVerdicts(_Cut(self._config), setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
         return judged, documents.pipeline | "NothingElse" >> beam.Create([Tally()])
 
 
@@ -93,9 +95,9 @@ def spans_of(
 
 
 def _judge_spans(element: Group) -> Iterator[np.ndarray]:
-    group = TableGroup(element)
-    first = FirstRows(group.tables("spans"), "span", ORDER)
-    for spans in group.tables("spans"):
+    group = element[1]
+    first = FirstRows(group.of("spans"), "span", ORDER)
+    for spans in group.of("spans"):
         best, counts = first.of(spans["span"])
         several = (counts > 1) & (spans["check"] == best["check"])
         spans, best = spans[several], best[several]

@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firth.corpus.document import Document
 
@@ -54,6 +54,21 @@ class DocumentStep(abc.ABC):
         """Returns whether the document goes on."""
 
 
+class Grouping(NamedTuple):
+    """How values are brought together.
+
+    Attributes:
+        groups: How many there are. What comes out does not depend on it.
+        scratch: A folder that all workers can write and read. Without one, values go through the runner.
+    """
+
+    groups: int = 1
+    scratch: str = ""
+
+
+IN_RUNNER = Grouping()
+
+
 @dataclasses.dataclass(frozen=True)
 class Setting:
     """What a corpus step is told beside the documents.
@@ -62,11 +77,13 @@ class Setting:
         name: Of the step in the report.
         sources: Names of the sources, in the order of the recipe.
         folder: Where the report will stand, and what the step itself has to report.
+        grouping: How rows and documents of one key are brought together.
     """
 
     name: str
     sources: tuple[str, ...] = ()
     folder: str = ""
+    grouping: Grouping = IN_RUNNER
 
 
 class CorpusStep(abc.ABC):

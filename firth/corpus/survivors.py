@@ -9,8 +9,8 @@ from apache_beam.pvalue import TaggedOutput
 
 from firth.corpus.document import Document
 from firth.corpus.report import CLUSTER_HISTOGRAM
-from firth.corpus.steps import Decision, Drop, Keep
-from firth.corpus.table_groups import Group, GroupTables, TableGroup
+from firth.corpus.steps import Decision, Drop, Grouping, Keep
+from firth.corpus.table_groups import Group, GroupTables
 from firth.corpus.tables import FirstRows, table_of
 from firth.corpus.tally import Tally
 
@@ -27,18 +27,20 @@ class Survivors(beam.PTransform):
     `id_high`, `id_low` and `code`.
 
     Args:
+        grouping: How to bring entries together.
         by_rank: Whether those survive too whose `order` is the survivor's, and order 0 is that of evaluation
             data.
     """
 
-    def __init__(self, by_rank: bool = False):
+    def __init__(self, grouping: Grouping, by_rank: bool = False):
         super().__init__()
+        self._grouping = grouping
         self._by_rank = by_rank
 
     def expand(self, entries):  # noqa: D102
         outputs = (
             {"entries": entries}
-            | GroupTables({"entries": "label"})
+            | GroupTables({"entries": "label"}, self._grouping)
             | "Choose" >> beam.ParDo(_Choose(self._by_rank)).with_outputs("tally", main="verdicts")
         )
         return outputs.verdicts, outputs.tally
@@ -49,10 +51,10 @@ class _Choose(beam.DoFn):
         self._by_rank = by_rank
 
     def process(self, element: Group) -> Iterator[Any]:
-        group = TableGroup(element)
-        first = FirstRows(group.tables("entries"), "label", ORDER)
+        group = element[1]
+        first = FirstRows(group.of("entries"), "label", ORDER)
         labels, survivors = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-        for entries in group.tables("entries"):
+        for entries in group.of("entries"):
             best, _ = first.of(entries["label"])
             is_best = np.logical_and.reduce([entries[field] == best[field] for field in ORDER])
             survivors.append(entries["label"][is_best])

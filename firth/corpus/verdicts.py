@@ -1,6 +1,5 @@
 """What was found about documents, brought back to them."""
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator
 
 import apache_beam as beam
@@ -8,15 +7,13 @@ import numpy as np
 from apache_beam.pvalue import PCollection
 
 from firth.corpus.document import Document
+from firth.corpus.document_groups import grouped_documents, part_documents
+from firth.corpus.grouping import GroupValues, Values
 from firth.corpus.identity import id_halves
-from firth.corpus.records import BATCH_BYTES, pickle_list, unpickle_list
-from firth.corpus.steps import Decision
-from firth.corpus.table_groups import Tables
+from firth.corpus.steps import Decision, Grouping
+from firth.corpus.table_groups import part_table
 from firth.corpus.tables import sort_table
 from firth.corpus.tally import Tally
-
-# Of a group a worker holds the verdicts and passes the documents on; few groups make few elements.
-GROUPS = 128
 
 # Returns the decision about a document, given the verdicts on it, none for most documents, and whether a
 # document of the same id, which had verdicts too, came before.
@@ -26,59 +23,40 @@ Documents = PCollection[list[Document]]
 Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]
 
 
-# Whether it is a table of verdicts, and the table or a list of documents.
-_Value = tuple[bool, bytes]
-_Part = tuple[int, _Value]
-
-
 class JoinVerdicts(beam.PTransform):
     """Decides about documents by verdicts: `documents` and tables of `verdicts` to (document, decision)s.
 
-    The tables have the fields `id_high` and `id_low`, the rest is for `decide`.
+    The tables have the fields `id_high` and `id_low`, the rest is for `decide`. Of a group a worker holds the
+    verdicts and passes the documents on.
     """
 
-    def __init__(self, decide: Decide):
+    def __init__(self, decide: Decide, grouping: Grouping):
         super().__init__()
         self._decide = decide
+        self._grouping = grouping
 
     def expand(self, parts):  # noqa: D102
-        documents = parts["documents"] | "PartDocuments" >> beam.FlatMap(_document_parts).with_output_types(
-            _Part
+        groups = self._grouping.groups
+        documents = parts["documents"] | "PartDocuments" >> beam.FlatMap(part_documents, groups)
+        verdicts = parts["verdicts"] | "PartVerdicts" >> beam.FlatMap(
+            part_table, "verdicts", "id_low", groups
         )
-        verdicts: Tables = parts["verdicts"] | "PartVerdicts" >> beam.FlatMap(
-            _verdict_parts
-        ).with_output_types(_Part)
         return (
             (documents, verdicts)
             | "Flatten" >> beam.Flatten()
-            | "GroupByKey" >> beam.GroupByKey()
+            | "Group" >> GroupValues(self._grouping)
             | "Decide" >> beam.ParDo(_Decide(self._decide))
         )
-
-
-def _document_parts(documents: list[Document]) -> Iterator[_Part]:
-    groups: dict[int, list[Document]] = {}
-    for document, low in zip(documents, id_halves(documents)[1].tolist()):
-        groups.setdefault(low % GROUPS, []).append(document)
-    for group, members in groups.items():
-        yield group, (False, pickle_list(members))
-
-
-def _verdict_parts(table: np.ndarray) -> Iterator[_Part]:
-    group_of = table["id_low"] % np.uint64(GROUPS)
-    # Where there is a table there is a group, even if it has no row: see GroupTables.
-    for group in np.unique(group_of).tolist() or [0]:
-        yield group, (True, pickle.dumps(table[group_of == group], pickle.HIGHEST_PROTOCOL))
 
 
 class _Decide(beam.DoFn):
     def __init__(self, decide: Decide):
         self._decide = decide
 
-    def process(self, element: tuple[int, Iterable[_Value]]):
-        verdicts = VerdictIndex(pickle.loads(data) for is_table, data in element[1] if is_table)
+    def process(self, element: tuple[int, Values]):
+        verdicts = VerdictIndex(element[1].of("verdicts"))
         seen: set[str] = set()
-        for documents in _batches(element[1]):
+        for documents in grouped_documents(element[1]):
             yield [(document, self._one(document, rows, seen)) for document, rows in verdicts.of(documents)]
 
     def _one(self, document: Document, rows: np.ndarray, seen: set[str]) -> Decision:
@@ -86,20 +64,6 @@ class _Decide(beam.DoFn):
         if len(rows):
             seen.add(document.id)
         return self._decide(document, rows, again)
-
-
-def _batches(values: Iterable[_Value]) -> Iterator[list[Document]]:
-    """Yields the documents in lists of about `BATCH_BYTES`."""
-    batch: list[Document] = []
-    size = 0
-    for is_table, data in values:
-        if not is_table:
-            batch += unpickle_list(data)
-            size += len(data)
-        if size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    yield batch
 
 
 class VerdictIndex:

@@ -7,20 +7,23 @@ import apache_beam as beam
 import numpy as np
 import pytest
 
-from firth.corpus import table_groups
-from firth.corpus.components import ConnectedComponents, check_settled
+from firth.corpus.components import GROUPS_AT_ONCE, ConnectedComponents, check_settled
 from firth.corpus.errors import UnsettledClustersError
+from firth.corpus.steps import Grouping
 from firth.corpus.tables import FirstRows, distinct, sort_table, table_of
 from tests.corpus.helpers import make_pipeline
 
+# So many groups are too much for one worker.
+SEVERAL = 2 * GROUPS_AT_ONCE
 
-def components(path, edges, rounds: int, batch: int = 5) -> dict[int, int]:
+
+def components(path, edges, rounds: int, groups: int, batch: int = 5) -> dict[int, int]:
     """Returns the label of each node that has one."""
     columns = np.array(edges, np.uint64).T
     table = table_of(node=columns[0], label=columns[1])
     parts = [table[start : start + batch] for start in range(0, len(table), batch)]
     with make_pipeline() as pipeline:
-        labels = pipeline | beam.Create(parts) | ConnectedComponents(rounds)
+        labels = pipeline | beam.Create(parts) | ConnectedComponents(rounds, Grouping(groups))
         _ = labels | beam.combiners.ToList() | beam.Map(settle, str(path), rounds)
     return json.loads(path.read_text(), object_pairs_hook=lambda pairs: {int(a): b for a, b in pairs})
 
@@ -42,26 +45,25 @@ def naive(edges) -> dict[int, int]:
             return {node: smallest for node, smallest in label.items() if node != smallest}
 
 
-@pytest.mark.parametrize("rows_a_group", [7, 2**20])
-def test_components_are_those_of_a_naive_search(tmp_path, monkeypatch, rows_a_group):
-    monkeypatch.setattr(table_groups, "ROWS_A_GROUP", rows_a_group)
-    generator = random.Random(rows_a_group)
+@pytest.mark.parametrize("groups", [GROUPS_AT_ONCE, 9 * GROUPS_AT_ONCE])
+def test_components_are_those_of_a_naive_search(tmp_path, groups):
+    generator = random.Random(groups)
     edges = [tuple(generator.sample(range(150), 2)) for _ in range(80)]
-    assert components(tmp_path / "labels", edges, rounds=5) == naive(edges)
+    assert components(tmp_path / "labels", edges, rounds=5, groups=groups) == naive(edges)
 
 
 @pytest.mark.parametrize("rounds", [3, 5])
 def test_rounds_are_enough_for_chains_as_long_as_stated(tmp_path, rounds):
     ids = list(range(2 ** (rounds - 1)))
     for chain in (ids, random.Random(1).sample(ids, len(ids))):
-        found = components(tmp_path / "labels", list(itertools.pairwise(chain)), rounds)
+        found = components(tmp_path / "labels", list(itertools.pairwise(chain)), rounds, SEVERAL)
         assert found == {node: 0 for node in ids if node}
 
 
 def test_too_few_rounds_are_an_error_that_names_the_setting(tmp_path):
     ids = list(range(200))
     with pytest.raises(Exception, match=r"step 'near': after 2 rounds at least .* raise its `rounds`"):
-        components(tmp_path / "labels", list(itertools.pairwise(ids)), rounds=2)
+        components(tmp_path / "labels", list(itertools.pairwise(ids)), 2, SEVERAL)
     assert issubclass(UnsettledClustersError, ValueError)
 
 

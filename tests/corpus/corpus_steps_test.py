@@ -5,7 +5,6 @@ import random
 
 import pytest
 
-from firth.corpus import table_groups
 from firth.corpus.hashing import digest
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import CorpusStep
@@ -21,7 +20,7 @@ from tests.corpus.duplicates_helpers import (
     run_steps,
     with_changes,
 )
-from tests.corpus.helpers import document, make_pipeline
+from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
 
 QUESTIONS = [" ".join(random_words(random.Random(i), 20)) for i in range(30)]
 
@@ -67,13 +66,13 @@ def corpus():
     return documents
 
 
-def test_order_batches_groups_and_processes_change_nothing(tmp_path, steps, monkeypatch):
+def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
     documents = corpus()
 
-    def run(name, documents, batch, pipeline=make_pipeline):
+    def run(name, documents, batch, pipeline=make_pipeline, **grouping):
         folder = tmp_path / name
         kept, tally = run_steps(
-            folder, documents, *steps, sources=("books", "web"), batch=batch, pipeline=pipeline
+            folder, documents, *steps, sources=("books", "web"), batch=batch, pipeline=pipeline, **grouping
         )
         names = ("decontaminate.json", "classifier.json", "classifier/classifier.json")
         model = (folder / "classifier" / "weights.npz").read_bytes()
@@ -82,9 +81,8 @@ def test_order_batches_groups_and_processes_change_nothing(tmp_path, steps, monk
 
     first = run("1", documents, 9)
     shuffled = random.Random(3).sample(documents, len(documents))
-    assert run("2", shuffled, 31, make_pipeline_of_two_processes) == first
-    monkeypatch.setattr(table_groups, "ROWS_A_GROUP", 100)
-    assert run("3", shuffled[::-1], 1) == first
+    assert run("2", shuffled, 31, make_pipeline_of_two, groups=3, by_files=True) == first
+    assert run("3", shuffled[::-1], 5, groups=7) == first
     _, tally, report, *_ = first
     assert json.loads(report)["benchmarks"][0]["examples_found"] == 12
     dropped = {flow: count for flow, count in tally["documents"].items() if flow.outcome == "dropped"}
@@ -96,6 +94,7 @@ def test_order_batches_groups_and_processes_change_nothing(tmp_path, steps, monk
 
 def test_an_empty_corpus_passes_on_two_processes(tmp_path, steps):
     # Of nothing the classifier cannot learn, which is an error of its own.
-    kept, tally = run_steps(tmp_path, [], *steps[:-1], pipeline=make_pipeline_of_two_processes)
+    processes = make_pipeline_of_two_processes
+    kept, tally = run_steps(tmp_path, [], *steps[:-1], pipeline=processes, groups=3, by_files=True)
     assert kept == []
     assert not reasons(tally)

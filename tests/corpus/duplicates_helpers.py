@@ -8,6 +8,7 @@ import apache_beam as beam
 
 from firth.corpus import Document
 from firth.corpus.clean import Clean
+from firth.corpus.steps import Grouping
 from firth.corpus.tally import DROPPED, Tally, merge_tallies
 from firth.recipes.cleaning import step_names
 from firth.recipes.duplicates import ExactDuplicatesStep, NearDuplicatesStep
@@ -28,13 +29,17 @@ def run_steps(
     *steps,
     sources: Sequence[str] = (),
     batch: int = 7,
+    groups: int = 1,
+    by_files: bool = False,
     pipeline: Callable[[], beam.Pipeline] = make_pipeline,
 ) -> tuple[list[Document], Tally]:
     """Returns the documents that steps keep, by id, and what was counted, after checking that it adds up."""
-    folder.mkdir(parents=True, exist_ok=True)
+    scratch = folder / "scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
     batches = [list(documents[start : start + batch]) for start in range(0, len(documents), batch)] or [[]]
     with pipeline() as p:
-        cleaned, tallies = p | beam.Create(batches) | Clean(steps, sources, str(folder))
+        clean = Clean(steps, sources, str(folder), Grouping(groups, str(scratch) if by_files else ""))
+        cleaned, tallies = p | beam.Create(batches) | clean
         tally = tallies | beam.Flatten() | beam.CombineGlobally(merge_tallies)
         for name, values in {"kept": cleaned, "tally": tally}.items():
             _ = (

@@ -1,6 +1,7 @@
 import random
 
-from firth.corpus import SPLITS, Document, table_groups
+from firth.corpus import SPLITS, Document
+from firth.corpus.components import GROUPS_AT_ONCE
 from firth.corpus.minhash import MinHash
 from firth.corpus.tally import KEPT
 from firth.recipes.cleaning import Cleaning, Split
@@ -70,12 +71,11 @@ def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smalle
     assert survivor([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
 
 
-def test_order_batches_and_groups_change_nothing(tmp_path, monkeypatch):
+def test_order_batches_and_groups_change_nothing(tmp_path):
     documents = corpus()
     first = run_steps(tmp_path / "1", documents, EXACT, NEAR, batch=9)
-    monkeypatch.setattr(table_groups, "ROWS_A_GROUP", 100)
     shuffled = random.Random(3).sample(documents, len(documents))
-    second = run_steps(tmp_path / "2", shuffled, EXACT, NEAR, batch=1)
+    second = run_steps(tmp_path / "2", shuffled, EXACT, NEAR, batch=30, groups=GROUPS_AT_ONCE + 1)
     assert first[0] == second[0]
     assert vars(first[1]) == vars(second[1])
     assert reasons(first[1]) == {"duplicate": len(documents) - len(first[0])}

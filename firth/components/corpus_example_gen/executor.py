@@ -4,11 +4,12 @@ import apache_beam as beam
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
 from tfx.types import artifact_utils
 
-from firth.corpus import ReadSources, check_sources
+from firth.corpus import ReadSources, WriteRecords, check_sources
 from firth.recipes.sources_json import sources_from_json
 
 SPLIT = "corpus"
 _FOLDER = "artifact_folder"
+_EXAMPLES = "examples"
 
 
 class Executor(BaseExampleGenExecutor):
@@ -17,6 +18,13 @@ class Executor(BaseExampleGenExecutor):
     def GetInputSourceToExamplePTransform(self) -> beam.PTransform:
         """Returns the transform that TFX applies to execution properties and the split's pattern."""
         return _read_sources
+
+    def GenerateExamplesByBeam(self, pipeline, exec_properties) -> dict[str, beam.PCollection]:
+        """Reads and writes; TFX, which would shuffle all documents before it writes them, gets none."""
+        folder = artifact_utils.get_split_uri(exec_properties[_EXAMPLES], SPLIT)
+        documents = pipeline | "Read" >> _read_sources(exec_properties, "")
+        _ = documents | "Write" >> WriteRecords(folder)
+        return {}
 
     def Do(self, input_dict, output_dict, exec_properties) -> None:
         """Writes the documents, the rejected records and the counts.
@@ -30,7 +38,9 @@ class Executor(BaseExampleGenExecutor):
             firth.corpus.SourceError: if a source has no document.
         """
         folder = artifact_utils.get_single_uri(output_dict["examples"])
-        super().Do(input_dict, output_dict, {**exec_properties, _FOLDER: folder})
+        super().Do(
+            input_dict, output_dict, {**exec_properties, _FOLDER: folder, _EXAMPLES: output_dict["examples"]}
+        )
         check_sources(folder)
 
 

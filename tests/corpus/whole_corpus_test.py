@@ -1,0 +1,149 @@
+"""From broken and whole files to splits: what comes out depends on nothing but what the files hold."""
+
+import gzip
+import json
+import multiprocessing
+import os
+import random
+import signal
+import time
+
+import apache_beam as beam
+import pytest
+
+from firth.corpus import SPLITS, Document, ReadSources, curate
+from firth.corpus.curation import SCRATCH_FOLDER
+from firth.corpus.hashing import digest
+from firth.recipes.cleaning import Cleaning, Split
+from firth.recipes.sources import AnySource
+from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes, random_words, with_changes
+from tests.corpus.helpers import make_pipeline, read_records
+from tests.corpus.source_files import COMPRESS, FILES, TEXTS, page, response, warc_record
+
+STEPS = ("normalize", "length", "pii", "exact_duplicates", "sentence_duplicates", "near_duplicates")
+LIMIT = 10_000
+
+# Of each kind files of which nothing, or not all, can be read.
+BROKEN: dict[str, dict[str, bytes]] = {
+    "text": {"utf8": b"\xff\xfe\xff", "nulls": b"Null\0bytes and a few words more.", "empty": b""},
+    "jsonl": {
+        "cut.gz": gzip.compress(b"\n".join(b'{"text": "Line %d of few."}' % i for i in range(99)))[:-30],
+        "line": b'{"text": "' + b"x" * (2 * LIMIT) + b'"}\n{"text": "And one that is read."}',
+        "nulls": b'\0\0\0\n{"text": "Null \\u0000 in it, and words."}\n{"text": \xff}',
+    },
+    "html": {"deep": b"<div>" * 1_200 + b"Deep.", "nulls": b"\0" * 99},
+    "warc": {"length": response("http://b", page(TEXTS[0]), length=5) + response("http://c", page(TEXTS[1]))},
+    "wet": {"length": warc_record("conversion", "http://d", b"Words.", length="many")},
+    "wikiextractor": {"open": b'<doc id="1" url="u" title="t">\nNo end.'},
+    "tfrecord": {"bytes": b"\1" * 99},
+    "parquet": {"bytes": b"PAR1" + b"\0" * 99},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Writes whole and broken files of every kind, and texts that are copies and near copies."""
+    folder = tmp_path_factory.mktemp("files")
+    for number, (kind, (_, make_file)) in enumerate(FILES.items()):
+        suffix = list(COMPRESS)[number % len(COMPRESS)] if kind != "parquet" else ""
+        (folder / f"whole.{kind}{suffix}").write_bytes(COMPRESS[suffix](make_file(TEXTS)))
+        for name, data in BROKEN[kind].items():
+            stem, _, ending = name.partition(".")
+            (folder / f"{stem}.{kind}{'.' if ending else ''}{ending}").write_bytes(data)
+    generator = random.Random(0)
+    for number in range(6):
+        lines = []
+        for i in range(20):
+            words = random_words(random.Random(i % 15), 80)
+            lines.append(
+                " ".join(with_changes(words, generator.randrange(2))) + f", {number if i % 4 else 0}"
+            )
+        text = "\n".join(json.dumps({"text": line}) for line in lines)
+        (folder / f"more{number}.jsonl").write_text(text)
+    return folder
+
+
+def sources(folder, reverse: bool) -> list[AnySource]:
+    """Returns a source of each kind; the order of a source's patterns is no order of what they match."""
+    found = []
+    for kind, (new_source, _) in FILES.items():
+        paths = (f"{folder}/whole.{kind}*", f"{folder}/[!w]*.{kind}*")
+        found.append(new_source(kind=kind, paths=paths[::-1] if reverse else paths, max_document_bytes=LIMIT))
+    return found
+
+
+def read(folder, out, reverse: bool = False) -> None:
+    with make_pipeline() as pipeline:
+        documents = pipeline | ReadSources(sources(folder, reverse), str(out))
+        _ = documents | beam.io.WriteToTFRecord(f"{out}/raw/data", file_name_suffix=".gz", num_shards=3)
+
+
+def clean(out, pipeline=make_pipeline) -> dict:
+    steps = tuple({"kind": kind} for kind in STEPS)
+    cleaning = Cleaning.model_validate({"steps": steps, "split": Split(eval_fraction=0.2)})
+    splits = {split: f"{out}/{split}" for split in SPLITS}
+    return curate(pipeline, str(out), f"{out}/raw/*", cleaning, splits, f"{out}/report")
+
+
+def written(out) -> dict[str, str]:
+    return {split: digest(*sorted(read_records(f"{out}/{split}/*"))).hex() for split in SPLITS}
+
+
+@pytest.fixture(scope="module")
+def first(folder, tmp_path_factory):
+    """Returns the folder of an undisturbed run on one worker, and its report."""
+    out = tmp_path_factory.mktemp("first")
+    read(folder, out)
+    return out, clean(out)
+
+
+def test_in_is_kept_and_dropped_and_rejected_in_every_step_and_source(first):
+    _, report = first
+    rejected = {reason for row in report["funnel"] for reason in row["rejected"]}
+    assert rejected >= {
+        "invalid_utf8", "empty", "truncated_gzip", "too_long", "malformed_json", "nested_too_deeply",
+        "bad_length", "malformed_header", "corrupt_parquet",
+    }  # fmt: skip
+    for row in report["funnel"]:
+        gone = sum(each["documents"] for way in ("dropped", "rejected") for each in row[way].values())
+        assert row["documents_in"] == row["documents_kept"] + gone
+    steps = {row["step"] for row in report["funnel"] if row["dropped"]}
+    assert steps >= {"exact_duplicates", "near_duplicates"}
+    assert {row["source"] for row in report["funnel"]} == set(FILES)
+    last = sum(row["documents_kept"] for row in report["funnel"] if row["step"] == STEPS[-1])
+    assert sum(row["documents"] for row in report["splits"]) == last > 10
+
+
+def test_two_processes_other_batches_and_another_order_write_the_same(folder, first, tmp_path, monkeypatch):
+    monkeypatch.setattr("firth.corpus.read.BATCH_BYTES", 1)
+    monkeypatch.setattr("firth.corpus.records.BATCH_BYTES", 2_000)
+    monkeypatch.setattr("firth.corpus.grouping.FILE_BYTES", 5_000)
+    read(folder, tmp_path, reverse=True)
+    assert clean(tmp_path, make_pipeline_of_two_processes) == first[1]
+    assert written(tmp_path) == written(first[0])
+    assert sum(map(len, map(read_records, (f"{tmp_path}/{split}/*" for split in SPLITS)))) > 10
+
+
+def test_killed_and_started_again_nothing_is_lost_or_doubled(folder, first, tmp_path):
+    read(folder, tmp_path)
+    process = multiprocessing.get_context("fork").Process(target=clean, args=(tmp_path,))
+    process.start()
+    scratch = tmp_path / "report" / SCRATCH_FOLDER
+    while process.is_alive() and not (scratch.exists() and any(scratch.iterdir())):
+        time.sleep(0.001)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    # As if it had got so far as to write some of the files, on another number of workers.
+    (path, *_) = (first[0] / "train").iterdir()
+    (tmp_path / "train").mkdir(exist_ok=True)
+    (tmp_path / "train" / "data_tfrecord-00000-of-00007.gz").write_bytes(path.read_bytes())
+    assert clean(tmp_path) == first[1]
+    assert written(tmp_path) == written(first[0])
+    assert not scratch.exists()
+
+
+def test_documents_are_whole(first):
+    for split in SPLITS:
+        for record in read_records(f"{first[0]}/{split}/*"):
+            assert Document.from_example(record).text.strip()
