@@ -26,6 +26,8 @@ class TokenizedDocument:
         tokens: int32 [length].
         word_starts, sentence_starts: bool [length].
         words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
+        size: Bytes of its text.
+        copy: Which of its repeats in a mixture, from 0.
     """
 
     key: int
@@ -34,6 +36,8 @@ class TokenizedDocument:
     word_starts: np.ndarray
     sentence_starts: np.ndarray
     words: np.ndarray | None = None
+    size: int = 0
+    copy: int = 0
 
 
 class Tokenize(beam.DoFn):
@@ -83,6 +87,7 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
             starts[start:end],
             sentence_starts[start:end],
             None if words is None else words[start:end],
+            document.size,
         )
         for document, start, end in zip(documents, ends[:-1], ends[1:])
     ]
@@ -93,8 +98,8 @@ def _flat_tokens(
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """Returns the tokens of all texts, the words that they are (if they are), and where each text begins."""
     if hasattr(tokenizer, "split"):
-        words = tokenizer.split(texts)
+        words = tokenizer.split(texts, normalized=True)
         ids = tokenizer.word_ids(words)
         return ids.flat_values.numpy(), words.flat_values.numpy(), words.row_splits.numpy()
-    ragged = tokenizer.tokenize(texts)
+    ragged = tokenizer.tokenize(texts, normalized=True)
     return ragged.flat_values.numpy(), None, ragged.row_splits.numpy()

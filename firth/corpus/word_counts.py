@@ -1,7 +1,7 @@
 """Words of a corpus counted in Beam, and the tokenizer trained on them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import apache_beam as beam
 
@@ -41,8 +41,20 @@ def count_corpus_words(
     return read_json(path)
 
 
-def train_tokenizer(word_counts: dict[str, int], config: Config, folder: str) -> str:
+def train_tokenizer(
+    word_counts: dict[str, int],
+    config: Config,
+    folder: str,
+    normalization: Sequence[Sequence[str]] = (),
+) -> str:
     """Trains a tokenizer on word counts, saves it and returns its digest.
+
+    Args:
+        word_counts: As `count_corpus_words` returns them.
+        config: The part of the recipe.
+        folder: Where the tokenizer is saved.
+        normalization: What the corpus did to text and the tokenizer is to repeat, as
+            `firth.recipes.Cleaning.text_steps` gives it.
 
     Raises:
         EmptyCorpusError: if there are no words.
@@ -51,10 +63,10 @@ def train_tokenizer(word_counts: dict[str, int], config: Config, folder: str) ->
 
     if not word_counts:
         raise EmptyCorpusError("no tokenizer can be trained: the train split has no word")
-    return save_tokenizer(_tokenizer(word_counts, config), folder)
+    return save_tokenizer(_tokenizer(word_counts, config, {"normalization": normalization}), folder)
 
 
-def _tokenizer(word_counts: dict[str, int], config: Config):
+def _tokenizer(word_counts: dict[str, int], config: Config, common: dict):
     from firth.tokenizers import (
         BytePairTokenizer,
         SentencePieceTokenizer,
@@ -69,12 +81,13 @@ def _tokenizer(word_counts: dict[str, int], config: Config):
     size = config.vocabulary_size
     if isinstance(config, WordConfig):
         words = build_word_vocabulary(word_counts, size, config.min_frequency)
-        return WordTokenizer(words, lowercase=config.lowercase, max_characters=config.max_characters)
+        return WordTokenizer(
+            words, lowercase=config.lowercase, max_characters=config.max_characters, **common
+        )
     if isinstance(config, BytePairConfig):
         ordered = dict(sorted(word_counts.items(), key=lambda item: (-item[1], item[0])))
-        return BytePairTokenizer(
-            train_byte_pairs(ordered, size, config.min_frequency, config.sentinels, config.ties)
-        )
+        pieces = train_byte_pairs(ordered, size, config.min_frequency, config.sentinels, config.ties)
+        return BytePairTokenizer(pieces, **common)
     if isinstance(config, SentencePieceConfig):
         model = train_sentencepiece(
             word_counts,
@@ -85,10 +98,10 @@ def _tokenizer(word_counts: dict[str, int], config: Config):
             byte_fallback=config.byte_fallback,
             lowercase=config.lowercase,
         )
-        return SentencePieceTokenizer(model, lowercase=config.lowercase)
+        return SentencePieceTokenizer(model, lowercase=config.lowercase, **common)
     vocabulary = train_wordpiece(word_counts, size, config.min_frequency, sentinels=config.sentinels)
     return WordPieceTokenizer(
-        vocabulary, lowercase=config.lowercase, max_word_characters=config.max_word_characters
+        vocabulary, lowercase=config.lowercase, max_word_characters=config.max_word_characters, **common
     )
 
 

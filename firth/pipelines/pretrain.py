@@ -101,7 +101,11 @@ def _corpus(recipe: Recipe) -> dict:
         statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
     )
     curator = Curator(examples=examples, cleaning=recipe.cleaning)
-    tokenizer = TokenizerGen(examples=curator.outputs["examples"], tokenizer=recipe.tokenizer)
+    tokenizer = TokenizerGen(
+        examples=curator.outputs["examples"],
+        tokenizer=recipe.tokenizer,
+        normalization=recipe.cleaning.text_steps,
+    )
     sequences = SequenceGen(
         examples=curator.outputs["examples"],
         tokenizer=tokenizer.outputs["tokenizer"],

@@ -112,3 +112,8 @@ class Cleaning(Config):
         'NFC'
         """
         return tuple(step for step in self.steps if isinstance(step, NormalizeStep))
+
+    @property
+    def text_steps(self) -> tuple[tuple[str, ...], ...]:
+        """The same as `Normalization.text_steps`, of all of them."""
+        return tuple(step for normalization in self.normalizations for step in normalization.text_steps)

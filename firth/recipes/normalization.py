@@ -52,6 +52,17 @@ class Normalization(Config):
         collapse = _COLLAPSE if self.whitespace == "collapse" else ()
         return collapse + (_MARGINS,) * (self.whitespace != "keep")
 
+    @property
+    def text_steps(self) -> tuple[tuple[str, ...], ...]:
+        """All of it, as `firth.tokenizers` takes it: pairs of pattern and replacement, and the form alone.
+
+        Example:
+
+        >>> Normalization(line_endings=False, control_characters=False, whitespace="keep").text_steps
+        (('NFC',),)
+        """
+        return (*self.substitutions_before, (self.form,), *self.substitutions_after)
+
 
 class NormalizeStep(Normalization):
     """Brings every document to one form; one of which nothing remains is dropped."""

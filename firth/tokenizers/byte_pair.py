@@ -28,6 +28,7 @@ class BytePairTokenizer(PieceTokenizer):
         vocabulary: As `PieceTokenizer` says; a piece's bytes are written in GPT-2's printable characters, in
             which a space is `Ġ`. The pieces of more than one byte stand in the order in which they are
             merged.
+        normalization: As `PieceTokenizer` says.
 
     Raises:
         ValueError: as for `PieceTokenizer`, or if a byte has no piece.
@@ -45,8 +46,8 @@ class BytePairTokenizer(PieceTokenizer):
     kind = "bpe"
     lowercase = False
 
-    def __init__(self, vocabulary: Sequence[str], **kwargs):
-        super().__init__(vocabulary, **kwargs)
+    def __init__(self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs):
+        super().__init__(vocabulary, normalization, **kwargs)
         sentinels = sentinel_pieces(self._vocabulary.sentinels)
         self._kernel = BytePairKernel(vocabulary, SPECIALS_ALONE, [MASK, *sentinels])
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
@@ -71,20 +72,15 @@ class BytePairTokenizer(PieceTokenizer):
         ]
 
     @property
-    def settings(self) -> dict:
-        """Nothing but the vocabulary makes this tokenizer."""
-        return {}
-
-    @property
     def digest(self) -> str:
-        """SHA-256 over the vocabulary and the table by which words are split, in hex."""
-        return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest())
+        """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
+        return digest_of(self.kind, self.get_vocabulary(), self.settings, split_pattern.digest())
 
     def get_config(self) -> dict:
-        """Returns the vocabulary."""
+        """Returns the vocabulary and the settings."""
         config = super().get_config()
         del config["dtype"]
-        return {**config, "vocabulary": self.get_vocabulary()}
+        return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
 
     def __reduce__(self):
-        return type(self), (self.get_vocabulary(),)
+        return type(self), (self.get_vocabulary(), *self.settings.values())

@@ -9,6 +9,7 @@ import keras_hub
 import numpy as np
 import tensorflow as tf
 
+from firth.tokenizers.text_normalization import TextNormalization
 from firth.tokenizers.vocabulary import SPECIAL_PIECES, Vocabulary
 from firth.tokenizers.word_bounds import WordBounds
 
@@ -24,6 +25,7 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
             are found by name. So are sentinels, special pieces that stand for spans (Raffel et al. 2019,
             section 3.1.4): a vocabulary with three of them ends with `<extra_id_2> <extra_id_1>
             <extra_id_0>`.
+        normalization: What is done to text before all else, as `TextNormalization` takes it.
 
     Raises:
         ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
@@ -34,9 +36,10 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
     _kernel: tf.Module
     _word_bounds: WordBounds
 
-    def __init__(self, vocabulary: Sequence[str], **kwargs):
+    def __init__(self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs):
         super().__init__(**{"dtype": "int32", **kwargs})
         self._vocabulary = Vocabulary.of(vocabulary)
+        self._normalization = TextNormalization(normalization)
         for special in SPECIAL_PIECES:
             self._add_special_token(special, f"{special.strip('[]').lower()}_token")
 
@@ -48,11 +51,13 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
     def _decode(self, ids) -> tf.Tensor:
         """Returns the texts of int [batch, pieces], dense or ragged, or int [pieces]."""
 
-    def tokenize(self, inputs) -> tf.RaggedTensor | tf.Tensor:
+    def tokenize(self, inputs, normalized: bool = False) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without `[CLS]` and `[SEP]`.
 
         Args:
             inputs: string [batch] or string [], tensors or Python strings.
+            normalized: They have their one form already, as the corpus's documents have, or are parts of
+                such texts.
 
         Returns:
             int32 [batch, (pieces)], ragged; int32 [pieces] for a single string.
@@ -67,9 +72,9 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
         if text.shape.rank not in (0, 1):
             raise ValueError(f"tokenize reads string [batch] or string [], got the shape {text.shape}")
         with tf.device("CPU"):
-            if text.shape.rank == 0:
-                return self._encode(text[tf.newaxis]).flat_values
-            return self._encode(text)
+            batch = text[tf.newaxis] if text.shape.rank == 0 else text
+            ids = self._encode(batch if normalized else self._normalization(batch))
+            return ids.flat_values if text.shape.rank == 0 else ids
 
     def call(self, inputs, training=None):
         """Tokenizes: the same as `tokenize`."""
@@ -173,9 +178,9 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
         return self._word_bounds.starts
 
     @property
-    @abc.abstractmethod
     def settings(self) -> dict:
         """What makes this tokenizer again, beside its files."""
+        return self._normalization.settings
 
     @property
     @abc.abstractmethod

@@ -3,12 +3,13 @@
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 
 import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.notation import META_SPACE
-from firth.tokenizers.piece_tokenizer import PieceTokenizer
+from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
 from firth.tokenizers.specials import any_of
 from firth.tokenizers.vocabulary import MASK, PAD, sentinel_pieces
 from firth.tokenizers.word_bounds import WordBounds
@@ -31,6 +32,7 @@ class SentencePieceTokenizer(PieceTokenizer):
         model: As `train_sentencepiece` returns it: with the five special pieces, of which `[UNK]` is the
             unknown one, and with sentinels at its end.
         lowercase: Whether the model was trained to fold case.
+        normalization: As `PieceTokenizer` says; the model's own comes after it.
 
     Raises:
         ValueError: as for `PieceTokenizer`.
@@ -47,12 +49,18 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     kind = "sentencepiece"
 
-    def __init__(self, model: bytes, lowercase: bool = False, **kwargs):
+    def __init__(
+        self,
+        model: bytes,
+        lowercase: bool = False,
+        normalization: Sequence[Sequence[str]] = (),
+        **kwargs,
+    ):
         self.model, self.lowercase = bytes(model), lowercase
         with tf.init_scope(), tf.device("CPU"):
             kernel = tf_text.SentencepieceTokenizer(self.model, out_type=tf.int32)
             pieces = kernel.id_to_string(tf.range(kernel.vocab_size())).numpy()
-        super().__init__([piece.decode() for piece in pieces.tolist()], **kwargs)
+        super().__init__([piece.decode() for piece in pieces.tolist()], normalization, **kwargs)
         self._kernel = kernel
         self._behind_space = f" ?{any_of([MASK, *sentinel_pieces(self._vocabulary.sentinels)])}"
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
@@ -85,12 +93,12 @@ class SentencePieceTokenizer(PieceTokenizer):
     @property
     def settings(self) -> dict:
         """What makes this tokenizer again, beside its model."""
-        return {"lowercase": self.lowercase}
+        return {"lowercase": self.lowercase, **super().settings}
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the model, in hex."""
-        return hashlib.sha256(self.kind.encode() + self.model).hexdigest()
+        """SHA-256 over the model and the settings, in hex."""
+        return digest_of(self.kind, hashlib.sha256(self.model).hexdigest(), self.settings)
 
     def get_config(self) -> dict:
         """Returns the settings and, in base 64, the model."""
@@ -104,7 +112,7 @@ class SentencePieceTokenizer(PieceTokenizer):
         return cls(**{**config, "model": base64.b64decode(config["model"])})
 
     def __reduce__(self):
-        return type(self), (self.model, self.lowercase)
+        return type(self), (self.model, *self.settings.values())
 
 
 def _text(piece: str) -> bytes:

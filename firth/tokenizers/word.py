@@ -12,6 +12,7 @@ import tensorflow_text as tf_text
 from firth.tokenizers import characters
 from firth.tokenizers.counting import ideograph_pattern
 from firth.tokenizers.normalizer import build_normalizer_model
+from firth.tokenizers.text_normalization import TextNormalization
 from firth.tokenizers.vocabulary import check_pieces
 from firth.tokenizers.word_bounds import WordBounds
 from firth.tokenizers.word_characters import sentence_characters, word_characters
@@ -30,6 +31,7 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         vocabulary: `<S>`, `</S>`, `<UNK>`, then words by descending count, which sampled softmax relies on.
         lowercase: Lower-case and strip accents.
         max_characters: Of a word, with the marks at its begin and end.
+        normalization: What is done to text before all else, as `TextNormalization` takes it.
 
     Raises:
         ValueError: for a vocabulary with duplicates or other first words.
@@ -46,7 +48,12 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     kind = "words"
 
     def __init__(
-        self, vocabulary: Sequence[str], lowercase: bool = False, max_characters: int = 50, **kwargs
+        self,
+        vocabulary: Sequence[str],
+        lowercase: bool = False,
+        max_characters: int = 50,
+        normalization: Sequence[Sequence[str]] = (),
+        **kwargs,
     ):
         super().__init__(**{"dtype": "int32", **kwargs})
         if tuple(vocabulary[:3]) != SPECIAL_WORDS:
@@ -56,6 +63,7 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
             )
         self._ids = check_pieces(vocabulary)
         self._words = tuple(vocabulary)
+        self._normalization = TextNormalization(normalization)
         self.lowercase = lowercase
         self.max_characters = max_characters
         with tf.init_scope(), tf.device("CPU"):
@@ -69,10 +77,16 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
                 default_value=self.unk_id,
             )
 
-    def split(self, inputs) -> tf.RaggedTensor:
-        """Returns the words of texts: string [batch] to string [batch, (words)], ragged."""
+    def split(self, inputs, normalized: bool = False) -> tf.RaggedTensor:
+        """Returns the words of texts: string [batch] to string [batch, (words)], ragged.
+
+        Args:
+            inputs: string [batch].
+            normalized: They have their one form already; see `PieceTokenizer.tokenize`.
+        """
         with tf.device("CPU"):
-            normalized = self._normalizer.normalize(tf.convert_to_tensor(inputs, tf.string))
+            text = tf.convert_to_tensor(inputs, tf.string)
+            normalized = self._normalizer.normalize(text if normalized else self._normalization(text))
             return tf.strings.split(tf.strings.regex_replace(normalized, ideograph_pattern(), r" \1 "))
 
     def tokenize(self, inputs) -> tf.RaggedTensor | tf.Tensor:
@@ -184,7 +198,8 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     @property
     def settings(self) -> dict:
         """What makes this tokenizer again, beside its vocabulary."""
-        return {"lowercase": self.lowercase, "max_characters": self.max_characters}
+        own = {"lowercase": self.lowercase, "max_characters": self.max_characters}
+        return {**own, **self._normalization.settings}
 
     @property
     def digest(self) -> str:
@@ -199,7 +214,7 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
 
     def __reduce__(self):
-        return type(self), (self.get_vocabulary(), self.lowercase, self.max_characters)
+        return type(self), (self.get_vocabulary(), *self.settings.values())
 
 
 def build_word_vocabulary(

@@ -38,6 +38,7 @@ class WordPieceTokenizer(PieceTokenizer):
         vocabulary: As `PieceTokenizer` says; pieces that go on inside a word start with `##`.
         lowercase: Lower-case and strip accents.
         max_word_characters: At least 8.
+        normalization: As `PieceTokenizer` says.
 
     Raises:
         ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
@@ -55,11 +56,16 @@ class WordPieceTokenizer(PieceTokenizer):
     kind = "wordpiece"
 
     def __init__(
-        self, vocabulary: Sequence[str], lowercase: bool = True, max_word_characters: int = 100, **kwargs
+        self,
+        vocabulary: Sequence[str],
+        lowercase: bool = True,
+        max_word_characters: int = 100,
+        normalization: Sequence[Sequence[str]] = (),
+        **kwargs,
     ):
         if max_word_characters < _MIN_WORD_CHARACTERS:
             raise ValueError(f"max_word_characters: {max_word_characters} is below {_MIN_WORD_CHARACTERS}")
-        super().__init__(vocabulary, **kwargs)
+        super().__init__(vocabulary, normalization, **kwargs)
         self.lowercase = lowercase
         self.max_word_characters = max_word_characters
         self._kernel = WordPieceKernel(vocabulary, lowercase, max_word_characters, self._vocabulary.sentinels)
@@ -84,32 +90,22 @@ class WordPieceTokenizer(PieceTokenizer):
     @property
     def settings(self) -> dict:
         """What makes this tokenizer again, beside its vocabulary."""
-        return {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
+        own = {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
+        return {**own, **super().settings}
 
     @property
     def digest(self) -> str:
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
-        return digest_of(
-            self.kind,
-            self.get_vocabulary(),
-            self.lowercase,
-            self.max_word_characters,
-            characters.digest(),
-        )
+        return digest_of(self.kind, self.get_vocabulary(), self.settings, characters.digest())
 
     def get_config(self) -> dict:
         """Returns the settings, vocabulary included."""
         config = super().get_config()
         del config["dtype"]
-        return {
-            **config,
-            "vocabulary": self.get_vocabulary(),
-            "lowercase": self.lowercase,
-            "max_word_characters": self.max_word_characters,
-        }
+        return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
 
     def __reduce__(self):
-        return type(self), (self.get_vocabulary(), self.lowercase, self.max_word_characters)
+        return type(self), (self.get_vocabulary(), *self.settings.values())
 
 
 def _render(piece: str) -> str:

@@ -6,13 +6,13 @@ import unicodedata
 
 import pytest
 import tensorflow as tf
-import tensorflow_text as tf_text
 from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.corpus.normalize import Normalize, normalize_text
 from firth.corpus.steps import Drop, Keep
 from firth.recipes.normalization import Normalization, NormalizeStep
+from firth.tokenizers.text_normalization import TextNormalization
 from tests.corpus.helpers import document, shared_data
 
 OPTIONS = [
@@ -30,13 +30,8 @@ TEXTS = st.text(st.sampled_from(CHARACTERS) | st.characters(exclude_categories=[
 
 
 def normalize_in_graph(texts: list[str], options: Normalization) -> list[str]:
-    tensor = tf.constant(texts)
-    for pattern, replacement in options.substitutions_before:
-        tensor = tf.strings.regex_replace(tensor, pattern, replacement)
-    tensor = tf_text.normalize_utf8(tensor, options.form)
-    for pattern, replacement in options.substitutions_after:
-        tensor = tf.strings.regex_replace(tensor, pattern, replacement)
-    return [text.decode() for text in tensor.numpy()]
+    normalized = TextNormalization(options.text_steps)(tf.constant(texts))
+    return [text.decode() for text in normalized.numpy()]
 
 
 TABLE = [

@@ -1,23 +1,32 @@
 """Each kind of tokenizer, counted and trained in Beam and read by the corpus."""
 
+import json
+
 import pytest
 
 from firth.corpus import count_corpus_words, train_tokenizer
+from firth.corpus.normalize import normalize_text
 from firth.corpus.record_files import write_records
 from firth.corpus.tokenization import tokenize_documents
-from firth.recipes import BytePairTokenizer, SentencePieceTokenizer
+from firth.recipes import BytePairTokenizer, SentencePieceTokenizer, WordPieceTokenizer, WordTokenizer
+from firth.recipes.normalization import Normalization
 from firth.tokenizers import load_tokenizer
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
 
+NORMALIZATION = Normalization()
 TEXTS = [
     "The whale's way.  It swam on,\n\nand \t on: (far) away! “Where?” asked Ahab. 12 leagues.\n",
     "Call me Ishmael. Some years ago\u00a0-- never mind how long... \u2003The end. ",
     " A whale [MASK] a whale. Zoë, 中文。No?\n \n\tYes.",
 ]
+# As the corpus has them.
+TEXTS = [normalize_text(text, NORMALIZATION) for text in TEXTS]
 CONFIGS = {
     "bpe": BytePairTokenizer(vocabulary_size=300, min_frequency=1),
     "first_seen": BytePairTokenizer(vocabulary_size=300, min_frequency=1, ties="first_seen"),
     "unigram": SentencePieceTokenizer(vocabulary_size=90),
+    "wordpiece": WordPieceTokenizer(vocabulary_size=90, lowercase=False, min_frequency=1),
+    "words": WordTokenizer(vocabulary_size=90),
     "sentencepiece_bpe": SentencePieceTokenizer(vocabulary_size=340, model="bpe", byte_fallback=True),
 }
 
@@ -34,7 +43,7 @@ def made(request, tmp_path_factory, documents):
     for index, part in enumerate((documents[:5], documents[5:])):
         write_records(f"{folder}/train", index, 2, [each.to_example() for each in part])
     counts = count_corpus_words(make_pipeline, f"{folder}/train/*", config, str(folder))
-    digest = train_tokenizer(counts, config, f"{folder}/tokenizer")
+    digest = train_tokenizer(counts, config, f"{folder}/tokenizer", NORMALIZATION.text_steps)
     return config, counts, folder, digest
 
 
@@ -45,12 +54,25 @@ def test_the_tokenizer_is_as_the_recipe_says(made):
     assert 100 * (config.kind == "bpe") < tokenizer.vocabulary_size() <= config.vocabulary_size
 
 
+def test_served_text_is_read_as_the_corpus_reads_it(made):
+    """Training and serving agree: whatever form a text comes in, it has the ids of the corpus's form."""
+    tokenizer = load_tokenizer(f"{made[2]}/tokenizer")
+    for text in ("  Zoe\u0308 \x00swam\r\naway \n", "\ufeffCall me\x0b Ishmael. ", *TEXTS):
+        normalized = normalize_text(text, NORMALIZATION)
+        expected = tokenizer.tokenize([normalized]).to_list()
+        assert tokenizer.tokenize([text]).to_list() == expected
+        if made[0].kind != "words":
+            assert tokenizer.tokenize([normalized], normalized=True).to_list() == expected
+    saved = json.loads((made[2] / "tokenizer/tokenizer.json").read_text())
+    assert saved["normalization"] == [list(step) for step in NORMALIZATION.text_steps]
+
+
 def test_workers_and_order_do_not_matter(made):
     config, counts, folder, digest = made
     again = count_corpus_words(make_pipeline_of_two, f"{folder}/train/*", config, str(folder))
     assert again == counts
     shuffled = dict(sorted(again.items()))
-    assert train_tokenizer(shuffled, config, f"{folder}/again") == digest
+    assert train_tokenizer(shuffled, config, f"{folder}/again", NORMALIZATION.text_steps) == digest
 
 
 def test_sentences_are_read_as_in_the_whole_text(made, documents):

@@ -7,19 +7,21 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth.corpus import train_tokenizer
 from firth.features import evaluation_sums
 from firth.models import build_pretraining_model
 from firth.recipes import Recipe, load_recipe
+from firth.recipes.normalization import Normalization
+from firth.recipes.tokenizer import tokenizer_from_json
 from firth.serving.samples import sample_row
 from firth.serving.saved_model import export
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
-from firth.tokenizers import WordPieceTokenizer, WordTokenizer
-from firth.tokenizers.vocabulary import SPECIAL_PIECES, sentinel_pieces
+from firth.tokenizers import count_byte_words, count_spaced_words, count_words, load_tokenizer
 
-WORDS = ("the", "cat", "sat", "on", "a", "mat", ".", "it", "keeps", "##s")
 SENTINELS = 20
-ROWS_OF_VOCABULARY = 50
+# Room for 256 bytes.
+ROWS_OF_VOCABULARY = 340
 TEXTS = ["the cat sat on a mat .", "", "it keeps"]
 
 # A preset for each kind of model and way of asking.
@@ -50,13 +52,21 @@ def recipe_of(name: str) -> Recipe:
 @functools.cache
 def served(name: str) -> Served:
     recipe = recipe_of(name)
-    if recipe.tokenizer.kind == "words":
-        characters = recipe.tokenizer.max_characters
-        tokenizer = WordTokenizer(["<S>", "</S>", "<UNK>", *WORDS], max_characters=characters)
-    else:
-        sentinels = sentinel_pieces(recipe.tokenizer.sentinels)
-        tokenizer = WordPieceTokenizer([*SPECIAL_PIECES, *WORDS, *sentinels])
+    tokenizer = trained_tokenizer(recipe.tokenizer.to_json())
     return Served(build_pretraining_model(recipe), tokenizer, recipe)
+
+
+@functools.cache
+def trained_tokenizer(config_json: str):
+    """A tokenizer of the recipe's kind, trained on the texts."""
+    config = tokenizer_from_json(config_json)
+    count = {"bpe": count_byte_words, "sentencepiece": count_spaced_words}.get(
+        config.kind, lambda texts: count_words(texts, config.lowercase)
+    )
+    counts = count(TEXTS * 100)
+    folder = f"{tempfile.mkdtemp(prefix='firth-families-')}/tokenizer"
+    train_tokenizer(counts, config, folder, Normalization().text_steps)
+    return load_tokenizer(folder)
 
 
 @functools.cache
@@ -114,7 +124,7 @@ def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
 
 def test_score_is_the_sum_of_the_pieces_log_probabilities():
     answer = ask("gpt2_tiny", "score", ["the cat sat"])
-    assert answer["pieces"].tolist() == [[b"the", b"cat", b"sat"]]
+    assert answer["pieces"].tolist() == [[b"the", "Ġcat".encode(), "Ġsat".encode()]]
     np.testing.assert_allclose(answer["log_probabilities"].sum(), answer["log_probability"][0], rtol=1e-5)
     # An untrained model knows next to nothing.
     np.testing.assert_allclose(answer["log_probabilities"], -np.log(ROWS_OF_VOCABULARY), atol=0.5)
@@ -129,7 +139,8 @@ def test_score_of_a_target_depends_on_the_text_before_it():
             score(text=tf.constant([text]), target=tf.constant(["sat on"]))["log_probabilities"].numpy()
             for text in ("the cat", "it keeps a mat")
         )
-        assert one.shape == other.shape == (1, 2)
+        target = served(name).tokenizer.tokenize("sat on")
+        assert one.shape == other.shape == (1, len(target))
         assert not np.allclose(one, other, atol=1e-7), name
 
 
@@ -144,5 +155,8 @@ def test_elmo_gives_its_layers_and_reads_any_word():
 
 def test_xlnet_reads_a_text_as_it_was_trained_to():
     features = served("xlnet_tiny").encode(tf.constant(["the cat", ""])).features
-    assert features["segment_ids"].numpy().tolist() == [[0, 0, 0, 2], [0, 2, 0, 0]]
-    assert features["document_ids"].numpy().tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
+    pieces = len(served("xlnet_tiny").tokenizer.tokenize("the cat"))
+    nothing = [0] * pieces
+    # The pieces, [SEP], and [CLS] in a segment of its own.
+    assert features["segment_ids"].numpy().tolist() == [[*nothing, 0, 2], [0, 2, *nothing]]
+    assert features["document_ids"].numpy().tolist() == [[1] * (pieces + 2), [1, 1, *nothing]]

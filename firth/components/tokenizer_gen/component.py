@@ -1,5 +1,8 @@
 """The declaration of TokenizerGen."""
 
+import json
+from collections.abc import Sequence
+
 from tfx import types
 from tfx.dsl.components.base import base_beam_component, executor_spec
 from tfx.types import standard_artifacts
@@ -13,7 +16,10 @@ from firth.recipes.tokenizer import AnyTokenizer
 class TokenizerGenSpec(ComponentSpec):
     """Inputs, outputs and parameters of TokenizerGen."""
 
-    PARAMETERS = {"config": ExecutionParameter(type=str)}  # noqa: RUF012
+    PARAMETERS = {  # noqa: RUF012
+        "config": ExecutionParameter(type=str),
+        "normalization": ExecutionParameter(type=str),
+    }
     INPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
     OUTPUTS = {"tokenizer": ChannelParameter(type=Tokenizer)}  # noqa: RUF012
 
@@ -24,6 +30,8 @@ class TokenizerGen(base_beam_component.BaseBeamComponent):
     Args:
         examples: From Curator.
         tokenizer: The part of the recipe.
+        normalization: What Curator did to text and the tokenizer is to repeat;
+            `firth.recipes.Cleaning.text_steps`.
 
     Outputs:
         tokenizer: As `firth.tokenizers.save_tokenizer` writes it. Custom property: `digest`.
@@ -32,8 +40,16 @@ class TokenizerGen(base_beam_component.BaseBeamComponent):
     SPEC_CLASS = TokenizerGenSpec
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
-    def __init__(self, examples: types.BaseChannel, tokenizer: AnyTokenizer):
+    def __init__(
+        self,
+        examples: types.BaseChannel,
+        tokenizer: AnyTokenizer,
+        normalization: Sequence[Sequence[str]] = (),
+    ):
         spec = TokenizerGenSpec(
-            examples=examples, config=tokenizer.to_json(), tokenizer=types.Channel(type=Tokenizer)
+            examples=examples,
+            config=tokenizer.to_json(),
+            normalization=json.dumps(normalization),
+            tokenizer=types.Channel(type=Tokenizer),
         )
         super().__init__(spec=spec)

@@ -1,5 +1,7 @@
 """The work of TokenizerGen: counts words, trains, and stamps the digest."""
 
+import json
+
 from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
@@ -17,7 +19,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Args:
             input_dict: `examples`, with a split `train`.
             output_dict: `tokenizer`, which gets the custom property `digest`.
-            exec_properties: `config` as JSON.
+            exec_properties: `config` and `normalization` as JSON.
 
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.
@@ -29,5 +31,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         words = count_corpus_words(
             self._make_beam_pipeline, pattern, config, scratch_folder=self._get_tmp_dir()
         )
-        digest = train_tokenizer(words, config, tokenizer.uri)
+        normalization = json.loads(exec_properties["normalization"])
+        digest = train_tokenizer(words, config, tokenizer.uri, normalization)
         tokenizer.set_string_custom_property("digest", digest)

@@ -1,0 +1,50 @@
+"""One form for all text, in the TensorFlow graph: what the corpus did to text, the served model repeats."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+# A pattern of RE2 and what replaces it, or one of Unicode's normalisation forms.
+Step = tuple[str, str] | tuple[str]
+
+
+class TextNormalization:
+    r"""Substitutions and Unicode forms, in order.
+
+    Args:
+        steps: Each a pair of a pattern of RE2 and what replaces every match, or the name of a form (Unicode
+            Standard Annex 15) alone; `firth.recipes.Cleaning.text_steps` gives them.
+
+    Raises:
+        ValueError: for a step that is neither.
+
+    Example:
+
+    >>> normalization = TextNormalization([(r"\s+", " "), ("NFC",)])
+    >>> normalization(tf.constant(["cafe\u0301  au lait"])).numpy()[0].decode()
+    'café au lait'
+    """
+
+    def __init__(self, steps: Sequence[Sequence[str]] = ()):
+        self.steps: tuple[Step, ...] = tuple(_step(step) for step in steps)
+
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        """Returns string [batch] in its one form."""
+        for step in self.steps:
+            if len(step) == 1:
+                text = tf_text.normalize_utf8(text, step[0])
+            else:
+                text = tf.strings.regex_replace(text, *step)
+        return text
+
+    @property
+    def settings(self) -> dict:
+        """What makes this again, fit for JSON."""
+        return {"normalization": [list(step) for step in self.steps]}
+
+
+def _step(step: Sequence[str]) -> Step:
+    if isinstance(step, str) or len(step) not in (1, 2):
+        raise ValueError(f"normalization: {step!r} is neither [pattern, replacement] nor [form]")
+    return (step[0],) if len(step) == 1 else (step[0], step[1])
