@@ -86,22 +86,23 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         """
         with tf.device("CPU"):
             text = tf.convert_to_tensor(inputs, tf.string)
-            normalized = self._normalizer.normalize(text if normalized else self._normalization(text))
-            return tf.strings.split(tf.strings.regex_replace(normalized, ideograph_pattern(), r" \1 "))
+            cleaned = self._normalizer.normalize(text if normalized else self._normalization(text))
+            return tf.strings.split(tf.strings.regex_replace(cleaned, ideograph_pattern(), r" \1 "))
 
-    def tokenize(self, inputs) -> tf.RaggedTensor | tf.Tensor:
+    def tokenize(self, inputs, normalized: bool = False) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without `<S>` and `</S>`.
 
         Args:
             inputs: string [batch] or string [], tensors or Python strings.
+            normalized: As for `split`.
 
         Returns:
             int32 [batch, (words)], ragged; int32 [words] for a single string.
         """
         text = tf.convert_to_tensor(inputs, tf.string)
         if text.shape.rank == 0:
-            return self.word_ids(self.split(text[tf.newaxis])).flat_values
-        return self.word_ids(self.split(text))
+            return self.word_ids(self.split(text[tf.newaxis], normalized)).flat_values
+        return self.word_ids(self.split(text, normalized))
 
     def call(self, inputs, training=None):
         """Tokenizes: the same as `tokenize`."""
