@@ -5,5 +5,7 @@ workers=$1
 export TF_CPP_MIN_LOG_LEVEL=${TF_CPP_MIN_LOG_LEVEL:-2}
 
 .venv/bin/python -m pytest -n "$workers" --dist loadfile
+# Tests compile much and compute little, so XLA leaves out the passes that take long.
+export XLA_FLAGS="--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true ${XLA_FLAGS:-}"
 echo "Layers and models on the JAX backend:"
 KERAS_BACKEND=jax .venv-jax/bin/python -m pytest tests/layers tests/models -p no:cacheprovider -n "$workers" --dist loadfile
