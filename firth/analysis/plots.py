@@ -47,6 +47,8 @@ _STYLE = {
 # Samples of a corpus, as they are called and drawn.
 STAGES = (("read", "as read", MUTED), ("cleaned", "cleaned", FIRST))
 MOST_LANGUAGES = 10
+# More beside one another would overlap.
+MOST_LABELS = 10
 History = Sequence[Mapping[str, float]]
 
 
@@ -121,7 +123,8 @@ def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -
             places = [index + 0.4 * offset - 0.2 for index in range(len(histogram["documents"]))]
             axes.bar(places, histogram["documents"], width=0.4, color=color, label=label)
             widest = max(widest, histogram["lower"], key=len)
-        axes.set_xticks(range(len(widest)), [f"{lower:,}" for lower in widest], rotation=45)
+        each = -(-len(widest) // MOST_LABELS) or 1
+        axes.set_xticks(range(0, len(widest), each), [f"{lower:,}" for lower in widest[::each]], rotation=45)
         axes.set(xlabel=f"{unit} of a document, at least", ylabel="documents")
         axes.grid(axis="x", visible=False)
         axes.legend()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firth.cli import commands, import_weights, predict, recipes, report, run, runs, show
+from firth.cli import commands, curate, import_weights, predict, recipes, report, run, runs, show
 from firth.cli.output import ExitCode, print_error
 
 HELP = """Raw text to a validated, served language model.
@@ -20,6 +20,7 @@ app = typer.Typer(
     epilog=commands.epilog(
         "firth run demo",
         "firth run bert_mini --text 'books/*.txt'",
+        "firth curate bert_mini --text 'books/*.txt'",
         "firth predict bert_mini fill-mask 'The [MASK] of the house.'",
         after="Exit codes: 0 done; 1 it failed; 2 wrong usage, recipe or source; 3 done, but not blessed.",
     ),
@@ -29,7 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, recipes, show, runs, report, predict, import_weights):
+for module in (run, curate, recipes, show, runs, report, predict, import_weights):
     module.register(app)
 
 

@@ -7,12 +7,8 @@ from typing import Any
 
 from firth.cli.output import ExitCode, fail
 
-RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE, REPORT_FILE = (
-    "recipe.yaml",
-    "run.json",
-    "timings.json",
-    "report.html",
-)
+RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE = "recipe.yaml", "run.json", "timings.json"
+REPORT_FILE, CORPUS_PAGE_FILE = "report.html", "corpus_report.html"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,13 +33,15 @@ class RunOnDisk:
         if self.is_finished:
             return "blessed" if self.summary.get("blessed") else "not blessed"
         failed = [name for name, timing in self.timings.items() if timing.get("state") == "failed"]
-        return f"failed in {failed[-1]}" if failed else "unfinished"
+        if failed:
+            return f"failed in {failed[-1]}"
+        return "curated" if not self.summary and self.report else "unfinished"
 
     @property
     def report(self) -> pathlib.Path | None:
-        """The report's path; None where there is none."""
-        path = self.directory / REPORT_FILE
-        return path if path.exists() else None
+        """The report's path, that of the corpus alone where there is no other; None where there is none."""
+        paths = (self.directory / file for file in (REPORT_FILE, CORPUS_PAGE_FILE))
+        return next((path for path in paths if path.exists()), None)
 
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:

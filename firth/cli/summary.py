@@ -3,12 +3,12 @@
 import json
 import pathlib
 import shlex
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from firth.analysis.losses import main_perplexity
 from firth.analysis.verdicts import Verdict, overall, verdicts
 from firth.cli import commands
+from firth.cli.funnel import corpus_line
 from firth.cli.runs_on_disk import REPORT_FILE
 
 if TYPE_CHECKING:
@@ -39,31 +39,6 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     asked = ask_with(recipe) if result.pushed is not None else []
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
-
-
-def corpus_line(funnel: list[dict[str, Any]]) -> str:
-    """Returns how many documents were read, kept, dropped and rejected, from a corpus report's funnel.
-
-    Example:
-
-    >>> rejected = {"invalid_utf8": {"documents": 2}}
-    >>> dropped = {"too_few_words": {"documents": 3}}
-    >>> read = {"step": "read", "documents_in": 9, "dropped": {}, "rejected": rejected}
-    >>> length = {"step": "length", "documents_in": 7, "dropped": dropped, "rejected": {}}
-    >>> corpus_line([read, length])
-    'corpus: 9 documents read, 4 kept, 3 dropped (too_few_words 3), 2 rejected (invalid_utf8 2)'
-    """
-    read = sum(row["documents_in"] for row in funnel if row["step"] == funnel[0]["step"])
-    counts = {"dropped": Counter[str](), "rejected": Counter[str]()}
-    for row in funnel:
-        for fate, reasons in counts.items():
-            reasons.update({reason: count["documents"] for reason, count in row[fate].items()})
-    kept = read - sum(reasons.total() for reasons in counts.values())
-    parts = [f"{read:,} documents read", f"{kept:,} kept"]
-    for fate, reasons in counts.items():
-        named = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-        parts.append(f"{reasons.total():,} {fate}" + (f" ({named})" if named else ""))
-    return f"corpus: {', '.join(parts)}"
 
 
 def perplexity_line(metrics: dict[str, float]) -> str:

@@ -4,8 +4,12 @@ from firth.lazy import lazy_names
 
 _HOMES = {
     "CorpusExampleGen": "corpus_example_gen.component",
+    "CorpusPage": "artifacts",
     "CorpusReport": "artifacts",
+    "CorpusReporter": "corpus_reporter.component",
+    "CorpusValidator": "corpus_validator.component",
     "Curator": "curator.component",
+    "MeasuredLimits": "artifacts",
     "ObjectiveRates": "artifacts",
     "ObjectiveValidator": "objective_validator.component",
     "QualityClassifier": "artifacts",

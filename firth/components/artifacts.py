@@ -27,6 +27,18 @@ class QualityClassifier(Artifact):
     TYPE_NAME = "firth.QualityClassifier"
 
 
+class CorpusPage(Artifact):
+    """`corpus_report.html`: one self-contained page on what became of the documents."""
+
+    TYPE_NAME = "firth.CorpusPage"
+
+
+class MeasuredLimits(Artifact):
+    """`measured_limits.json`: each limit of a corpus that the recipe sets, and what was measured."""
+
+    TYPE_NAME = "firth.MeasuredLimits"
+
+
 class ObjectiveRates(Artifact):
     """`objective_rates.json`: what the objective did to rows of the train split, and what it should do."""
 

@@ -1,28 +1,37 @@
-"""Runs a recipe's pipeline on this machine, in one folder, with a lock, a log and timings."""
+"""Runs a recipe's pipelines on this machine, in one folder, with a lock, a log and timings."""
 
 import contextlib
-import dataclasses
-import datetime
-import json
 import os
 import pathlib
-import shutil
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import filelock
 
 from firth.pipelines import logs
 from firth.pipelines.events import Event, Timings, listening
+from firth.pipelines.results import (
+    CORPUS_PAGE_FILE,
+    METADATA_FILE,
+    ComponentResult,
+    CurationResult,
+    RunResult,
+    collect_curation,
+    collect_run,
+    copy_pages,
+    outputs_of,
+)
 from firth.recipes import Recipe
 from firth.recipes.loading import recipe_to_yaml
 
-Outputs = dict[str, dict[str, pathlib.Path]]
-
 LOCK_FILE = ".lock"
 RECIPE_FILE = "recipe.yaml"
-REPORT_FILE = "report.html"
-SUMMARY_FILE = "run.json"
+
+OnEvent = Callable[[Event], None]
+# Makes a recipe's pipeline in a folder.
+MakePipeline = Callable[[Recipe, pathlib.Path], Any]
+Result = TypeVar("Result")
 
 
 class RunLockedError(RuntimeError):
@@ -36,44 +45,19 @@ class RunFailedError(RuntimeError):
         component: Its TFX id; None where the run failed before the first component.
         message: What went wrong, in a sentence or two.
         log_path: Where the whole story stands.
+        corpus_page: The page on the corpus, where the run came so far as to write it.
     """
 
-    def __init__(self, component: str | None, message: str, log_path: pathlib.Path):
+    def __init__(
+        self,
+        component: str | None,
+        message: str,
+        log_path: pathlib.Path,
+        corpus_page: pathlib.Path | None = None,
+    ):
         super().__init__(f"{component or 'the run'} failed: {message}")
         self.component, self.message, self.log_path = component, message, log_path
-
-
-@dataclasses.dataclass(frozen=True)
-class ComponentResult:
-    """How one component ended: `finished` or `cached`, in seconds and bytes of peak resident memory."""
-
-    name: str
-    state: str
-    seconds: float
-    peak_bytes: int
-
-
-@dataclasses.dataclass(frozen=True)
-class RunResult:
-    """What a run left behind.
-
-    Attributes:
-        run_dir: The run's folder.
-        components: In the order in which they ended.
-        blessed: Whether the model kept all its thresholds and answered as a server would ask it.
-        pushed: The served version's folder; None where there is none.
-        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
-        outputs: The folder of each component's outputs, cached ones included.
-        log_path: The run's log.
-    """
-
-    run_dir: pathlib.Path
-    components: tuple[ComponentResult, ...]
-    blessed: bool
-    pushed: pathlib.Path | None
-    evaluation: dict[str, dict[str, float]]
-    outputs: Outputs
-    log_path: pathlib.Path
+        self.corpus_page = corpus_page
 
 
 def run(
@@ -81,7 +65,8 @@ def run(
     root: str | os.PathLike[str],
     name: str | None = None,
     verbose: bool = False,
-    on_event: Callable[[Event], None] = lambda event: None,
+    on_event: OnEvent = lambda event: None,
+    beam_pipeline_args: Sequence[str] = (),
 ) -> RunResult:
     """Runs the pre-training pipeline of a recipe in `root/name`, reusing whatever has not changed.
 
@@ -91,18 +76,60 @@ def run(
         name: The run's folder below it; the recipe's name where it is not given.
         verbose: Print what TFX and TensorFlow print, instead of keeping it in the log alone.
         on_event: Called with each event (see `firth.pipelines.events`), from this thread or another.
+        beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
 
     Raises:
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-    run_dir = pathlib.Path(root).resolve() / (name or recipe.name)
+
+    def make(recipe: Recipe, run_dir: pathlib.Path):
+        return create_local_pipeline(recipe, run_dir, beam_pipeline_args)
+
+    return _run(recipe, _folder(root, name or recipe.name), verbose, on_event, make, collect_run)
+
+
+def curate(
+    recipe: Recipe,
+    root: str | os.PathLike[str],
+    name: str | None = None,
+    verbose: bool = False,
+    on_event: OnEvent = lambda event: None,
+    beam_pipeline_args: Sequence[str] = (),
+) -> CurationResult:
+    """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder goes on from it.
+
+    Arguments and errors are those of `run`.
+    """
+
+    def make(recipe: Recipe, run_dir: pathlib.Path):
+        from firth.pipelines.curate import create_pipeline
+
+        return create_pipeline(recipe, **_places(run_dir), **_beam(beam_pipeline_args))
+
+    return _run(recipe, _folder(root, name or recipe.name), verbose, on_event, make, collect_curation)
+
+
+def _folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
+    run_dir = pathlib.Path(root).resolve() / name
     run_dir.mkdir(parents=True, exist_ok=True)
+    return run_dir
+
+
+def _run(
+    recipe: Recipe,
+    run_dir: pathlib.Path,
+    verbose: bool,
+    on_event: OnEvent,
+    make_pipeline: MakePipeline,
+    collect: Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result],
+) -> Result:
     with _locked(run_dir):
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if verbose else logs.output_in(log_path)
         with quiet:
-            return _run_locked(recipe, run_dir, log_path, on_event)
+            ended = _execute(recipe, run_dir, log_path, on_event, make_pipeline)
+            return collect(run_dir, ended, log_path)
 
 
 @contextlib.contextmanager
@@ -120,9 +147,13 @@ def _locked(run_dir: pathlib.Path) -> Iterator[None]:
         lock.release()
 
 
-def _run_locked(
-    recipe: Recipe, run_dir: pathlib.Path, log_path: pathlib.Path, on_event: Callable[[Event], None]
-) -> RunResult:
+def _execute(
+    recipe: Recipe,
+    run_dir: pathlib.Path,
+    log_path: pathlib.Path,
+    on_event: OnEvent,
+    make_pipeline: MakePipeline,
+) -> tuple[ComponentResult, ...]:
     timings = Timings(run_dir / "timings.json")
     ended: list[ComponentResult] = []
 
@@ -134,57 +165,24 @@ def _run_locked(
 
     with listening(follow) as listener:
         try:
-            _execute(recipe, run_dir)
+            _run_pipeline(recipe, run_dir, make_pipeline)
         except Exception as error:
             component = listener.current
             listener.close_component("failed")
             _log_traceback(log_path)
-            raise RunFailedError(component, explain(error), log_path) from error
-    return _finish(run_dir, tuple(ended), log_path)
+            page = _corpus_page(run_dir) if component else None
+            raise RunFailedError(component, explain(error), log_path, page) from error
+    return tuple(ended)
 
 
-def _finish(run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path) -> RunResult:
-    from firth.pipelines.lineage import newest_outputs
-
-    outputs = newest_outputs(run_dir / "metadata.sqlite")
-    _copy_report(run_dir, outputs)
-    result = RunResult(
-        run_dir,
-        ended,
-        _is_blessed(outputs),
-        _newest_version(run_dir),
-        _evaluation(outputs),
-        outputs,
-        log_path,
-    )
-    _write_summary(result)
-    return result
+def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
+    """Returns the page on the corpus that the failed run wrote, put into its folder."""
+    outputs = outputs_of(run_dir)
+    copy_pages(run_dir, outputs)
+    return run_dir / CORPUS_PAGE_FILE if outputs.get("CorpusReporter") else None
 
 
-def _evaluation(outputs: Outputs) -> dict[str, dict[str, float]]:
-    from firth.evaluation import load_evaluation
-
-    folder = outputs.get("Evaluator", {}).get("evaluation")
-    return load_evaluation(str(folder)) if folder is not None else {}
-
-
-def _write_summary(result: RunResult) -> None:
-    """Writes `run.json`, from which `firth runs` and `firth predict` read without loading TFX."""
-    summary = {
-        "finished": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "blessed": result.blessed,
-        "pushed": str(result.pushed) if result.pushed else None,
-        "evaluation": result.evaluation,
-        "outputs": {
-            name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
-        },
-    }
-    temporary = result.run_dir / f"{SUMMARY_FILE}.partial"
-    temporary.write_text(json.dumps(summary, indent=1), encoding="utf-8")
-    os.replace(temporary, result.run_dir / SUMMARY_FILE)
-
-
-def _execute(recipe: Recipe, run_dir: pathlib.Path) -> None:
+def _run_pipeline(recipe: Recipe, run_dir: pathlib.Path, make_pipeline: MakePipeline) -> None:
     (run_dir / RECIPE_FILE).write_text(recipe_to_yaml(recipe), encoding="utf-8")
     # Logical devices can only be made before anything touches TensorFlow's context.
     from firth.training.distribution import prepare_devices
@@ -192,21 +190,29 @@ def _execute(recipe: Recipe, run_dir: pathlib.Path) -> None:
     prepare_devices(recipe.training)
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
-    LocalDagRunner().run(create_local_pipeline(recipe, run_dir))
+    LocalDagRunner().run(make_pipeline(recipe, run_dir))
 
 
-def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path):
+def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()):
     """Returns the recipe's pipeline with everything it keeps below `run_dir`."""
     from firth.pipelines.pretrain import create_pipeline
 
     return create_pipeline(
         recipe,
-        str(run_dir / "pipeline"),
+        **_places(run_dir),
         serving_dir=str(run_dir / "serving"),
         checkpoint_root=str(run_dir / "checkpoints"),
         run_dir=str(run_dir),
-        metadata_path=str(run_dir / "metadata.sqlite"),
+        **_beam(beam_pipeline_args),
     )
+
+
+def _places(run_dir: pathlib.Path) -> dict[str, Any]:
+    return {"pipeline_root": str(run_dir / "pipeline"), "metadata_path": str(run_dir / METADATA_FILE)}
+
+
+def _beam(beam_pipeline_args: Sequence[str]) -> dict[str, Any]:
+    return {"beam_pipeline_args": beam_pipeline_args} if beam_pipeline_args else {}
 
 
 def _log_traceback(log_path: pathlib.Path) -> None:
@@ -228,25 +234,3 @@ def explain(error: BaseException) -> str:
     if "\n" in message and "Traceback (most recent call last)" in message:
         message = message.splitlines()[-1]
     return message or type(error).__name__
-
-
-def _copy_report(run_dir: pathlib.Path, outputs: Outputs) -> None:
-    folder = outputs.get("Reporter", {}).get("report")
-    if folder is not None:
-        temporary = run_dir / f"{REPORT_FILE}.partial"
-        shutil.copyfile(folder / REPORT_FILE, temporary)
-        os.replace(temporary, run_dir / REPORT_FILE)
-
-
-def _is_blessed(outputs: Outputs) -> bool:
-    """Whether both the Evaluator and the ServingValidator blessed the model."""
-    evaluation = outputs.get("Evaluator", {}).get("blessing")
-    serving = outputs.get("ServingValidator", {}).get("blessing")
-    blessed = evaluation is not None and (evaluation / "BLESSED").exists()
-    return blessed and serving is not None and (serving / "INFRA_BLESSED").exists()
-
-
-def _newest_version(run_dir: pathlib.Path) -> pathlib.Path | None:
-    # The Pusher copies saved_model.pb last: a version without it was cut short.
-    versions = [path.parent for path in (run_dir / "serving").glob("*/saved_model.pb")]
-    return max(versions, key=lambda path: int(path.name), default=None)

@@ -1,8 +1,9 @@
 """The pre-training pipeline: from raw text to a served model.
 
 CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator
-                 -> Curator -> TokenizerGen -> SequenceGen -> ObjectiveValidator -> Trainer
-                 -> Evaluator -> ServingValidator -> Pusher -> Reporter
+                 -> Curator -> CorpusReporter -> CorpusValidator
+                 -> TokenizerGen -> SequenceGen -> ObjectiveValidator -> Trainer -> Evaluator
+                 -> ServingValidator -> Pusher -> Reporter
 """
 
 import os
@@ -10,24 +11,20 @@ from collections.abc import Sequence
 
 from tfx import v1 as tfx
 from tfx.dsl.components.common.resolver import ResolverStrategy
-from tfx.orchestration import metadata
 
 from firth.components import (
-    CorpusExampleGen,
-    Curator,
     ObjectiveValidator,
     Reporter,
     SequenceGen,
     ServingValidator,
     TokenizerGen,
 )
-from firth.corpus import fingerprint
 from firth.evaluation import build_eval_config
 from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
+from firth.pipelines.corpus import IN_PROCESS_BEAM, assemble, corpus_components
 from firth.recipes import Evaluation, Recipe
 
 RUN_FN = "firth.training.run_fn.run_fn"
-IN_PROCESS_BEAM = ("--direct_running_mode=in_memory", "--direct_num_workers=1")
 
 
 def create_pipeline(
@@ -60,7 +57,7 @@ def create_pipeline(
             TFX's own `LatestBlessedModelStrategy` only.
 
     Raises:
-        firth.corpus.SourceError: if a source names no file.
+        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
     """
     corpus = _corpus(recipe)
     checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
@@ -80,48 +77,27 @@ def create_pipeline(
         recipe=recipe,
         run_dir=run_dir,
     )
-    connection = metadata_path and metadata.sqlite_metadata_connection_config(metadata_path)
-    return tfx.dsl.Pipeline(
-        pipeline_name=recipe.name,
-        pipeline_root=pipeline_root,
-        components=[*corpus.values(), *model.values(), push, reporter],
-        enable_cache=enable_cache,
-        metadata_connection_config=connection or None,
-        beam_pipeline_args=list(beam_pipeline_args),
-    )
+    components = [*corpus.values(), *model.values(), push, reporter]
+    return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
 def _corpus(recipe: Recipe) -> dict:
     """From files to packed rows."""
-    example_gen = CorpusExampleGen(sources=recipe.sources, fingerprint=fingerprint(recipe.sources))
-    examples = example_gen.outputs["examples"]
-    statistics = tfx.components.StatisticsGen(examples=examples)
-    schema = tfx.components.SchemaGen(statistics=statistics.outputs["statistics"])
-    validator = tfx.components.ExampleValidator(
-        statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
-    )
-    curator = Curator(examples=examples, cleaning=recipe.cleaning)
+    corpus = corpus_components(recipe)
+    documents = corpus["curator"].outputs["examples"]
     tokenizer = TokenizerGen(
-        examples=curator.outputs["examples"],
-        tokenizer=recipe.tokenizer,
-        normalization=recipe.cleaning.text_steps,
+        examples=documents, tokenizer=recipe.tokenizer, normalization=recipe.cleaning.text_steps
     )
+    # It reads nothing of the validator's, and is not started where that one fails.
+    tokenizer.add_upstream_node(corpus["corpus_validator"])
     sequences = SequenceGen(
-        examples=curator.outputs["examples"],
+        examples=documents,
         tokenizer=tokenizer.outputs["tokenizer"],
         sequences=recipe.sequences,
         special_tokens=recipe.objective.special_tokens,
         raw_length=recipe.objective.raw_length(recipe.sequences),
     )
-    return {
-        "example_gen": example_gen,
-        "statistics": statistics,
-        "schema": schema,
-        "validator": validator,
-        "curator": curator,
-        "tokenizer": tokenizer,
-        "sequences": sequences,
-    }
+    return {**corpus, "tokenizer": tokenizer, "sequences": sequences}
 
 
 def _model(
@@ -174,7 +150,8 @@ def _baseline(trainer: tfx.components.Trainer, strategy: type[ResolverStrategy])
 
 def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
-    return recipe.model_copy(update={"description": "", "evaluation": Evaluation()})
+    cleaning = recipe.cleaning.without_limits()
+    return recipe.model_copy(update={"description": "", "evaluation": Evaluation(), "cleaning": cleaning})
 
 
 def _push(model: dict, serving_dir: str) -> tfx.components.Pusher:

@@ -150,8 +150,8 @@ def test_limits_stand_beside_what_was_measured():
     limits = CorpusLimits(max_source_fraction=0.5, min_documents=11)
     text = corpus_page(limits=limits)
     largest = "0.6364 of the bytes that are left are of source 'books'"
-    assert f"cleaning.limits.max_source_fraction 0.5 {largest} broken" in text
-    assert "cleaning.limits.min_documents 11 11 documents are left kept" in text
+    assert f"broken cleaning.limits.max_source_fraction 0.5 {largest}" in text
+    assert "kept cleaning.limits.min_documents 11 11 documents are left" in text
     assert "Limits broken 1 of 2 that are set" in text
 
 

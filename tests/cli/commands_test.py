@@ -6,7 +6,7 @@ from firth.recipes import load_recipe, preset_names
 from tests.cli.conftest import METRICS
 
 BLESSED = {"blessed": True, "evaluation": {"overall": METRICS}}
-COMMANDS = ("run", "recipes", "show", "runs", "report", "predict", "import")
+COMMANDS = ("run", "curate", "recipes", "show", "runs", "report", "predict", "import")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -73,10 +73,13 @@ def test_runs_are_listed_with_their_evaluation(firth, make_run):
     make_run("good", summary=BLESSED, timings={"Trainer": {"state": "finished", "seconds": 75.0}})
     make_run("bad", timings={"Trainer": {"state": "failed", "seconds": 1.0}}, report=False)
     make_run("new", report=False)
+    (make_run("corpus", report=False) / "corpus_report.html").write_text("<!DOCTYPE html>")
     lines = {line.split()[0]: " ".join(line.split()) for line in firth("runs").output.splitlines()}
     assert lines["good"] == "good blessed 120.5 840.2 1 min 15 s yes"
     assert lines["bad"] == "bad failed in Trainer - - 1.0 s -"
     assert lines["new"] == "new unfinished - - - -"
+    assert lines["corpus"] == "corpus curated - - - yes"
+    assert firth("report", "corpus").stdout == "firth-runs/corpus/corpus_report.html\n"
 
 
 def test_a_run_that_failed_after_it_had_finished_is_a_failed_one(firth, make_run):

@@ -24,7 +24,9 @@ def loaded_by(*arguments):
     return process.stdout.splitlines()[-1].split()[1:]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["predict", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["curate", "--help"], ["predict", "--help"], ["--version"]]
+)
 def test_help_loads_nothing_heavy(arguments):
     assert loaded_by(*arguments) == []
 

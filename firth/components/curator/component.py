@@ -7,13 +7,17 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.curator.executor import Executor
+from firth.corpus import files_digest
 from firth.recipes.cleaning import Cleaning
 
 
 class CuratorSpec(ComponentSpec):
     """Inputs, outputs and parameters of Curator. TFX wants inputs and outputs named apart."""
 
-    PARAMETERS = {"cleaning": ExecutionParameter(type=str)}  # noqa: RUF012
+    PARAMETERS = {  # noqa: RUF012
+        "cleaning": ExecutionParameter(type=str),
+        "files_digest": ExecutionParameter(type=str),
+    }
     INPUTS = {"documents": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
     OUTPUTS = {  # noqa: RUF012
         "examples": ChannelParameter(type=standard_artifacts.Examples),
@@ -27,12 +31,16 @@ class Curator(base_beam_component.BaseBeamComponent):
 
     Args:
         examples: From CorpusExampleGen.
-        cleaning: The part of the recipe: the steps and the split.
+        cleaning: The part of the recipe: the steps and the split. Its limits are for CorpusValidator. The
+            cached output is used again only while the files that steps read keep their contents.
 
     Outputs:
         examples: The documents that are left, splits `train` and `eval`.
         report: `corpus_report.json`, see `firth.corpus.report.build_report`, and what steps report beside it.
         classifiers: Where the cleaning has steps of kind `classifier`, what they trained.
+
+    Raises:
+        firth.corpus.CorpusError: if a file that a step reads is not there.
     """
 
     SPEC_CLASS = CuratorSpec
@@ -42,7 +50,8 @@ class Curator(base_beam_component.BaseBeamComponent):
         trains = any(step.kind == "classifier" for step in cleaning.steps)
         spec = CuratorSpec(
             documents=examples,
-            cleaning=cleaning.to_json(),
+            cleaning=cleaning.without_limits().to_json(),
+            files_digest=files_digest(cleaning),
             examples=types.Channel(type=standard_artifacts.Examples),
             report=types.Channel(type=CorpusReport),
             classifiers=types.Channel(type=QualityClassifier) if trains else None,

@@ -25,7 +25,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Args:
             input_dict: `documents`, of one split.
             output_dict: `examples`, `report`, and `classifiers` where the cleaning trains any.
-            exec_properties: `cleaning` as JSON.
+            exec_properties: `cleaning` as JSON, and `files_digest`.
 
         Raises:
             firth.corpus.EmptyCorpusError: if nothing is left, or nothing for one of the splits.

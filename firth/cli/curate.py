@@ -1,0 +1,75 @@
+"""`firth curate`: from a recipe's sources to a cleaned corpus and its funnel."""
+
+import json
+import pathlib
+import shlex
+from typing import TYPE_CHECKING
+
+import typer
+
+from firth.cli import commands, execution
+from firth.cli.runs_on_disk import CORPUS_PAGE_FILE
+
+if TYPE_CHECKING:
+    from firth.pipelines.local import CurationResult
+
+# The table is as wide as it has to be: names of rules must not be cut, in a log least of all.
+WIDEST = 1000
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the subcommand."""
+    examples = commands.epilog(
+        "firth curate my_recipe.yaml",
+        "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
+        "firth curate my_recipe.yaml --beam-arg=--direct_running_mode=multi_processing "
+        "--beam-arg=--direct_num_workers=8",
+        after=(
+            "firth run with the same recipe and folder goes on from here. Exit codes: 0 done; 1 it failed, "
+            "or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks the "
+            "recipe's limits; 130 interrupted."
+        ),
+    )
+    app.command("curate", epilog=examples, context_settings=execution.SETTINGS)(_curate)
+
+
+def _curate(
+    context: typer.Context,
+    recipe: commands.RecipeName,
+    text: execution.Text = None,
+    jsonl: execution.Jsonl = None,
+    text_key: execution.TextKey = "text",
+    overrides: commands.Overrides = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+    name: execution.Name = None,
+    beam_arg: execution.BeamArgs = None,
+    verbose: execution.Verbose = False,
+) -> None:
+    """Reads, cleans and checks a recipe's corpus, prints the funnel, and writes a page on it.
+
+    Of the recipe its sources and its cleaning count.
+    """
+    options = execution.beam_args(beam_arg)
+    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
+    from firth.pipelines import local
+
+    result = execution.execute(local.curate, checked, root, name, verbose, options)
+    _print_summary(result, root)
+
+
+def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
+    from rich.console import Console
+
+    from firth.cli.funnel import corpus_line, funnel_table
+
+    console = Console(highlight=False, soft_wrap=True, width=WIDEST)
+    report = json.loads((result.outputs["Curator"]["report"] / "corpus_report.json").read_text("utf-8"))
+    console.print()
+    console.print(funnel_table(report["funnel"]))
+    console.print()
+    console.print(corpus_line(report["funnel"]), markup=False)
+    console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)
+    console.print(f"report: {result.run_dir / CORPUS_PAGE_FILE}", markup=False)
+    place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    console.print("\nnext:")
+    console.print(f"  firth report {shlex.quote(result.run_dir.name)}{place} --open", markup=False)

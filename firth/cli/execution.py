@@ -1,0 +1,119 @@
+"""Running a recipe's pipeline from the command line: options, progress, and what is said when it fails."""
+
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+
+import typer
+
+from firth.cli.output import ExitCode, fail, print_error, terminal
+from firth.cli.recipe_options import recipe_or_exit, require_files, sources_option
+
+if TYPE_CHECKING:
+    from firth.pipelines.local import RunFailedError
+    from firth.recipes import Recipe
+
+Result = TypeVar("Result")
+
+QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
+# Arguments too many are taken for a pattern that the shell expanded, and refused with that hint.
+SETTINGS = {"allow_extra_args": True}
+
+Text = Annotated[
+    list[str] | None,
+    typer.Option("--text", metavar="GLOB", help="Text files in place of the recipe's sources; repeatable."),
+]
+Jsonl = Annotated[
+    list[str] | None,
+    typer.Option("--jsonl", metavar="GLOB", help="JSON-lines files in place of its sources; repeatable."),
+]
+TextKey = Annotated[str, typer.Option("--text-key", help="Where the text stands in a JSON line.")]
+Name = Annotated[
+    str | None, typer.Option("--name", help="The run's folder below the root; else the recipe's name.")
+]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show what TFX and TensorFlow print.")]
+BeamArgs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--beam-arg",
+        metavar="OPTION",
+        help="An option of Beam, such as --beam-arg=--runner=FlinkRunner; repeatable. Without any, Beam runs "
+        "in this process.",
+    ),
+]
+
+
+def recipe_of(
+    context: typer.Context,
+    name: str,
+    text: Sequence[str] | None,
+    jsonl: Sequence[str] | None,
+    text_key: str,
+    overrides: Sequence[str] | None,
+) -> "Recipe":
+    """Returns the recipe that the options describe, checked; ends the command where they make no sense."""
+    if context.args:
+        fail(f"unexpected {' '.join(context.args[:3])}; {QUOTE_HINT}", ExitCode.USAGE)
+    sources = sources_option(text or (), jsonl or (), text_key)
+    checked = recipe_or_exit(name, [*sources, *(overrides or ())])
+    require_files(checked)
+    return checked
+
+
+def beam_args(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Returns Beam's options as they were given; ends the command where one is none.
+
+    Example:
+
+    >>> beam_args(["--runner=FlinkRunner"]), beam_args(None)
+    (('--runner=FlinkRunner',), ())
+    """
+    for option in given or ():
+        if not option.startswith("--"):
+            fail(f"--beam-arg {option}: write it as --beam-arg=--runner=FlinkRunner", ExitCode.USAGE)
+    return tuple(given or ())
+
+
+def execute(
+    run: Callable[..., Result],
+    recipe: "Recipe",
+    root: pathlib.Path,
+    name: str | None,
+    verbose: bool,
+    beam_pipeline_args: Sequence[str],
+) -> Result:
+    """Returns what a function of `firth.pipelines.local` does; what goes wrong ends the command."""
+    from firth.cli.progress import drawing
+    from firth.pipelines import local
+
+    folder = name or recipe.name
+    console = terminal()
+    console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
+    try:
+        with drawing(console, live=console.is_terminal and not verbose) as draw:
+            return run(
+                recipe,
+                root=root,
+                name=folder,
+                verbose=verbose,
+                on_event=draw,
+                beam_pipeline_args=beam_pipeline_args,
+            )
+    except local.RunLockedError as error:
+        fail(str(error))
+    except local.RunFailedError as error:
+        _fail_run(error)
+    except OSError as error:
+        fail(f"{root / folder} cannot be used: {error}")
+    except KeyboardInterrupt:
+        print_error("interrupted; the same command goes on where this one stopped")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
+def _fail_run(error: "RunFailedError") -> NoReturn:
+    from firth.corpus import CorpusError
+
+    if not isinstance(error.__cause__, CorpusError):
+        fail(f"{error}\nThe log is {error.log_path}.")
+    page = f"\nThe page on the corpus is {error.corpus_page}." if error.corpus_page else ""
+    fail(f"{error}{page}\nThe log is {error.log_path}.", ExitCode.USAGE)

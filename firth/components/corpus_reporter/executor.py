@@ -1,0 +1,32 @@
+"""The work of CorpusReporter: hands the report to `firth.analysis` and writes its page."""
+
+import os
+
+from tfx.dsl.components.base import base_executor
+from tfx.types import artifact_utils
+from tfx.utils import io_utils
+
+from firth.analysis import CorpusView, read_corpus_report, render_corpus_report
+from firth.recipes.cleaning import Cleaning
+
+PAGE_FILE = "corpus_report.html"
+
+
+class Executor(base_executor.BaseExecutor):
+    """Writes one page."""
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Writes `corpus_report.html`.
+
+        Args:
+            input_dict: `report`.
+            output_dict: `page`.
+            exec_properties: `name`, and `cleaning` as JSON.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        cleaning = Cleaning.from_json(exec_properties["cleaning"])
+        report, steps = read_corpus_report(artifact_utils.get_single_uri(input_dict["report"]))
+        corpus = CorpusView(report or {}, steps, cleaning.limits)
+        page = render_corpus_report(exec_properties["name"], cleaning, corpus)
+        path = os.path.join(artifact_utils.get_single_uri(output_dict["page"]), PAGE_FILE)
+        io_utils.write_string_file(path, page)

@@ -1,0 +1,5 @@
+"""CorpusValidator: whether the cleaned corpus keeps the recipe's limits."""
+
+from firth.components.corpus_validator.component import CorpusValidator
+
+__all__ = ["CorpusValidator"]

@@ -1,0 +1,72 @@
+"""What all pipelines begin with: from a recipe's sources to a cleaned corpus that keeps its limits."""
+
+from collections.abc import Iterable, Sequence
+
+from tfx import v1 as tfx
+from tfx.dsl.components.base.base_node import BaseNode
+from tfx.orchestration import metadata
+
+from firth.components import CorpusExampleGen, CorpusReporter, CorpusValidator, Curator
+from firth.corpus import fingerprint
+from firth.recipes import Recipe
+
+IN_PROCESS_BEAM = ("--direct_running_mode=in_memory", "--direct_num_workers=1")
+
+
+def corpus_components(recipe: Recipe) -> dict[str, BaseNode]:
+    """Returns the components from files to a validated corpus, by what they are.
+
+    Raises:
+        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
+    """
+    example_gen = CorpusExampleGen(sources=recipe.sources, fingerprint=fingerprint(recipe.sources))
+    examples = example_gen.outputs["examples"]
+    statistics = tfx.components.StatisticsGen(examples=examples)
+    schema = tfx.components.SchemaGen(statistics=statistics.outputs["statistics"])
+    validator = tfx.components.ExampleValidator(
+        statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
+    )
+    curator = Curator(examples=examples, cleaning=recipe.cleaning)
+    report = curator.outputs["report"]
+    reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
+    limits = CorpusValidator(report=report, limits=recipe.cleaning.limits)
+    # The page is there where the corpus is refused.
+    limits.add_upstream_node(reporter)
+    return {
+        "example_gen": example_gen,
+        "statistics": statistics,
+        "schema": schema,
+        "validator": validator,
+        "curator": curator,
+        "corpus_reporter": reporter,
+        "corpus_validator": limits,
+    }
+
+
+def assemble(
+    recipe: Recipe,
+    components: Iterable[BaseNode],
+    pipeline_root: str,
+    metadata_path: str | None,
+    beam_pipeline_args: Sequence[str],
+    enable_cache: bool,
+) -> tfx.dsl.Pipeline:
+    """Returns the pipeline of some components. Pipelines of one recipe share their cached outputs.
+
+    Args:
+        recipe: Gives the name.
+        components: In any order.
+        pipeline_root: Where TFX keeps artifacts.
+        metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Given to every component that runs on Beam.
+        enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+    """
+    connection = metadata_path and metadata.sqlite_metadata_connection_config(metadata_path)
+    return tfx.dsl.Pipeline(
+        pipeline_name=recipe.name,
+        pipeline_root=pipeline_root,
+        components=list(components),
+        enable_cache=enable_cache,
+        metadata_connection_config=connection or None,
+        beam_pipeline_args=list(beam_pipeline_args),
+    )

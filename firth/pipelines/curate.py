@@ -1,0 +1,39 @@
+"""The corpus part of the pre-training pipeline alone: from sources to cleaned documents and a page on them.
+
+CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator
+                 -> Curator -> CorpusReporter -> CorpusValidator
+"""
+
+from collections.abc import Sequence
+
+from tfx import v1 as tfx
+
+from firth.pipelines.corpus import IN_PROCESS_BEAM, assemble, corpus_components
+from firth.recipes import Recipe
+
+
+def create_pipeline(
+    recipe: Recipe,
+    pipeline_root: str,
+    *,
+    metadata_path: str | None = None,
+    beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
+    enable_cache: bool = True,
+) -> tfx.dsl.Pipeline:
+    """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
+
+    Of the recipe its sources and its cleaning count. In the same folders, `pretrain.create_pipeline` goes on
+    from its outputs.
+
+    Args:
+        recipe: What to build.
+        pipeline_root: Where TFX keeps artifacts; any file system that TFX reads.
+        metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Given to every component that runs on Beam.
+        enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+
+    Raises:
+        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
+    """
+    components = corpus_components(recipe).values()
+    return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)

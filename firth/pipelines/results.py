@@ -1,0 +1,141 @@
+"""What a local run leaves behind, and how it is found and kept."""
+
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import shutil
+
+Outputs = dict[str, dict[str, pathlib.Path]]
+
+REPORT_FILE = "report.html"
+CORPUS_PAGE_FILE = "corpus_report.html"
+SUMMARY_FILE = "run.json"
+METADATA_FILE = "metadata.sqlite"
+# The component and output that hold each page.
+_PAGES = {REPORT_FILE: ("Reporter", "report"), CORPUS_PAGE_FILE: ("CorpusReporter", "page")}
+
+
+@dataclasses.dataclass(frozen=True)
+class ComponentResult:
+    """How one component ended: `finished` or `cached`, in seconds and bytes of peak resident memory."""
+
+    name: str
+    state: str
+    seconds: float
+    peak_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class CurationResult:
+    """What a run of the corpus part left behind.
+
+    Attributes:
+        run_dir: The run's folder.
+        components: In the order in which they ended.
+        outputs: The folder of each component's outputs, cached ones included.
+        log_path: The run's log.
+    """
+
+    run_dir: pathlib.Path
+    components: tuple[ComponentResult, ...]
+    outputs: Outputs
+    log_path: pathlib.Path
+
+
+@dataclasses.dataclass(frozen=True)
+class RunResult(CurationResult):
+    """What a run left behind.
+
+    Attributes:
+        blessed: Whether the model kept all its thresholds and answered as a server would ask it.
+        pushed: The served version's folder; None where there is none.
+        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
+    """
+
+    blessed: bool
+    pushed: pathlib.Path | None
+    evaluation: dict[str, dict[str, float]]
+
+
+def collect_curation(
+    run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
+) -> CurationResult:
+    """Returns what the newest run in a folder made; its page stands in the folder afterwards."""
+    outputs = outputs_of(run_dir)
+    copy_pages(run_dir, outputs)
+    return CurationResult(run_dir, ended, outputs, log_path)
+
+
+def collect_run(
+    run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
+) -> RunResult:
+    """Returns what the newest run in a folder made; its pages and its summary stand there afterwards."""
+    outputs = outputs_of(run_dir)
+    copy_pages(run_dir, outputs)
+    result = RunResult(
+        run_dir=run_dir,
+        components=ended,
+        outputs=outputs,
+        log_path=log_path,
+        blessed=_is_blessed(outputs),
+        pushed=_newest_version(run_dir),
+        evaluation=_evaluation(outputs),
+    )
+    _write_summary(result)
+    return result
+
+
+def outputs_of(run_dir: pathlib.Path) -> Outputs:
+    """Returns the folders of the newest run's outputs."""
+    from firth.pipelines.lineage import newest_outputs
+
+    return newest_outputs(run_dir / METADATA_FILE)
+
+
+def copy_pages(run_dir: pathlib.Path, outputs: Outputs) -> None:
+    """Puts the pages that a run made into its folder."""
+    for file, (component, output) in _PAGES.items():
+        folder = outputs.get(component, {}).get(output)
+        if folder is not None:
+            temporary = run_dir / f"{file}.partial"
+            shutil.copyfile(folder / file, temporary)
+            os.replace(temporary, run_dir / file)
+
+
+def _evaluation(outputs: Outputs) -> dict[str, dict[str, float]]:
+    from firth.evaluation import load_evaluation
+
+    folder = outputs.get("Evaluator", {}).get("evaluation")
+    return load_evaluation(str(folder)) if folder is not None else {}
+
+
+def _write_summary(result: RunResult) -> None:
+    """Writes `run.json`, from which `firth runs` and `firth predict` read without loading TFX."""
+    summary = {
+        "finished": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "blessed": result.blessed,
+        "pushed": str(result.pushed) if result.pushed else None,
+        "evaluation": result.evaluation,
+        "outputs": {
+            name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
+        },
+    }
+    temporary = result.run_dir / f"{SUMMARY_FILE}.partial"
+    temporary.write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    os.replace(temporary, result.run_dir / SUMMARY_FILE)
+
+
+def _is_blessed(outputs: Outputs) -> bool:
+    """Whether both the Evaluator and the ServingValidator blessed the model."""
+    evaluation = outputs.get("Evaluator", {}).get("blessing")
+    serving = outputs.get("ServingValidator", {}).get("blessing")
+    blessed = evaluation is not None and (evaluation / "BLESSED").exists()
+    return blessed and serving is not None and (serving / "INFRA_BLESSED").exists()
+
+
+def _newest_version(run_dir: pathlib.Path) -> pathlib.Path | None:
+    # The Pusher copies saved_model.pb last: a version without it was cut short.
+    versions = [path.parent for path in (run_dir / "serving").glob("*/saved_model.pb")]
+    return max(versions, key=lambda path: int(path.name), default=None)

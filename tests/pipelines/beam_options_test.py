@@ -1,0 +1,89 @@
+"""One recipe for every Beam runner: its pipelines are built for each, as far as no cluster is needed."""
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+from tfx.dsl.compiler.compiler import Compiler
+from tfx.orchestration.local.local_dag_runner import LocalDagRunner  # noqa: F401  (loads what compiling needs)
+
+from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences
+from firth.corpus.record_files import write_records
+from firth.pipelines.curate import create_pipeline
+from firth.recipes import Cleaning, TextSource, load_recipe
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from tests.corpus.helpers import document
+
+OPTIONS = {
+    "Dataflow": [
+        "--runner=DataflowRunner",
+        "--project=no-project",
+        "--region=europe-west1",
+        "--temp_location=gs://no-bucket/temp",
+        "--job_name=firth",
+    ],
+    "Flink": ["--runner=FlinkRunner", "--flink_master=localhost:8081", "--environment_type=LOOPBACK"],
+    "Spark": ["--runner=SparkRunner", "--spark_master_url=spark://localhost:7077"],
+}
+
+
+class Translated(Exception):
+    """The pipeline was translated to Beam's portable form, which is what a runner is sent."""
+
+
+class NotRun(beam.Pipeline):
+    def run(self, test_runner_api="AUTO"):
+        raise Translated(self.to_runner_api())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("documents")
+    write_records(f"{folder}/in", 0, 1, [document("Call me Ishmael.").to_example()])
+    (folder / "a.txt").write_text("Call me Ishmael.")
+    return folder
+
+
+@pytest.mark.parametrize("runner", OPTIONS)
+def test_every_pipeline_is_translated_for_the_runner(runner, folder, monkeypatch):
+    # It would ask the bucket, which is nowhere.
+    monkeypatch.setattr(
+        GoogleCloudOptions, "_warn_if_soft_delete_policy_enabled", lambda *_: None, raising=False
+    )
+
+    def make_pipeline():
+        return NotRun(options=PipelineOptions(OPTIONS[runner]))
+
+    def read():
+        with make_pipeline() as pipeline:
+            _ = pipeline | ReadSources([TextSource(kind="text", paths=(f"{folder}/a.txt",))], str(folder))
+
+    splits = {"train": f"{folder}/train", "eval": f"{folder}/eval"}
+    patterns = dict.fromkeys(splits, f"{folder}/in/*")
+    steps = load_recipe("demo", ["cleaning.steps=[{kind: c4}, {kind: near_duplicates}, {kind: pii}]"])
+    pipelines = {
+        "read": read,
+        "clean": lambda: curate(
+            make_pipeline, str(folder), patterns["train"], steps.cleaning, splits, str(folder)
+        ),
+        "count": lambda: count_corpus_words(
+            make_pipeline, patterns["train"], WordPieceTokenizer(), str(folder)
+        ),
+        "pack": lambda: make_sequences(
+            make_pipeline, patterns, "tokenizer", Sequences(length=32), 3, 29, splits, str(folder)
+        ),
+    }
+    for name, build in pipelines.items():
+        with pytest.raises(Translated) as translated:
+            build()
+        proto = translated.value.args[0]
+        assert len(proto.components.transforms) > 5, name
+
+
+@pytest.mark.parametrize("runner", OPTIONS)
+def test_the_options_reach_the_compiled_tfx_pipeline(runner, folder):
+    recipe = load_recipe("demo", [f"sources=[{{kind: text, paths: [{folder}/a.txt]}}]"])
+    assert recipe.cleaning == Cleaning()
+    pipeline = create_pipeline(recipe, str(folder / "p"), beam_pipeline_args=OPTIONS[runner])
+    compiled = Compiler().compile(pipeline)
+    assert len(compiled.nodes) == 7
+    assert all(option.encode() in compiled.SerializeToString() for option in OPTIONS[runner])

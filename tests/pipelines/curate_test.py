@@ -1,0 +1,114 @@
+"""The corpus part alone, on text made here: what it keeps and writes, its cache, and how it is stopped."""
+
+import json
+import pathlib
+
+import pytest
+
+from firth.corpus import CorpusLimitsError, Document
+from firth.pipelines import local
+from firth.pipelines.pretrain import create_pipeline
+from firth.recipes import load_recipe
+from tests.corpus.helpers import read_records
+
+RECIPE = """\
+sources: [{{kind: text, name: plays, documents: blank_line, paths: [{folder}/*.txt], licence: CC0}}]
+cleaning:
+  steps:
+    - {{kind: length, min_words: 4}}
+    - {{kind: bad_words, lists: [{{path: {folder}/words.list}}]}}
+    - {{kind: exact_duplicates}}
+  split: {{eval_fraction: 0.2}}
+"""
+TEXTS = [f"The whale number {i} rose from the sea." for i in range(20)]
+DROPPED = ["Too short.", "Damn this white whale of yours.", TEXTS[0]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("curate")
+    (folder / "a.txt").write_text("\n\n".join([*TEXTS, *DROPPED]))
+    (folder / "words.list").write_text("damn\n")
+    (folder / "mine.yaml").write_text(RECIPE.format(folder=folder))
+    return folder
+
+
+def recipe(folder, *overrides):
+    return load_recipe(folder / "mine.yaml", overrides)
+
+
+@pytest.fixture(scope="module")
+def first(folder):
+    return local.curate(recipe(folder), folder / "runs")
+
+
+def ran(result):
+    return {component.name for component in result.components if component.state == "finished"}
+
+
+def test_documents_report_and_page(first, folder):
+    names = [component.name for component in first.components]
+    behind = ["CorpusExampleGen", "Curator", "CorpusReporter", "CorpusValidator"]
+    assert [name for name in names if name in behind] == behind and "ExampleValidator" in names
+    examples = first.outputs["Curator"]["examples"]
+    kept = {Document.from_example(each).text for each in read_records(f"{examples}/Split-*/*")}
+    assert kept == set(TEXTS)
+    page = (first.run_dir / "corpus_report.html").read_text()
+    assert "23 in = 20 kept + 3 dropped + 0 rejected" in page and "Damn this white whale" in page
+    assert not (first.run_dir / "run.json").exists() and not (first.run_dir / "report.html").exists()
+
+
+def test_a_broken_limit_stops_it_with_the_page_written_and_nothing_cleaned_again(first, folder):
+    limits = "cleaning.limits={max_dropped_fraction: 0.1, min_documents: 20}"
+    (first.run_dir / "corpus_report.html").unlink()
+    with pytest.raises(local.RunFailedError, match=r"max_dropped_fraction is 0\.1, but 0\.1304 ") as caught:
+        local.curate(recipe(folder, limits), folder / "runs")
+    assert caught.value.component == "CorpusValidator"
+    assert isinstance(caught.value.__cause__, CorpusLimitsError)
+    assert "min_documents" not in str(caught.value)
+    page = caught.value.corpus_page
+    assert page == first.run_dir / "corpus_report.html" and "broken" in page.read_text()
+    report = pathlib.Path(str(caught.value).split("The report is ")[1])
+    assert json.loads(report.read_text())["funnel"]
+    timings = json.loads((first.run_dir / "timings.json").read_text())
+    assert timings["CorpusValidator"]["state"] == "failed"
+    relaxed = local.curate(recipe(folder, "cleaning.limits.max_dropped_fraction=0.2"), folder / "runs")
+    assert ran(relaxed) == {"CorpusReporter", "CorpusValidator"}
+
+
+def test_a_changed_file_of_a_step_cleans_again(first, folder):
+    assert ran(local.curate(recipe(folder), folder / "runs")) == set()
+    (folder / "words.list").write_text("damn\nnumber 7\n")
+    changed = local.curate(recipe(folder), folder / "runs")
+    assert "Curator" in ran(changed) and "CorpusExampleGen" not in ran(changed)
+    examples = changed.outputs["Curator"]["examples"]
+    kept = {Document.from_example(each).text for each in read_records(f"{examples}/Split-*/*")}
+    assert kept == {text for text in TEXTS if "number 7" not in text}
+    (folder / "words.list").write_text("damn\n")
+
+
+def test_the_pre_training_pipeline_begins_with_the_same_components(folder):
+    from firth.pipelines import curate
+
+    parts = [
+        {each.id: each for each in make(recipe(folder), str(folder / "p")).components}
+        for make in (curate.create_pipeline, create_pipeline)
+    ]
+    alone, whole = parts
+    for name, component in alone.items():
+        assert type(whole[name]) is type(component)
+        assert whole[name].exec_properties == component.exec_properties
+    assert whole["CorpusValidator"] in whole["TokenizerGen"].upstream_nodes
+    assert whole["CorpusReporter"] in whole["CorpusValidator"].upstream_nodes
+
+
+def test_limits_change_only_what_checks_and_shows_them(folder):
+    before, after = (
+        {each.id: each.exec_properties for each in create_pipeline(changed, str(folder / "p")).components}
+        for changed in (recipe(folder), recipe(folder, "cleaning.limits.min_documents=3"))
+    )
+    assert {name for name in before if before[name] != after[name]} == {
+        "CorpusReporter",
+        "CorpusValidator",
+        "Reporter",
+    }
