@@ -8,12 +8,12 @@ datatrove runs in an interpreter of its own, PYTHON; without it its columns are 
 twice: as it comes, with spaCy's words; and with words at spaces, which are firth's and quicker to tell.
 Thresholds are the same.
 
-Rules are measured alone on documents in memory. Duplicates and `whole` (all rules, then near duplicates) go
-from JSONL files to files; firth's side reads, cleans and splits there, in Beam's runner in memory for one
-process and `multi_processing` for two. The text is docstrings, and pieces of books where there are any; for
-two processes as much is made of its lines as `--made` says. Sides take turns, the first round is thrown away,
-figures are medians; documents/s and MB/s are of what comes in, by wall time. A row where a peer is ahead is
-marked BEHIND.
+Rules are measured alone on documents in memory; duplicates from files to files, of each side's own format;
+and `whole` (all rules, then near duplicates) from JSONL files to files, where firth also splits and reports.
+firth runs on Beam's runner in memory for one process and `multi_processing` for two. The text is docstrings,
+and pieces of books where there are any; for two processes as much is made of its lines as `--made` says.
+Sides take turns, the first round is thrown away, figures are medians; documents/s and MB/s are of what comes
+in, by wall time. A row where a peer is ahead is marked BEHIND.
 """
 
 import argparse
@@ -43,11 +43,13 @@ def start_sides(python: str | None, without: list[str]) -> dict[str, Side]:
     return sides
 
 
-def measure(sides: dict[str, Side], work: str, folder: str, processes: int, rounds: int) -> dict[str, dict]:
+def measure(
+    sides: dict[str, Side], work: str, folder: str, processes: int, rounds: int, warm_up: int
+) -> dict[str, dict]:
     """Returns of each side the median seconds and how many documents it kept."""
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     kept = {}
-    for number in range(-1, rounds):
+    for number in range(-warm_up, rounds):
         for name, side in sides.items():
             done = side.step(work, folder, processes)
             kept[name] = done["kept"]
@@ -74,6 +76,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rules-megabytes", type=float, default=3.0, help="of it, for rules alone")
     parser.add_argument("--made", type=float, default=64.0, help="megabytes, for 1 and 2 processes; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--warm-up", type=int, default=1, help="rounds that are thrown away")
     parser.add_argument("--made-rounds", type=int, default=1)
     parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="spacy, spaces")
     parser.add_argument("--datatrove-python", default=os.environ.get("FIRTH_DATATROVE_PYTHON"))
@@ -97,7 +100,7 @@ def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dic
             count, size = write_jsonl(real_documents(megabytes), pathlib.Path(folder, part), FILES)
             print(f"{count} documents, {size / 1e6:.1f} MB, one process", flush=True)
         for work in chosen:
-            row = measure(sides, work, f"{folder}/{part}", 1, options.rounds)
+            row = measure(sides, work, f"{folder}/{part}", 1, options.rounds, options.warm_up)
             figures[work] = {**row, "documents": count, "bytes": size}
             print(line(work, row, count, size), flush=True)
     if options.made:
@@ -105,7 +108,7 @@ def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dic
         count, size = write_jsonl(texts, pathlib.Path(folder, "made"), FILES)
         for processes in (1, 2):
             print(f"made: {count} documents, {size / 1e6:.1f} MB, processes: {processes}", flush=True)
-            row = measure(sides, WHOLE, f"{folder}/made", processes, options.made_rounds)
+            row = measure(sides, WHOLE, f"{folder}/made", processes, options.made_rounds, 0)
             figures[f"{WHOLE}, made, {processes}"] = {**row, "documents": count, "bytes": size}
             print(line(WHOLE, row, count, size), flush=True)
     return figures

@@ -1,15 +1,20 @@
 """firth's side of `benchmarks.corpus`."""
 
+import functools
 import logging
+import os
 import tempfile
 
 import apache_beam as beam
 import tensorflow as tf
 
 from benchmarks.sides import turns
-from benchmarks.sides.corpus_work import CHAIN, RULES, read_texts
+from benchmarks.sides.corpus_work import CHAIN, DUPLICATES, RULES, read_texts
 from firth.corpus import SPLITS, ReadSources, WriteRecords, curate
+from firth.corpus.clean import Clean
 from firth.corpus.document import Document
+from firth.corpus.grouping import grouping_for
+from firth.corpus.records import ReadBatches, read_batches
 from firth.corpus.step_table import STEPS
 from firth.recipes.cleaning import Cleaning
 from firth.recipes.sources import JsonlSource
@@ -39,23 +44,54 @@ def pipeline_of(processes: int):
     return lambda: beam.Pipeline(argv=[f"--direct_running_mode={mode}", f"--direct_num_workers={processes}"])
 
 
-def from_files_to_files(kinds: tuple[str, ...], folder: str, processes: int) -> int:
-    make_pipeline = pipeline_of(processes)
+def read(folder: str, out: str, make_pipeline) -> None:
     source = JsonlSource(kind="jsonl", paths=(f"{folder}/*.jsonl",))
+    with make_pipeline() as pipeline:
+        _ = pipeline | ReadSources([source], out) | WriteRecords(f"{out}/raw")
+
+
+@functools.cache
+def read_once(folder: str) -> str:
+    """Returns a folder with the documents in firth's own format."""
+    out = tempfile.mkdtemp(dir=folder)
+    read(folder, out, pipeline_of(1))
+    return f"{out}/raw/*"
+
+
+def duplicates(kind: str, folder: str, processes: int) -> int:
+    """Looks for duplicates alone, from firth's files to firth's files."""
+    pattern = read_once(folder)
     with tempfile.TemporaryDirectory() as out:
-        with make_pipeline() as pipeline:
-            documents = pipeline | ReadSources([source], out)
-            _ = documents | WriteRecords(f"{out}/raw")
+        os.mkdir(f"{out}/scratch")
+        clean = Clean(cleaning((kind,)).steps, grouping=grouping_for(pattern, f"{out}/scratch"))
+        with pipeline_of(processes)() as pipeline:
+            kept, _ = pipeline | ReadBatches(pattern) | beam.Map(parse) | clean
+            _ = kept | beam.FlatMap(serialize) | WriteRecords(f"{out}/kept")
+        files = [f"{out}/kept/{name}" for name in os.listdir(f"{out}/kept")]
+        return sum(len(batch) for path in files for batch in read_batches(path))
+
+
+def parse(records: list[bytes]) -> list[Document]:
+    return [Document.from_example(record) for record in records]
+
+
+def serialize(documents: list[Document]) -> list[bytes]:
+    return [document.to_example() for document in documents]
+
+
+def whole(folder: str, processes: int) -> int:
+    make_pipeline = pipeline_of(processes)
+    with tempfile.TemporaryDirectory() as out:
+        read(folder, out, make_pipeline)
         splits = {split: f"{out}/{split}" for split in SPLITS}
-        report = curate(make_pipeline, out, f"{out}/raw/*", cleaning(kinds), splits, f"{out}/report")
+        report = curate(make_pipeline, out, f"{out}/raw/*", cleaning(CHAIN), splits, f"{out}/report")
     return report["funnel"][-1]["documents_kept"]
 
 
 def do(work: str, folder: str, processes: int) -> dict[str, int]:
     if work in RULES:
         return {"kept": rule(work, folder)}
-    kinds = CHAIN if work == "whole" else (work,)
-    return {"kept": from_files_to_files(kinds, folder, processes)}
+    return {"kept": duplicates(work, folder, processes) if work in DUPLICATES else whole(folder, processes)}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import numpy as np
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from firth.corpus.document import Document
+from firth.corpus.document_groups import PutDown, TakeUp
 from firth.corpus.errors import CorpusError
 from firth.corpus.hash_sample import Sample, join_samples, sample_hashes, sample_of
 from firth.corpus.hashed_ngrams import Hashing, hash_ngrams
@@ -59,19 +60,23 @@ class Classifier(CorpusStep):
         if config.reference_files:
             files = documents.pipeline | "ReadReference" >> ReadReference(config.reference_files)
             everything = (documents, files) | "WithReference" >> beam.Flatten()
+        # What has to wait for samples, or for the model, waits in files.
+        waiting = documents | "PutDown" >> PutDown(setting.grouping)
+        all_waiting = waiting if everything is documents else everything | "All" >> PutDown(setting.grouping)
         samples = AsSingleton(
             everything
             | "Hash" >> beam.Map(_samples, config)
             | "Sample" >> beam.CombineGlobally(_join, config.max_documents)
         )
         trained = (
-            everything
+            all_waiting
+            | "TakeUp" >> TakeUp()
             | "Take" >> beam.Map(_examples, config, samples)
             | "Gather" >> beam.CombineGlobally(_Gather())
             | "Train" >> beam.Map(_train, config, setting, samples)
         )
         score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="judged")
-        outputs = documents | "Score" >> score
+        outputs = waiting | "TakeUpAgain" >> TakeUp() | "Score" >> score
         tally = (
             outputs.scores
             | "Sum" >> beam.CombineGlobally(_sum)

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 import apache_beam as beam
-from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.pvalue import PCollection
 
-from firth.corpus.coders import Judged
+from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
 from firth.corpus.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.corpus.step_table import STEPS
-from firth.corpus.steps import IN_RUNNER, CorpusStep, DocumentStep, Grouping, Keep, Setting
+from firth.corpus.steps import IN_RUNNER, CorpusStep, Decision, DocumentStep, Drop, Grouping, Keep, Setting
 from firth.corpus.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
+from firth.corpus.tallying import TALLY, Tallying
 from firth.recipes.cleaning import Step, step_names
 
 
@@ -48,14 +49,14 @@ class Clean(beam.PTransform):
             if isinstance(step, CorpusStep):
                 judge = _Judge(step, Setting(name, self._sources, self._folder, self._grouping))
                 judged, tally = documents | f"{name}.Judge" >> judge
-                judged.element_type = Judged
+                judged.element_type = Unmeasured
                 tallies.append(tally | f"{name}.Name" >> beam.Map(Tally.named, name))
                 count = beam.ParDo(_Count(name))
             else:
                 judged, count = documents, beam.ParDo(_Decide(name, step))
-            outputs = judged | f"{name}.Count" >> count.with_outputs("tally", main="kept")
+            outputs = judged | f"{name}.Count" >> count.with_outputs(TALLY, main="kept")
             documents = outputs.kept
-            tallies.append(outputs.tally)
+            tallies.append(outputs[TALLY])
         return documents, tallies
 
 
@@ -70,26 +71,25 @@ class _Judge(beam.PTransform):
 
 
 @beam.typehints.with_output_types(list[Document])
-class _Count(beam.DoFn):
+class _Count(Tallying):
     def __init__(self, name: str):
         self._name = name
 
     def process(self, judged):
-        tally, kept = Tally(), []
-        for document, decision in judged:
-            tally.add(Flow(self._name, document.source, IN), document.size, document.words)
-            if isinstance(decision, Keep):
-                left = decision.document
-                tally.add(Flow(self._name, document.source, KEPT), left.size, left.words)
-                kept.append(left)
-                for what, count in decision.counts.items():
-                    tally.counts[Count(self._name, document.source, what)] += count
-            else:
-                dropped = Flow(self._name, document.source, DROPPED, decision.reason)
-                tally.add(dropped, document.size, document.words)
-                tally.add_example(self._name, decision.reason, _example(document))
-        yield kept
-        yield TaggedOutput("tally", tally)
+        yield [decision.document for each in judged if (decision := self._count(*each))]
+
+    def _count(self, document: Document, decision: Decision) -> Keep | None:
+        tally, name, source = self.tally, self._name, document.source
+        tally.add(Flow(name, source, IN), document.size, document.words)
+        if isinstance(decision, Drop):
+            tally.add(Flow(name, source, DROPPED, decision.reason), document.size, document.words)
+            tally.add_example(name, decision.reason, _example(document))
+            return None
+        kept = decision.document
+        tally.add(Flow(name, source, KEPT), kept.size, kept.words)
+        for what, count in decision.counts.items():
+            tally.counts[Count(name, source, what)] += count
+        return decision
 
 
 @beam.typehints.with_output_types(list[Document])

@@ -2,6 +2,7 @@
 
 import pickle
 from operator import attrgetter
+from typing import Any
 
 from apache_beam import coders
 
@@ -38,25 +39,25 @@ class DocumentCoder(coders.Coder):
         return True
 
 
-class Judged:
-    """The type of lists of (document, decision)."""
+class Unmeasured:
+    """The type, as Beam knows it, of values that seldom leave a worker and whose size it need not know."""
 
 
-class JudgedCoder(coders.Coder):
-    """Lists of (document, decision), of which Beam is told the number alone."""
+class UnmeasuredCoder(coders.Coder):
+    """Any values, all of one size."""
 
-    def encode(self, value: list) -> bytes:  # noqa: D102
+    def encode(self, value: Any) -> bytes:  # noqa: D102
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
-    def decode(self, encoded: bytes) -> list:  # noqa: D102
+    def decode(self, encoded: bytes) -> Any:  # noqa: D102
         return pickle.loads(encoded)
 
-    def estimate_size(self, value: list) -> int:  # noqa: D102
-        return len(value) * DOCUMENT_BYTES
+    def estimate_size(self, value: Any) -> int:  # noqa: D102
+        return DOCUMENT_BYTES
 
     def is_deterministic(self) -> bool:  # noqa: D102
         return False
 
 
 coders.registry.register_coder(Document, DocumentCoder)
-coders.registry.register_coder(Judged, JudgedCoder)
+coders.registry.register_coder(Unmeasured, UnmeasuredCoder)

@@ -16,7 +16,8 @@ from firth.corpus.records import ReadBatches
 from firth.corpus.removal import remove_folder, remove_leftovers
 from firth.corpus.report import build_report, check_report
 from firth.corpus.tally import Tally, merge_tallies
-from firth.corpus.write_splits import WriteSplits, measure_read
+from firth.corpus.tallying import TALLY
+from firth.corpus.write_splits import MeasureRead, WriteSplits
 from firth.recipes.cleaning import Cleaning, step_names
 
 REPORT_FILE = "corpus_report.json"
@@ -59,7 +60,8 @@ def curate(
             clean = Clean(cleaning.steps, source_names(corpus_folder), report_folder, grouping)
             cleaned, tallies = raw | "Clean" >> clean
             written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)
-            tallies += [written, raw | "Measure" >> beam.Map(measure_read)]
+            measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(TALLY)
+            tallies += [written, measured[TALLY]]
             _ = (
                 tallies
                 | "Flatten" >> beam.Flatten()

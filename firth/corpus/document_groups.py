@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.coders import DOCUMENT_BYTES
+from firth.corpus.coders import DOCUMENT_BYTES, Unmeasured
 from firth.corpus.document import Document
 from firth.corpus.grouping import GroupValues, Part, Values
 from firth.corpus.records import BATCH_BYTES
@@ -49,8 +49,8 @@ class PutDown(beam.PTransform):
         self._grouping = grouping
 
     def expand(self, documents: PCollection[list[Document]]):  # noqa: D102
-        parts = documents | "Part" >> beam.FlatMap(part_documents, self._grouping.groups)
-        return parts | "Group" >> GroupValues(self._grouping)
+        part = beam.FlatMap(part_documents, self._grouping.groups).with_output_types(Unmeasured)
+        return documents | "Part" >> part | "Group" >> GroupValues(self._grouping)
 
 
 class TakeUp(beam.PTransform):

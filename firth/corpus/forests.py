@@ -15,7 +15,8 @@ def find_forest(tables: Iterable[np.ndarray]) -> np.ndarray:
 
     Example:
 
-    >>> find_forest([table_of(node=np.array([5, 9]), label=np.array([3, 5]))]).tolist()
+    >>> links = table_of(node=np.array([5, 9], np.uint64), label=np.array([3, 5], np.uint64))
+    >>> find_forest([links]).tolist()
     [(5, 3), (9, 3)]
     """
     forest = np.zeros(0, [("node", np.uint64), ("label", np.uint64)])

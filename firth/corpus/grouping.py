@@ -90,7 +90,7 @@ class GroupValues(beam.PTransform):
         )
 
 
-def _pack_part(part: Part) -> tuple[int, tuple[str, bytes]]:
+def _pack_part(part: Any) -> tuple[int, tuple[str, bytes]]:
     group, (name, value) = part
     return group, (name, _pack([value]))
 
@@ -103,7 +103,7 @@ class _Write(beam.DoFn):
         self._values: dict[tuple[int, str], list[Value]] = {}
         self._size = 0
 
-    def process(self, part: Part) -> Iterator[tuple[int, _Place]]:
+    def process(self, part: Any) -> Iterator[tuple[int, _Place]]:
         group, (name, value) = part
         self._values.setdefault((group, name), []).append(value)
         self._size += _size(value)

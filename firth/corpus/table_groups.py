@@ -6,6 +6,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.coders import Unmeasured
 from firth.corpus.grouping import GroupValues, Part, Values
 from firth.corpus.steps import Grouping
 
@@ -31,13 +32,15 @@ class GroupTables(beam.PTransform):
         self._grouping = grouping
 
     def expand(self, tables):  # noqa: D102
-        groups = self._grouping.groups
         parts = tuple(
-            tables[name] | f"Part[{name}]" >> beam.FlatMap(part_table, name, key, groups)
-            for name, key in self._keys.items()
+            tables[name] | f"Part[{name}]" >> self._part(name, key) for name, key in self._keys.items()
         )
         joined = parts | "Flatten" >> beam.Flatten() if len(parts) > 1 else parts[0]
         return joined | "Group" >> GroupValues(self._grouping)
+
+    def _part(self, name: str, key: str) -> beam.PTransform:
+        part = beam.FlatMap(part_table, name, key, self._grouping.groups)
+        return part.with_output_types(Unmeasured)
 
 
 def part_table(table: np.ndarray, name: str, key: str, groups: int) -> Iterator[Part]:

@@ -6,6 +6,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
 from firth.corpus.document_groups import grouped_documents, part_documents
 from firth.corpus.grouping import GroupValues, Values
@@ -37,10 +38,10 @@ class JoinVerdicts(beam.PTransform):
 
     def expand(self, parts):  # noqa: D102
         groups = self._grouping.groups
-        documents = parts["documents"] | "PartDocuments" >> beam.FlatMap(part_documents, groups)
-        verdicts = parts["verdicts"] | "PartVerdicts" >> beam.FlatMap(
-            part_table, "verdicts", "id_low", groups
-        )
+        part = beam.FlatMap(part_documents, groups).with_output_types(Unmeasured)
+        documents = parts["documents"] | "PartDocuments" >> part
+        part = beam.FlatMap(part_table, "verdicts", "id_low", groups).with_output_types(Unmeasured)
+        verdicts = parts["verdicts"] | "PartVerdicts" >> part
         return (
             (documents, verdicts)
             | "Flatten" >> beam.Flatten()

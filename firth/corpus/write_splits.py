@@ -16,6 +16,7 @@ from firth.corpus.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.corpus.split import HashRange, hash_range, join_ranges, split_of
 from firth.corpus.steps import Grouping
 from firth.corpus.tally import IN, Flow, Sampled, Tally
+from firth.corpus.tallying import Tallying
 from firth.recipes.cleaning import Split
 
 # Of a sampled document its beginning tells the language.
@@ -68,12 +69,14 @@ def _write_group(
     return tally
 
 
-def measure_read(documents: list[Document]) -> Tally:
-    """Returns what the report tells of documents before they are cleaned."""
-    tally = _measure(documents, "read")
-    for document in documents:
-        tally.add(Flow(LICENCE_STEP, document.source, IN, document.licence), document.size, document.words)
-    return tally
+class MeasureRead(Tallying):
+    """Measures lists of documents before they are cleaned, for the report; there is no other output."""
+
+    def process(self, documents: list[Document]) -> None:  # noqa: D102
+        self.tally.merge(_measure(documents, "read"))
+        for document in documents:
+            flow = Flow(LICENCE_STEP, document.source, IN, document.licence)
+            self.tally.add(flow, document.size, document.words)
 
 
 def _measure(documents: list[Document], stage: str) -> Tally:
