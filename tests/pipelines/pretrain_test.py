@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from firth.pipelines import local
+from firth.pipelines import local, results
 from firth.recipes.loading import load_recipe, recipe_to_yaml
 from firth.serving import Client
 
@@ -50,7 +50,7 @@ def first(root):
 
 
 def losses(result) -> dict[int, float]:
-    outputs = json.loads((result.run_dir / local.SUMMARY_FILE).read_text())["outputs"]
+    outputs = json.loads((result.run_dir / results.SUMMARY_FILE).read_text())["outputs"]
     folder = pathlib.Path(outputs["Trainer"]["model_run"])
     lines = next(folder.rglob("history.jsonl")).read_text().splitlines()
     return {entry["step"]: entry["loss"] for entry in map(json.loads, lines)}
@@ -66,9 +66,9 @@ def test_raw_text_becomes_a_served_model(first):
 
 
 def test_the_report_and_the_summary_stand_in_the_run(first):
-    report = (first.run_dir / local.REPORT_FILE).read_text()
+    report = (first.run_dir / results.REPORT_FILE).read_text()
     assert "mlm_perplexity" in report
-    summary = json.loads((first.run_dir / local.SUMMARY_FILE).read_text())
+    summary = json.loads((first.run_dir / results.SUMMARY_FILE).read_text())
     assert summary["evaluation"]["overall"]["mlm_perplexity"] > 1
     assert json.loads((first.run_dir / "timings.json").read_text()).keys() >= {"Curator", "Trainer"}
 
