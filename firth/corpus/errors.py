@@ -23,3 +23,7 @@ class UnsettledClustersError(CorpusError):
 
 class CountMismatchError(CorpusError):
     """Documents went missing: what came into a step is not what it kept, dropped and rejected."""
+
+
+class MixtureError(CorpusError):
+    """A mixture that cannot be had of the sources, or that is not what was planned."""

@@ -15,9 +15,9 @@ def pack_rows(
 ) -> tuple[list[Row], Counter[str]]:
     """Returns the rows that hold all tokens of some documents, by example id, and counts.
 
-    A row's documents have one source. A chunk has at most `raw_length` tokens; it takes `special_tokens` more
-    places, and the chunks of a row take together at most as many as one of full length. The order of the
-    documents does not matter.
+    A row's documents have one source, and it holds no document beside its repeat. A chunk has at most
+    `raw_length` tokens; it takes `special_tokens` more places, and the chunks of a row take together at most
+    as many as one of full length. The order of the documents does not matter.
 
     Args:
         documents: Of one group.
@@ -34,12 +34,12 @@ def pack_rows(
         chunks, tokens, rows: What is in the rows.
         padding_tokens: Places of the rows that neither tokens nor special tokens take.
     """
-    chunks: dict[str, list[Chunk]] = defaultdict(list)
+    chunks: dict[tuple[str, int], list[Chunk]] = defaultdict(list)
     counts: Counter[str] = Counter()
-    for document in sorted(documents, key=lambda document: (document.key, document.source)):
-        chunks[document.source] += _chunks(document, raw_length, counts)
+    for document in sorted(documents, key=lambda each: (each.key, each.source, each.copy)):
+        chunks[document.source, document.copy] += _chunks(document, raw_length, counts)
     rows, capacity = [], raw_length + special_tokens
-    for source, pieces in chunks.items():
+    for (source, _), pieces in chunks.items():
         sizes = [len(piece.tokens) + special_tokens for piece in pieces]
         for members in pack(sizes, capacity, sequences.max_documents):
             rows.append(make_row(source, [pieces[index] for index in members]))
@@ -63,6 +63,7 @@ def _chunks(document: TokenizedDocument, max_length: int, counts: Counter[str]) 
         part = slice(start, start + length)
         tokens, words, sentences = document.tokens, document.word_starts, document.sentence_starts
         named = None if document.words is None else document.words[part]
-        chunks.append(Chunk(document.key, number, tokens[part], words[part], sentences[part], named))
+        chunk = Chunk(document.key, number, tokens[part], words[part], sentences[part], named, document.copy)
+        chunks.append(chunk)
         start += length
     return chunks

@@ -27,6 +27,7 @@ class Chunk:
         tokens: int32 [length].
         word_starts, sentence_starts: bool [length].
         words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
+        copy: Which of the document's repeats, from 0.
     """
 
     document_key: int
@@ -35,6 +36,13 @@ class Chunk:
     word_starts: np.ndarray
     sentence_starts: np.ndarray
     words: np.ndarray | None = None
+    copy: int = 0
+
+    @property
+    def name(self) -> str:
+        """Tells it from all others, its repeats among them."""
+        repeat = f".{self.copy}" if self.copy else ""
+        return f"{self.document_key}.{self.number}{repeat}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +85,7 @@ class Row:
 
 def make_row(source: str, chunks: Sequence[Chunk]) -> Row:
     """Returns the row that holds some chunks of one source, one after another."""
-    parts = [f"{chunk.document_key}.{chunk.number}" for chunk in chunks]
+    parts = [chunk.name for chunk in chunks]
     return Row(
         hash63("row", source, *parts),
         source,

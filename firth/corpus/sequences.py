@@ -1,7 +1,7 @@
 """From cleaned documents to packed rows on disk, in Beam."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -10,16 +10,21 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from firth import features
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.json_files import read_json, write_json
+from firth.corpus.mixing import Mix, measure
+from firth.corpus.mixture_plan import AnyMixed
+from firth.corpus.mixture_report import build_mixture_report, check_mixture
 from firth.corpus.pack_rows import pack_rows
 from firth.corpus.partners import AddPartners
 from firth.corpus.record_files import write_records
 from firth.corpus.records import ReadBatches, unpickle_list
 from firth.corpus.rows import Row
-from firth.corpus.split import EVAL
+from firth.corpus.split import EVAL, TRAIN
 from firth.corpus.tokenization import Tokenize, TokenizedDocument
+from firth.recipes.mixture import AnyMixture, AsIs
 from firth.recipes.tokenizer import Sequences
 
 COUNTS_FILE = "sequence_counts.json"
+MIXTURE_FILE = "mixture_report.json"
 # Before the name of a source, whose tokens are counted.
 SOURCE = "source "
 COUNTS = (
@@ -31,8 +36,11 @@ COUNTS = (
     "chunks",
     "tokens",
     "padding_tokens",
+    "repeated_documents",
+    "left_out_documents",
     "rows_without_partner",
 )
+_AS_IS = AsIs()
 
 
 def make_sequences(
@@ -44,11 +52,14 @@ def make_sequences(
     raw_length: int,
     split_folders: Mapping[str, str],
     counts_folder: str,
+    mixture: AnyMixture = _AS_IS,
+    sources: Sequence[str] = (),
 ) -> dict[str, dict[str, Any]]:
     """Tokenizes the documents of some splits and packs them into rows (see `features.row_specs`).
 
     The files written are the same, byte for byte, on any number of workers. Rows of the eval split carry a
-    partner, a row of other documents.
+    partner, a row of other documents. A mixture is made of the train split alone, after which
+    `mixture_report.json` stands beside the counts (see `build_mixture_report`).
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
@@ -59,22 +70,26 @@ def make_sequences(
         raw_length: Most tokens of a row; see `pack_rows` for both.
         split_folders: Where to write each split's rows.
         counts_folder: Where to write `sequence_counts.json`.
+        mixture: How much of which source.
+        sources: Names of all sources, so that a mixture misses those that have nothing left.
 
     Returns:
-        The counts by split: those of `pack_rows`, rows_without_partner, and under `sources` the tokens of
-        each source.
+        The counts by split: those of `pack_rows`; rows_without_partner; of a mixture left_out_documents,
+        and repeated_documents, each time beyond a document's first; and under `sources` each source's tokens.
 
     Raises:
+        MixtureError: if the mixture cannot be had, or is not what was planned.
         EmptyCorpusError: if a split has no rows.
         CountMismatchError: if documents or tokens went missing.
     """
-    path = f"{counts_folder}/{COUNTS_FILE}"
+    path, report = f"{counts_folder}/{COUNTS_FILE}", f"{counts_folder}/{MIXTURE_FILE}"
     with make_pipeline() as pipeline:
         counts = []
         for split, pattern in split_patterns.items():
             records = pipeline | f"Read[{split}]" >> ReadBatches(pattern)
             packing = Packing(sequences, special_tokens, raw_length)
-            make_rows = MakeRows(split, tokenizer_folder, packing, split_folders[split])
+            mixing = None if split != TRAIN or isinstance(mixture, AsIs) else Mixing(mixture, sources, report)
+            make_rows = MakeRows(split, tokenizer_folder, packing, split_folders[split], mixing)
             counts.append(records | f"MakeRows[{split}]" >> make_rows)
         _ = (
             counts
@@ -95,11 +110,22 @@ class Packing(NamedTuple):
     raw_length: int
 
 
+class Mixing(NamedTuple):
+    """A mixture, the names of all sources, and where to write what became of it."""
+
+    mixture: AnyMixed
+    sources: Sequence[str]
+    path: str
+
+
 class MakeRows(beam.PTransform):
     """Lists of serialized documents of one split to its files of rows, and to counts by (split, name)."""
 
-    def __init__(self, split: str, tokenizer_folder: str, packing: Packing, folder: str):
+    def __init__(
+        self, split: str, tokenizer_folder: str, packing: Packing, folder: str, mixing: Mixing | None = None
+    ):
         super().__init__()
+        self._mixing = mixing
         self._split = split
         self._tokenizer_folder = tokenizer_folder
         self._packing = packing
@@ -107,9 +133,13 @@ class MakeRows(beam.PTransform):
 
     def expand(self, records: PCollection[list[bytes]]) -> PCollection[Counter]:  # noqa: D102
         shards = self._packing.sequences.shards
+        groups = records | "Tokenize" >> beam.ParDo(Tokenize(self._tokenizer_folder, shards))
+        counts = []
+        if self._mixing:
+            groups, mixed = groups | "Mix" >> _MixAndReport(self._split, self._mixing)
+            counts.append(mixed)
         packed = (
-            records
-            | "Tokenize" >> beam.ParDo(Tokenize(self._tokenizer_folder, shards))
+            groups
             | "GroupByKey" >> beam.GroupByKey()
             | "Pack" >> beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
         )
@@ -121,7 +151,37 @@ class MakeRows(beam.PTransform):
             )
         written = files | "Write" >> beam.Map(_write, self._split, self._folder)
         read = records | "CountRead" >> beam.Map(lambda batch: Counter({(self._split, "read"): len(batch)}))
-        return (packed.counts, written, read) | "AllCounts" >> beam.Flatten()
+        return (*counts, packed.counts, written, read) | "AllCounts" >> beam.Flatten()
+
+
+class _MixAndReport(beam.PTransform):
+    """Groups of documents to those of a mixture, and to counts. The mixture is measured as it came out."""
+
+    def __init__(self, split: str, mixing: Mixing):
+        super().__init__()
+        self._split = split
+        self._mixing = mixing
+
+    def expand(self, groups):
+        mixture, sources, path = self._mixing
+        mixed, cuts, counts = groups | "Mix" >> Mix(mixture, sources)
+        _ = (
+            mixed
+            | "Measure" >> beam.Map(lambda group: measure(unpickle_list(group[1])))
+            | "Sum" >> beam.CombineGlobally(_sum_counts)
+            | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
+        )
+        return mixed, counts | "BySplit" >> beam.Map(_by_split, self._split)
+
+
+def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: AnyMixed, cuts) -> None:
+    report = build_mixture_report(measured, cuts, mixture)
+    write_json(path, report)
+    check_mixture(report)
+
+
+def _by_split(counts: Mapping[str, int], split: str) -> Counter:
+    return Counter({(split, name): count for name, count in counts.items()})
 
 
 @beam.typehints.with_output_types(tuple[int, list[Row]])
@@ -138,7 +198,7 @@ class _Pack(beam.DoFn):
         for row in rows:
             counts[f"{SOURCE}{row.source}"] += len(row.lists[features.RAW_TOKENS])
         yield group, rows
-        yield TaggedOutput("counts", Counter({(self._split, name): count for name, count in counts.items()}))
+        yield TaggedOutput("counts", _by_split(counts, self._split))
 
 
 def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
@@ -160,7 +220,9 @@ def _sum_counts(counts: Iterable[Mapping[tuple[str, str], int]]) -> dict[tuple[s
 def _write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
     counts = Counter(summed)
     for split in splits:
-        pairs = (("read", "documents"), ("tokenized", "tokens"), ("rows", "written"))
+        counts[split, "mixed"] = counts[split, "read"] + counts[split, "repeated_documents"]
+        counts[split, "mixed"] -= counts[split, "left_out_documents"]
+        pairs = (("mixed", "documents"), ("tokenized", "tokens"), ("rows", "written"))
         for came, went in pairs:
             if counts[split, came] != counts[split, went]:
                 raise CountMismatchError(

@@ -96,6 +96,8 @@ def _corpus(recipe: Recipe) -> dict:
         sequences=recipe.sequences,
         special_tokens=recipe.objective.special_tokens,
         raw_length=recipe.objective.raw_length(recipe.sequences),
+        mixture=recipe.mixture,
+        sources=[source.name for source in recipe.sources],
     )
     return {**corpus, "tokenizer": tokenizer, "sequences": sequences}
 

@@ -51,6 +51,7 @@ from firth.recipes.masking import (
     SpanMasking,
     UniLM,
 )
+from firth.recipes.mixture import AsIs, ProportionalMixture, WeightedMixture
 from firth.recipes.model import (
     BiLSTM,
     CausalTransformer,
@@ -84,6 +85,7 @@ from firth.recipes.training import AdamW, Training
 
 __all__ = [
     "AdamW",
+    "AsIs",
     "Attention",
     "BadWordsStep",
     "BiLSTM",
@@ -131,6 +133,7 @@ __all__ = [
     "PermutationLM",
     "PiiStep",
     "PrefixLM",
+    "ProportionalMixture",
     "Recipe",
     "RecipeError",
     "RelativeBuckets",
@@ -154,6 +157,7 @@ __all__ = [
     "TwoStreamTransformer",
     "UniLM",
     "WarcSource",
+    "WeightedMixture",
     "WetSource",
     "WikiextractorSource",
     "WordList",

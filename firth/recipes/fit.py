@@ -19,6 +19,7 @@ from firth.recipes.masking import (
     UniLM,
     _Masking,
 )
+from firth.recipes.mixture import AsIs, WeightedMixture
 from firth.recipes.model import MaskedTransformer
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _carried_state(recipe)
     yield from _names(recipe)
     yield from _named_sources(recipe)
+    yield from _mixture(recipe)
 
 
 def _model_and_objective(recipe: "Recipe") -> Iterator[str]:
@@ -149,3 +151,17 @@ def _named_sources(recipe: "Recipe") -> Iterator[str]:
                         yield f"{where}: no source is named {name!r}; {suggest(name, names)}"
             if not set(step.crawl or names) - set(step.reference):
                 yield f"cleaning.steps.{number}.reference: names all sources, so that none is left to judge"
+
+
+def _mixture(recipe: "Recipe") -> Iterator[str]:
+    mixture, names = recipe.mixture, [source.name for source in recipe.sources]
+    if isinstance(mixture, AsIs):
+        return
+    weights = mixture.weights if isinstance(mixture, WeightedMixture) else dict.fromkeys(names)
+    for key, given in {"weights": weights, "max_repeats_of": mixture.max_repeats_of}.items():
+        for name in given:
+            if name not in names:
+                yield f"mixture.{key}.{name}: no source is named {name!r}; {suggest(name, names)}"
+    for name in names:
+        if name not in weights:
+            yield f"mixture.weights: none for the source {name!r}; 0 leaves it out"

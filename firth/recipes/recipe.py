@@ -10,6 +10,7 @@ from firth.recipes.evaluation import Evaluation
 from firth.recipes.export import Export
 from firth.recipes.fit import misfits
 from firth.recipes.masking import MaskedLM
+from firth.recipes.mixture import AnyMixture, AsIs
 from firth.recipes.model import AnyModel, MaskedTransformer
 from firth.recipes.objective import AnyObjective
 from firth.recipes.sources import AnySource
@@ -18,7 +19,7 @@ from firth.recipes.training import Training
 
 
 class Recipe(Config):
-    """A whole run: sources, cleaning, tokenizer, sequences, objective, model, training, evaluation, export.
+    """A whole run: sources, cleaning, tokenizer, mixture, sequences, objective, model, training, and so on.
 
     Raises:
         pydantic.ValidationError: for combinations that cannot work, such as rows longer than the model's
@@ -31,6 +32,7 @@ class Recipe(Config):
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     cleaning: Cleaning = Cleaning()
     tokenizer: AnyTokenizer = WordPieceTokenizer()
+    mixture: AnyMixture = AsIs()
     sequences: Sequences = Sequences()
     objective: AnyObjective = MaskedLM()
     model: AnyModel = MaskedTransformer()

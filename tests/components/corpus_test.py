@@ -15,6 +15,7 @@ from firth.components.artifacts import CorpusReport, QualityClassifier, Tokenize
 from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint, load_quality_model
 from firth.recipes.classifier import ClassifierStep
 from firth.recipes.cleaning import Cleaning, LengthStep, Split
+from firth.recipes.mixture import ProportionalMixture
 from firth.recipes.sources import JsonlSource, TextSource
 from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
@@ -56,13 +57,14 @@ def tokenizer_gen():
     return TokenizerGen(examples=channel(standard_artifacts.Examples), tokenizer=config)
 
 
-def sequence_gen():
+def sequence_gen(**mixture):
     return SequenceGen(
         examples=channel(standard_artifacts.Examples),
         tokenizer=channel(Tokenizer),
         sequences=SEQUENCES,
         special_tokens=3,
         raw_length=SEQUENCES.length - 3,
+        **mixture,
     )
 
 
@@ -178,6 +180,17 @@ def test_sequence_gen_writes_rows_with_their_tokenizer(artifacts):
         files = tf.io.gfile.glob(f"{rows.uri}/Split-{split}/*")
         assert files
         assert len(read_records(f"{rows.uri}/Split-{split}/*")) == counts[split]["rows"] > 0
+
+
+def test_sequence_gen_mixes_sources(tmp_path, artifacts):
+    mixture = ProportionalMixture(kind="proportional", on_exhausted="renormalize", total=500)
+    component = sequence_gen(mixture=mixture, sources=["text", "jsonl", "empty"])
+    inputs = {"documents": artifacts["curated"], "tokenizer": artifacts["tokenizer"]}
+    rows = run(component, inputs, tmp_path)["examples"]
+    with open(f"{rows.uri}/mixture_report.json") as file:
+        report = json.load(file)
+    assert [row["source"] for row in report["sources"]] == ["text", "jsonl", "empty"]
+    assert report["sources"][2]["exhausted"] and abs(report["total"] - 500) < 50
 
 
 def test_sequence_gen_refuses_another_tokenizer(tmp_path, artifacts):

@@ -1,4 +1,5 @@
 import collections
+import json
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from firth.corpus import (
     train_tokenizer,
 )
 from firth.corpus.record_files import write_records
+from firth.recipes.mixture import WeightedMixture
 from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
 from firth.tokenizers import load_tokenizer
 from tests.corpus.helpers import CLEANING, clean, document, make_pipeline, make_pipeline_of_two, read_records
@@ -33,7 +35,7 @@ def splits(tmp_path_factory, documents):
     return folder
 
 
-def pack_to(folder, splits, pipeline=make_pipeline, sequences=SEQUENCES) -> dict:
+def pack_to(folder, splits, pipeline=make_pipeline, sequences=SEQUENCES, **mixture) -> dict:
     return make_sequences(
         pipeline,
         {split: f"{splits}/{split}/*" for split in SPLITS},
@@ -43,6 +45,7 @@ def pack_to(folder, splits, pipeline=make_pipeline, sequences=SEQUENCES) -> dict
         sequences.length - 3,
         {split: f"{folder}/{split}" for split in SPLITS},
         str(folder),
+        **mixture,
     )
 
 
@@ -123,6 +126,33 @@ def test_files_are_the_same_on_any_number_of_workers(tmp_path, splits, packed):
     assert names == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.gz"))
     for name in names:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_a_mixture_is_in_the_rows_of_train_and_the_same_on_any_number_of_workers(tmp_path, splits, packed):
+    folder, before = packed
+    mixture = WeightedMixture(kind="weights", weights={"books": 1.0, "web": 1.0, "docs": 0.0})
+    settings = {"mixture": mixture, "sources": ["books", "web", "docs"]}
+    counts = pack_to(tmp_path / "1", splits, **settings)
+    assert pack_to(tmp_path / "2", splits, make_pipeline_of_two, **settings) == counts
+    tokens: collections.Counter = collections.Counter()
+    rows = [parse(each) for each in read_records(f"{tmp_path}/1/train/*")]
+    for row in rows:
+        tokens[row["source"][0].decode()] += len(row["tokens"])
+    report = json.loads((tmp_path / "1" / "mixture_report.json").read_text())
+    assert {row["source"]: row["tokens"] for row in report["sources"]} == {**tokens, "docs": 0}
+    assert report["total"] == tokens.total() and abs(tokens["web"] - tokens["books"]) < 40
+    assert len({row["example_id"][0] for row in rows}) == len(rows)
+    assert counts["train"]["repeated_documents"] > 0
+    assert counts["train"]["documents"] == (
+        before["train"]["documents"]
+        + counts["train"]["repeated_documents"]
+        - counts["train"]["left_out_documents"]
+    )
+    assert counts["eval"] == before["eval"]
+    for name in sorted(path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*")):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    for path in (folder / "eval").iterdir():
+        assert path.read_bytes() == (tmp_path / "1" / "eval" / path.name).read_bytes()
 
 
 def test_a_split_without_tokens_is_an_error(tmp_path, splits):

@@ -1,5 +1,8 @@
 """The declaration of SequenceGen."""
 
+import json
+from collections.abc import Sequence
+
 from tfx import types
 from tfx.dsl.components.base import base_beam_component, executor_spec
 from tfx.types import standard_artifacts
@@ -7,7 +10,10 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import Tokenizer
 from firth.components.sequence_gen.executor import Executor
+from firth.recipes.mixture import AnyMixture, AsIs
 from firth.recipes.tokenizer import Sequences
+
+_AS_IS = AsIs()
 
 
 class SequenceGenSpec(ComponentSpec):
@@ -17,6 +23,8 @@ class SequenceGenSpec(ComponentSpec):
         "sequences": ExecutionParameter(type=str),
         "special_tokens": ExecutionParameter(type=int),
         "raw_length": ExecutionParameter(type=int),
+        "mixture": ExecutionParameter(type=str),
+        "sources": ExecutionParameter(type=str),
     }
     INPUTS = {  # noqa: RUF012
         "documents": ChannelParameter(type=standard_artifacts.Examples),
@@ -34,11 +42,14 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         sequences: The part of the recipe.
         special_tokens: That the objective adds to each document of a row.
         raw_length: Most tokens of a row before the objective adds any or takes some out.
+        mixture: The part of the recipe: how much of the train split is of which source.
+        sources: Names of all sources of the recipe, so that a mixture misses those that have nothing left.
 
     Outputs:
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
             a partner row. Beside the splits stand `tokenizer/`, a copy of the tokenizer, and
-            `sequence_counts.json`. Custom property: `tokenizer_digest`.
+            `sequence_counts.json`, and of a mixture `mixture_report.json` (see
+            `firth.corpus.mixture_report`). Custom property: `tokenizer_digest`.
     """
 
     SPEC_CLASS = SequenceGenSpec
@@ -51,6 +62,8 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         sequences: Sequences,
         special_tokens: int,
         raw_length: int,
+        mixture: AnyMixture = _AS_IS,
+        sources: Sequence[str] = (),
     ):
         spec = SequenceGenSpec(
             documents=examples,
@@ -58,6 +71,8 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
             sequences=sequences.to_json(),
             special_tokens=special_tokens,
             raw_length=raw_length,
+            mixture=mixture.to_json(),
+            sources=json.dumps([] if isinstance(mixture, AsIs) else list(sources)),
             examples=types.Channel(type=standard_artifacts.Examples),
         )
         super().__init__(spec=spec)

@@ -1,5 +1,6 @@
 """The work of SequenceGen: calls `make_sequences`, copies the tokenizer, and stamps its digest."""
 
+import json
 import os
 
 from tfx.components.util import examples_utils
@@ -9,6 +10,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth.corpus import make_sequences
+from firth.recipes.mixture import mixture_from_json
 from firth.recipes.tokenizer import Sequences
 from firth.tokenizers import load_tokenizer
 
@@ -24,9 +26,10 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Args:
             input_dict: `documents` and `tokenizer`.
             output_dict: `examples`, which get the custom property `tokenizer_digest`.
-            exec_properties: `sequences` as JSON, `special_tokens` and `raw_length`.
+            exec_properties: `sequences`, `mixture` and `sources` as JSON, `special_tokens` and `raw_length`.
 
         Raises:
+            firth.corpus.MixtureError: if the mixture cannot be had.
             firth.corpus.EmptyCorpusError: if a split has no rows.
             firth.tokenizers.TokenizerMismatchError: if the tokenizer is not the one that was stamped.
         """
@@ -54,6 +57,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             exec_properties["raw_length"],
             written,
             examples.uri,
+            mixture_from_json(exec_properties["mixture"]),
+            json.loads(exec_properties["sources"]),
         )
 
 
