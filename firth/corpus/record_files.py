@@ -4,6 +4,9 @@ import posixpath
 import uuid
 from collections.abc import Iterable
 
+# Written once and read soon: files are an eighth larger than at zlib's default, in a quarter of the time.
+COMPRESSION_LEVEL = 2
+
 
 def write_records(folder: str, index: int, count: int, records: Iterable[bytes]) -> str:
     """Writes file `index` of `count` into a folder and returns its path.
@@ -27,7 +30,8 @@ def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
     unfinished = f"{folder.rstrip('/')}.{uuid.uuid4().hex}.unfinished"
     tf.io.gfile.makedirs(folder)
     try:
-        with tf.io.TFRecordWriter(unfinished, options="GZIP") as writer:
+        options = tf.io.TFRecordOptions(compression_type="GZIP", compression_level=COMPRESSION_LEVEL)
+        with tf.io.TFRecordWriter(unfinished, options) as writer:
             for record in records:
                 writer.write(record)
         tf.io.gfile.rename(unfinished, path, overwrite=True)
