@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firth.corpus import mixing
 from firth.corpus.errors import MixtureError
 from firth.corpus.hashing import hash63
 from firth.corpus.json_files import write_json
@@ -165,7 +166,7 @@ def test_measured_proportions_are_those_asked_for(tmp_path, unit):
     assert len(mixed) == len(documents) - counts["left_out_documents"] + counts["repeated_documents"]
 
 
-def test_order_batches_and_processes_change_nothing(tmp_path):
+def test_order_batches_bins_and_processes_change_nothing(tmp_path, monkeypatch):
     documents, mixture = corpus()[2500:4500], sized(temperature=2.0, on_exhausted="renormalize")
 
     def run(name, documents, batch, pipeline=make_pipeline, mixture=mixture):
@@ -177,6 +178,9 @@ def test_order_batches_and_processes_change_nothing(tmp_path):
     assert run("2", shuffled, 700, make_pipeline_of_two_processes) == first
     other = run("3", documents, 100, mixture=mixture.model_copy(update={"seed": 1}))
     assert other[0] != first[0]
+    # Half of each source is in the bin that is looked at again, as a far larger source's would be.
+    monkeypatch.setattr(mixing, "BIN_BITS", 1)
+    assert run("4", documents, 100) == first
 
 
 def test_a_row_holds_no_document_beside_its_repeat():
