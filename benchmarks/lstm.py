@@ -174,7 +174,12 @@ def main() -> None:
     options = parser.parse_args()
     if options.side:
         versions, steps = STEPS[options.side]()
-        answer(versions, lambda name, *_: [steps[name]() for _ in range(STEPS_A_TURN)])
+
+        def turn(name, *_):
+            for _ in range(STEPS_A_TURN):
+                steps[name]()
+
+        answer(versions, turn)
         return
     pythons = {OURS: sys.executable, PEER: options.torch_python, LIMIT: sys.executable}
     if not options.torch_python:
