@@ -74,7 +74,7 @@ class BytePairTokenizer(PieceTokenizer):
     @property
     def digest(self) -> str:
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
-        return digest_of(self.kind, self.get_vocabulary(), self.settings, split_pattern.digest())
+        return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest(), *self._normalization.steps)
 
     def get_config(self) -> dict:
         """Returns the vocabulary and the settings."""

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.notation import META_SPACE
-from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
 from firth.tokenizers.specials import any_of
 from firth.tokenizers.vocabulary import MASK, PAD, sentinel_pieces
 from firth.tokenizers.word_bounds import WordBounds
@@ -97,8 +98,10 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over the model and the settings, in hex."""
-        return digest_of(self.kind, hashlib.sha256(self.model).hexdigest(), self.settings)
+        """SHA-256 over the model and the normalisation, in hex."""
+        steps = self._normalization.steps
+        normalization = json.dumps(steps).encode() if steps else b""
+        return hashlib.sha256(self.kind.encode() + self.model + normalization).hexdigest()
 
     def get_config(self) -> dict:
         """Returns the settings and, in base 64, the model."""

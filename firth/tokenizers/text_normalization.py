@@ -40,8 +40,8 @@ class TextNormalization:
 
     @property
     def settings(self) -> dict:
-        """What makes this again, fit for JSON."""
-        return {"normalization": [list(step) for step in self.steps]}
+        """What makes this again, fit for JSON; nothing where there are no steps."""
+        return {"normalization": [list(step) for step in self.steps]} if self.steps else {}
 
 
 def _step(step: Sequence[str]) -> Step:

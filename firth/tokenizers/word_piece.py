@@ -96,7 +96,14 @@ class WordPieceTokenizer(PieceTokenizer):
     @property
     def digest(self) -> str:
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
-        return digest_of(self.kind, self.get_vocabulary(), self.settings, characters.digest())
+        return digest_of(
+            self.kind,
+            self.get_vocabulary(),
+            self.lowercase,
+            self.max_word_characters,
+            characters.digest(),
+            *self._normalization.steps,
+        )
 
     def get_config(self) -> dict:
         """Returns the settings, vocabulary included."""

@@ -25,7 +25,7 @@ BILSTM = {
     "characters": {"width": 4, "max_characters": 8, "filters": [[1, 4], [2, 6]]},
 }
 OTHERS = {
-    "tokenizer": {"vocabulary_size": 150, "max_characters": 8},
+    "tokenizer": {"vocabulary_size": 280, "max_characters": 8},
     "sequences": {"length": 24},
     "objective": {"max_predictions": 4, "generator_width_fraction": 0.5, "negatives": 20},
 }
