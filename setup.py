@@ -31,10 +31,13 @@ INSTALL_REQUIRES = [
     "flatbuffers>=23",
     "ftfy>=6.1",
     "h5py>=3.10",
+    # gzip, several times as fast as zlib.
+    "isal>=1.6",
     "jinja2>=3.1",
     "matplotlib>=3.7",
     "numpy",
     "phonenumbers>=8.13",
+    "protobuf",
     "psutil>=5.9",
     # Language identification with its model inside.
     "py3langid>=0.2",

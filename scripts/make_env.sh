@@ -11,4 +11,5 @@ if ! said=$("$uv" venv --quiet --clear --python "$version" "$folder" 2>&1); then
   exit 1
 fi
 echo "Installing $(grep -c '==' "$lock") pinned packages into $folder ..."
-"$uv" pip sync --quiet --python "$folder/bin/python" "$lock"
+# Compiled here, once, and not by each process that imports them where Python may not write what it compiles.
+"$uv" pip sync --quiet --compile-bytecode --python "$folder/bin/python" "$lock"

@@ -2,6 +2,8 @@
 # Runs every test: the suite on TensorFlow, then layers and models again on JAX. test.sh WORKERS
 set -euo pipefail
 workers=$1
+# Many tests start processes, which then need not compile firth again.
+unset PYTHONDONTWRITEBYTECODE
 export TF_CPP_MIN_LOG_LEVEL=${TF_CPP_MIN_LOG_LEVEL:-2}
 
 .venv/bin/python -m pytest -n "$workers" --dist loadfile

@@ -10,7 +10,9 @@ from apache_beam.pvalue import PCollection
 
 from firth.corpus.document import Document, document_id
 from firth.corpus.errors import SourceError
+from firth.corpus.example import Example
 from firth.corpus.lines import read_lines
+from firth.corpus.record_files import read_records
 from firth.corpus.source_files import match_files
 from firth.recipes.benchmarks import (
     AnyBenchmark,
@@ -109,10 +111,8 @@ def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, li
 
 
 def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    import tensorflow as tf
-
-    for number, record in enumerate(tf.data.TFRecordDataset(path, "GZIP").as_numpy_iterator(), 1):
-        features = tf.train.Example.FromString(record).features.feature
+    for number, record in enumerate(read_records(path), 1):
+        features = Example.FromString(record).features.feature
 
         def values(name: str, features=features) -> list[str]:
             if name not in features:

@@ -8,8 +8,7 @@ from apache_beam import coders
 
 from firth.corpus.document import FIELDS, Document
 
-# A share for the document itself, beside its text.
-DOCUMENT_BYTES = 2**9
+VALUE_BYTES = 2**9
 as_row = attrgetter(*FIELDS)
 
 
@@ -33,7 +32,7 @@ class DocumentCoder(coders.Coder):
         return Document(*pickle.loads(encoded))
 
     def estimate_size(self, value: Document) -> int:  # noqa: D102
-        return len(value.text) + DOCUMENT_BYTES
+        return value.held_bytes
 
     def is_deterministic(self) -> bool:  # noqa: D102
         return True
@@ -53,7 +52,7 @@ class UnmeasuredCoder(coders.Coder):
         return pickle.loads(encoded)
 
     def estimate_size(self, value: Any) -> int:  # noqa: D102
-        return DOCUMENT_BYTES
+        return VALUE_BYTES
 
     def is_deterministic(self) -> bool:  # noqa: D102
         return False

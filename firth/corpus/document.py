@@ -3,9 +3,12 @@
 import dataclasses
 import functools
 
+from firth.corpus.example import Example
 from firth.corpus.hashing import digest
 
 FIELDS = ("id", "text", "source", "licence", "uri")
+# A share for the document itself, beside its text.
+DOCUMENT_BYTES = 2**9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +42,11 @@ class Document:
         """Bytes of the text in UTF-8."""
         return len(self.text) if self.text.isascii() else len(self.text.encode("utf-8"))
 
+    @property
+    def held_bytes(self) -> int:
+        """About what it takes in memory."""
+        return len(self.text) + DOCUMENT_BYTES
+
     @functools.cached_property
     def words(self) -> int:
         """Runs of characters that are no spaces, counted once: every step reports them."""
@@ -50,9 +58,7 @@ class Document:
 
     def to_example(self) -> bytes:
         """Returns a serialized tf.train.Example with one bytes feature a field."""
-        import tensorflow as tf
-
-        example = tf.train.Example()
+        example = Example()
         for name in FIELDS:
             example.features.feature[name].bytes_list.value.append(getattr(self, name).encode("utf-8"))
         return example.SerializeToString(deterministic=True)
@@ -64,9 +70,7 @@ class Document:
         Raises:
             ValueError: if a field is missing.
         """
-        import tensorflow as tf
-
-        features = tf.train.Example.FromString(record).features.feature
+        features = Example.FromString(record).features.feature
         missing = [name for name in FIELDS if name not in features]
         if missing:
             raise ValueError(f"no document: the record has no {', '.join(missing)}, only {sorted(features)}")

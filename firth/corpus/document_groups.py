@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.coders import DOCUMENT_BYTES, Unmeasured
+from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
 from firth.corpus.grouping import GroupValues, Part, Values
 from firth.corpus.records import BATCH_BYTES
@@ -31,7 +31,7 @@ def grouped_documents(values: Values) -> Iterator[list[Document]]:
     for documents in values.of(_NAME):
         for document in documents:
             batch.append(document)
-            size += len(document.text) + DOCUMENT_BYTES
+            size += document.held_bytes
             if size >= BATCH_BYTES:
                 yield batch
                 batch, size = [], 0

@@ -11,7 +11,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindows
 
-from firth.corpus.coders import DOCUMENT_BYTES, as_row
+from firth.corpus.coders import as_row
 from firth.corpus.document import Document
 from firth.corpus.steps import Grouping
 
@@ -23,8 +23,8 @@ GROUP_BYTES = 2**23
 # So that several workers have something to do in a small corpus too.
 MIN_GROUPS = 8
 
-# A table of numbers, or documents.
-Value = np.ndarray | list[Document]
+# A table of numbers, or a list of documents or of others that tell their `held_bytes`.
+Value = np.ndarray | list[Any]
 Part = tuple[int, tuple[str, Value]]
 
 
@@ -129,18 +129,21 @@ class _Write(beam.DoFn):
 def _size(value: Value) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
-    return sum(len(document.text) + DOCUMENT_BYTES for document in value)
+    return sum(each.held_bytes for each in value)
 
 
 def _pack(values: list[Any]) -> bytes:
     """Returns several values of one kind as one."""
     if isinstance(values[0], np.ndarray):
         return pickle.dumps(np.concatenate(values), pickle.HIGHEST_PROTOCOL)
-    # Plain tuples are much quicker to pickle than what is of a class.
-    rows = [as_row(document) for value in values for document in value]
-    return pickle.dumps(rows, pickle.HIGHEST_PROTOCOL)
+    members = [each for value in values for each in value]
+    if members and isinstance(members[0], Document):
+        # Plain tuples are much quicker to pickle than what is of a class.
+        members = list(map(as_row, members))
+    return pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
 
 
 def _unpack(data: bytes) -> Value:
     value = pickle.loads(data)
-    return value if isinstance(value, np.ndarray) else [Document(*row) for row in value]
+    is_rows = isinstance(value, list) and value and type(value[0]) is tuple
+    return [Document(*row) for row in value] if is_rows else value

@@ -9,16 +9,18 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 
+from firth.corpus.coders import Unmeasured
+from firth.corpus.grouping import Values
 from firth.corpus.mixture_plan import AnyMixed, Cut, Share, plan_mixture
-from firth.corpus.records import pickle_list, unpickle_list
 from firth.corpus.shingles import mix
 from firth.corpus.tables import table_of
-from firth.corpus.tokenization import TokenizedDocument
+from firth.corpus.tokenization import TokenizedDocument, tokenized_documents
 
 # A source's documents are counted in so many bins of their hashes; one bin of each is looked at again.
 BIN_BITS = 12
 
-Group = tuple[int, bytes]
+Group = tuple[int, Values]
+MixedGroup = tuple[int, list[TokenizedDocument]]
 # By name of the source.
 Bins = dict[str, np.ndarray]
 Tables = dict[str, np.ndarray]
@@ -27,11 +29,12 @@ Tables = dict[str, np.ndarray]
 class Mix(beam.PTransform):
     """Repeats documents and leaves others out: groups of a split to (groups, the plan, counts).
 
-    Groups are as `Tokenize` yields them; the plan is one list of (`Share`, `Cut`); counts are by name:
-    `repeated_documents`, beyond the first time, and `left_out_documents`. A source's documents are taken in
-    the order of a hash of seed and id, until its share is met as nearly as whole documents allow: so nothing
-    depends on the order of documents or on workers. Workers hold counts by hash, and of each source the
-    hashes in one of 4,096 parts.
+    Groups come as `GroupValues` brings them together, and go as lists of documents; the plan is one list of
+    (`Share`, `Cut`); counts are by name: `repeated_documents`, beyond the first time, and
+    `left_out_documents`. A source's documents are taken in the order of a hash of seed and id, until its
+    share is met as nearly as whole documents allow: so nothing depends on the order of documents or on
+    workers. Workers hold a group's documents, counts by hash, and of each source the hashes in one of 4,096
+    parts.
 
     Args:
         mixture: Of the recipe.
@@ -48,7 +51,7 @@ class Mix(beam.PTransform):
 
     def expand(  # noqa: D102
         self, groups: PCollection[Group]
-    ) -> tuple[PCollection[Group], PCollection[list], PCollection[Counter]]:
+    ) -> tuple[PCollection[MixedGroup], PCollection[list], PCollection[Counter]]:
         bins = groups | "Count" >> beam.Map(_bins, self._mixture) | "Sum" >> beam.CombineGlobally(_sum_bins)
         plan = bins | "Plan" >> beam.Map(_plan, self._mixture, self._sources)
         tables = (
@@ -60,6 +63,7 @@ class Mix(beam.PTransform):
         outputs = groups | "Repeat" >> beam.ParDo(_Repeat(self._mixture), AsSingleton(cuts)).with_outputs(
             "counts", main="groups"
         )
+        outputs.groups.element_type = Unmeasured
         return outputs.groups, cuts, outputs.counts
 
 
@@ -70,17 +74,18 @@ def amounts_of(document: TokenizedDocument) -> dict[str, int]:
 
 def _columns(group: Group, mixture: AnyMixed) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yields each source with the hashes, uint64, and the amounts, int64, of its documents."""
-    by_source: dict[str, list[TokenizedDocument]] = {}
-    for document in unpickle_list(group[1]):
-        by_source.setdefault(document.source, []).append(document)
-    for source, documents in by_source.items():
-        amounts = [amounts_of(document)[mixture.unit] for document in documents]
-        yield source, _hashes(documents, mixture.seed), np.array(amounts, np.int64)
+    by_source: dict[str, list[tuple[int, int]]] = {}
+    for documents in tokenized_documents(group[1]):
+        for document in documents:
+            amount = amounts_of(document)[mixture.unit]
+            by_source.setdefault(document.source, []).append((document.key, amount))
+    for source, pairs in by_source.items():
+        keys, amounts = zip(*pairs)
+        yield source, _hashes(keys, mixture.seed), np.array(amounts, np.int64)
 
 
-def _hashes(documents: Iterable[TokenizedDocument], seed: int) -> np.ndarray:
-    keys = np.array([document.key for document in documents], np.uint64)
-    return mix(keys ^ mix(np.array([seed], np.uint64)))
+def _hashes(keys: Sequence[int], seed: int) -> np.ndarray:
+    return mix(np.array(keys, np.uint64) ^ mix(np.array([seed], np.uint64)))
 
 
 def _bin_of(hashes: np.ndarray) -> np.ndarray:
@@ -169,14 +174,15 @@ class _Repeat(beam.DoFn):
 
     def process(self, group: Group, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:
         by_source = {share.source: cut for share, cut in cuts}
-        documents: list[TokenizedDocument] = unpickle_list(group[1])
+        documents = [each for part in tokenized_documents(group[1]) for each in part]
         counts: Counter[str] = Counter()
         mixed: list[TokenizedDocument] = []
-        for document, hash in zip(documents, _hashes(documents, self._seed).tolist()):
+        hashes = _hashes([document.key for document in documents], self._seed)
+        for document, hash in zip(documents, hashes.tolist()):
             times = repeats_of(hash, by_source[document.source])
             mixed += [dataclasses.replace(document, copy=copy) for copy in range(times)]
             counts.update(left_out_documents=not times, repeated_documents=max(0, times - 1))
-        yield group[0], pickle_list(mixed)
+        yield group[0], mixed
         yield TaggedOutput("counts", counts)
 
 

@@ -17,7 +17,7 @@ from firth.recipes.sources import AnySource
 STEP = READ
 # Small files share an element, since Beam's cost is per element; a large one has its own.
 FILES_A_BATCH = 16
-BATCH_BYTES = 2**24
+BATCH_BYTES = 2**22
 REJECTED_FILE = "rejected.jsonl"
 COUNTS_FILE = "source_counts.json"
 

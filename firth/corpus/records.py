@@ -6,18 +6,17 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.io.tfrecordio import _TFRecordUtil
 from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
 
 from firth.corpus.hashing import digest
-from firth.corpus.record_files import write_file
+from firth.corpus.record_files import read_records, write_file
 
 # Beam's cost is per element. A batch ends at this size, each record counting for its bytes and a share
 # for itself, so that neither many short documents nor a few long ones make it large.
 BATCH_BYTES = 2**20
 RECORD_BYTES = 2**9
-FILE_BYTES = 2**24
+FILE_BYTES = 2**23
 
 
 class ReadBatches(beam.PTransform):
@@ -42,18 +41,17 @@ def read_batches(path: str) -> Iterator[list[bytes]]:
     """Yields the records of a TFRecord file in lists.
 
     Raises:
+        OSError: if there is no such file, or its gzip stream is damaged.
         ValueError: if a record is damaged.
     """
     batch: list[bytes] = []
     size = 0
-    # Beam's own reader hands out records one by one, which takes as long again as reading them.
-    with FileSystems.open(path) as file:
-        while (record := _TFRecordUtil.read_record(file)) is not None:
-            batch.append(record)
-            size += len(record) + RECORD_BYTES
-            if size >= BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
+    for record in read_records(path):
+        batch.append(record)
+        size += len(record) + RECORD_BYTES
+        if size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
     if batch:
         yield batch
 

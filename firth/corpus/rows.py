@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from firth import features
+from firth.corpus.example import Example
 from firth.corpus.hashing import hash63
 
 LISTS = (
@@ -68,9 +69,7 @@ class Row:
 
     def to_example(self, partner: "Row | None" = None) -> bytes:
         """Returns a serialized tf.train.Example; the partner's lists have names with `partner_` before."""
-        import tensorflow as tf
-
-        example = tf.train.Example()
+        example = Example()
         feature = example.features.feature
         feature[features.SOURCE].bytes_list.value.append(self.source.encode("utf-8"))
         feature[features.EXAMPLE_ID].int64_list.value.append(self.example_id)

@@ -8,23 +8,28 @@ import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
 from firth import features
+from firth.corpus.coders import Unmeasured
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
+from firth.corpus.grouping import GroupValues
 from firth.corpus.json_files import read_json, write_json
-from firth.corpus.mixing import Mix, measure
+from firth.corpus.mixing import Group, Mix, MixedGroup, measure
 from firth.corpus.mixture_plan import AnyMixed
 from firth.corpus.mixture_report import build_mixture_report, check_mixture
 from firth.corpus.pack_rows import pack_rows
 from firth.corpus.partners import AddPartners
 from firth.corpus.record_files import write_records
-from firth.corpus.records import ReadBatches, unpickle_list
+from firth.corpus.records import ReadBatches
+from firth.corpus.removal import remove_folder
 from firth.corpus.rows import Row
 from firth.corpus.split import EVAL, TRAIN
-from firth.corpus.tokenization import Tokenize, TokenizedDocument
+from firth.corpus.steps import IN_RUNNER, Grouping
+from firth.corpus.tokenization import Tokenize, tokenized_documents
 from firth.recipes.mixture import AnyMixture, AsIs
 from firth.recipes.tokenizer import Sequences
 
 COUNTS_FILE = "sequence_counts.json"
 MIXTURE_FILE = "mixture_report.json"
+SCRATCH_FOLDER = "scratch"
 # Before the name of a source, whose tokens are counted.
 SOURCE = "source "
 COUNTS = (
@@ -83,20 +88,26 @@ def make_sequences(
         CountMismatchError: if documents or tokens went missing.
     """
     path, report = f"{counts_folder}/{COUNTS_FILE}", f"{counts_folder}/{MIXTURE_FILE}"
-    with make_pipeline() as pipeline:
-        counts = []
-        for split, pattern in split_patterns.items():
-            records = pipeline | f"Read[{split}]" >> ReadBatches(pattern)
-            packing = Packing(sequences, special_tokens, raw_length)
-            mixing = None if split != TRAIN or isinstance(mixture, AsIs) else Mixing(mixture, sources, report)
-            make_rows = MakeRows(split, tokenizer_folder, packing, split_folders[split], mixing)
-            counts.append(records | f"MakeRows[{split}]" >> make_rows)
-        _ = (
-            counts
-            | "Flatten" >> beam.Flatten()
-            | "Sum" >> beam.CombineGlobally(_sum_counts)
-            | "WriteCounts" >> beam.Map(_write_counts, path, tuple(split_patterns))
-        )
+    grouping = Grouping(sequences.shards, f"{counts_folder}/{SCRATCH_FOLDER}")
+    remove_folder(grouping.scratch)
+    try:
+        with make_pipeline() as pipeline:
+            counts = []
+            for split, pattern in split_patterns.items():
+                records = pipeline | f"Read[{split}]" >> ReadBatches(pattern)
+                packing = Packing(sequences, special_tokens, raw_length)
+                mixing = _mixing(split, mixture, sources, report)
+                folder = split_folders[split]
+                make_rows = MakeRows(split, tokenizer_folder, packing, folder, mixing, grouping)
+                counts.append(records | f"MakeRows[{split}]" >> make_rows)
+            _ = (
+                counts
+                | "Flatten" >> beam.Flatten()
+                | "Sum" >> beam.CombineGlobally(_sum_counts)
+                | "WriteCounts" >> beam.Map(_write_counts, path, tuple(split_patterns))
+            )
+    finally:
+        remove_folder(grouping.scratch)
     written = read_json(path)
     check_counts(written)
     return written
@@ -118,13 +129,24 @@ class Mixing(NamedTuple):
     path: str
 
 
+def _mixing(split: str, mixture: AnyMixture, sources: Sequence[str], path: str) -> Mixing | None:
+    return None if split != TRAIN or isinstance(mixture, AsIs) else Mixing(mixture, sources, path)
+
+
 class MakeRows(beam.PTransform):
     """Lists of serialized documents of one split to its files of rows, and to counts by (split, name)."""
 
     def __init__(
-        self, split: str, tokenizer_folder: str, packing: Packing, folder: str, mixing: Mixing | None = None
+        self,
+        split: str,
+        tokenizer_folder: str,
+        packing: Packing,
+        folder: str,
+        mixing: Mixing | None = None,
+        grouping: Grouping = IN_RUNNER,
     ):
         super().__init__()
+        self._grouping = grouping
         self._mixing = mixing
         self._split = split
         self._tokenizer_folder = tokenizer_folder
@@ -133,16 +155,16 @@ class MakeRows(beam.PTransform):
 
     def expand(self, records: PCollection[list[bytes]]) -> PCollection[Counter]:  # noqa: D102
         shards = self._packing.sequences.shards
-        groups = records | "Tokenize" >> beam.ParDo(Tokenize(self._tokenizer_folder, shards))
+        tokenize = beam.ParDo(Tokenize(self._tokenizer_folder, shards)).with_output_types(Unmeasured)
+        groups = records | "Tokenize" >> tokenize | "Group" >> GroupValues(self._grouping)
         counts = []
         if self._mixing:
-            groups, mixed = groups | "Mix" >> _MixAndReport(self._split, self._mixing)
+            documents, mixed = groups | "Mix" >> _MixAndReport(self._split, self._mixing)
             counts.append(mixed)
-        packed = (
-            groups
-            | "GroupByKey" >> beam.GroupByKey()
-            | "Pack" >> beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
-        )
+        else:
+            documents = groups | "TakeUp" >> beam.Map(_take_up).with_output_types(Unmeasured)
+        pack = beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
+        packed = documents | "Pack" >> pack
         if self._split == EVAL:
             files = packed.rows | "Partners" >> AddPartners()
         else:
@@ -167,7 +189,7 @@ class _MixAndReport(beam.PTransform):
         mixed, cuts, counts = groups | "Mix" >> Mix(mixture, sources)
         _ = (
             mixed
-            | "Measure" >> beam.Map(lambda group: measure(unpickle_list(group[1])))
+            | "Measure" >> beam.Map(lambda group: measure(group[1]))
             | "Sum" >> beam.CombineGlobally(_sum_counts)
             | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
         )
@@ -184,15 +206,19 @@ def _by_split(counts: Mapping[str, int], split: str) -> Counter:
     return Counter({(split, name): count for name, count in counts.items()})
 
 
+def _take_up(group: Group) -> MixedGroup:
+    return group[0], [each for part in tokenized_documents(group[1]) for each in part]
+
+
+@beam.typehints.with_input_types(Unmeasured)
 @beam.typehints.with_output_types(tuple[int, list[Row]])
 class _Pack(beam.DoFn):
     def __init__(self, split: str, packing: Packing):
         self._split = split
         self._packing = packing
 
-    def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[Any]:
-        group, lists = element
-        documents: list[TokenizedDocument] = [each for pickled in lists for each in unpickle_list(pickled)]
+    def process(self, element: MixedGroup) -> Iterator[Any]:
+        group, documents = element
         rows, counts = pack_rows(documents, *self._packing)
         counts["tokenized"] = sum(len(document.tokens) for document in documents)
         for row in rows:

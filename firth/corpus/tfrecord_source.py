@@ -4,9 +4,12 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+from google.protobuf.message import DecodeError
+
 from firth.corpus.byte_stream import ByteStream
 from firth.corpus.decoding import make_document, reject
 from firth.corpus.document import Document
+from firth.corpus.example import Example
 from firth.corpus.fields import read_fields
 from firth.corpus.rejection import Rejection
 from firth.corpus.source_files import SourceFile
@@ -86,11 +89,9 @@ def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
     >>> parse_example(b"no example")
     ({}, 'malformed_example')
     """
-    import tensorflow as tf
-
     try:
-        features = tf.train.Example.FromString(data).features.feature
-    except Exception:  # protobuf's DecodeError; firth does not depend on protobuf itself.
+        features = Example.FromString(data).features.feature
+    except DecodeError:
         return {}, "malformed_example"
     values = {name: (*each.bytes_list.value, *each.int64_list.value)[:1] for name, each in features.items()}
     return {name: value[0] for name, value in values.items() if value}, None

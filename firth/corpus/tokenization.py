@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import apache_beam as beam
 import numpy as np
 
-from firth.corpus.document import Document
+from firth.corpus.document import DOCUMENT_BYTES, Document
+from firth.corpus.grouping import Part, Values
 from firth.corpus.hashing import hash63
-from firth.corpus.records import pickle_list
 from firth.corpus.sentences import spaces_to_next, split_sentences
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
+
+_NAME = "documents"
+# Of a word as an object.
+WORD_BYTES = 2**6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,9 +43,15 @@ class TokenizedDocument:
     size: int = 0
     copy: int = 0
 
+    @property
+    def held_bytes(self) -> int:
+        """About what it takes in memory."""
+        held = self.tokens.nbytes + self.word_starts.nbytes + self.sentence_starts.nbytes + DOCUMENT_BYTES
+        return held if self.words is None else held + WORD_BYTES * len(self.words)
+
 
 class Tokenize(beam.DoFn):
-    """Lists of serialized documents to (group, list of `TokenizedDocument`, pickled).
+    """Lists of serialized documents to lists of `TokenizedDocument` by group, for `GroupValues`.
 
     Args:
         tokenizer_folder: Of a saved tokenizer.
@@ -57,14 +67,19 @@ class Tokenize(beam.DoFn):
 
         self._tokenizer = load_tokenizer(self._tokenizer_folder)
 
-    def process(self, records: list[bytes]) -> Iterator[tuple[int, bytes]]:  # noqa: D102
+    def process(self, records: list[bytes]) -> Iterator[Part]:  # noqa: D102
         groups: dict[int, list[TokenizedDocument]] = {}
         for document in tokenize_documents(
             self._tokenizer, [Document.from_example(each) for each in records]
         ):
             groups.setdefault(document.key % self._groups, []).append(document)
         for group, members in groups.items():
-            yield group, pickle_list(members)
+            yield group, (_NAME, members)
+
+
+def tokenized_documents(values: Values) -> Iterator[list[TokenizedDocument]]:
+    """Yields the documents of a group, in lists."""
+    return values.of(_NAME)
 
 
 def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from firth.corpus import mixing
 from firth.corpus.errors import MixtureError
+from firth.corpus.grouping import Values
 from firth.corpus.hashing import hash63
 from firth.corpus.json_files import write_json
 from firth.corpus.mixing import Mix, measure
 from firth.corpus.mixture_plan import Cut, Share, plan_mixture
 from firth.corpus.mixture_report import build_mixture_report, check_mixture
 from firth.corpus.pack_rows import pack_rows
-from firth.corpus.records import pickle_list
 from firth.corpus.tokenization import TokenizedDocument
 from firth.recipes import RecipeError, load_recipe
 from firth.recipes.mixture import ProportionalMixture, WeightedMixture
@@ -129,13 +129,14 @@ def corpus() -> list[TokenizedDocument]:
 
 
 def mix(path, documents, mixture, batch=100, pipeline=make_pipeline):
-    groups = [(0, pickle_list(documents[i : i + batch])) for i in range(0, len(documents), batch)]
+    parts = [pickle.dumps(documents[i : i + batch]) for i in range(0, len(documents), batch)]
+    groups = [(i, Values([("documents", part)])) for i, part in enumerate(parts)]
     path.mkdir()
     with pipeline() as p:
         mixed, cuts, counts = p | beam.Create(groups) | Mix(mixture, list(WEIGHTS))
         # Nothing of this module, which workers of their own would take seconds to import.
         records = {
-            "mixed": mixed | beam.Map(operator.itemgetter(1)),
+            "mixed": mixed | beam.Map(operator.itemgetter(1)) | "PickleMixed" >> beam.Map(pickle.dumps),
             "cuts": cuts | "PickleCuts" >> beam.Map(pickle.dumps),
             "counts": counts | "PickleCounts" >> beam.Map(pickle.dumps),
         }
