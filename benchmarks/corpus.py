@@ -74,7 +74,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("works", nargs="*", metavar="WORK", help=f"of {', '.join(WORKS)}")
     parser.add_argument("--megabytes", type=float, default=25.0, help="of real text, from files to files")
     parser.add_argument("--rules-megabytes", type=float, default=3.0, help="of it, for rules alone")
-    parser.add_argument("--made", type=float, default=64.0, help="megabytes, for 1 and 2 processes; 0: none")
+    parser.add_argument("--made", type=float, default=256.0, help="megabytes, for 1 and 2 processes; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--warm-up", type=int, default=1, help="rounds that are thrown away")
     parser.add_argument("--made-rounds", type=int, default=1)
@@ -111,6 +111,9 @@ def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dic
             row = measure(sides, WHOLE, f"{folder}/made", processes, options.made_rounds, 0)
             figures[f"{WHOLE}, made, {processes}"] = {**row, "documents": count, "bytes": size}
             print(line(WHOLE, row, count, size), flush=True)
+        one, two = (figures[f"{WHOLE}, made, {processes}"] for processes in (1, 2))
+        gains = (f"{name} {one[name]['seconds'] / two[name]['seconds']:.2f}x" for name in sides)
+        print("two processes instead of one: " + " | ".join(gains), flush=True)
     return figures
 
 

@@ -149,7 +149,7 @@ def _corpus_headline(corpus: CorpusView) -> list[tuple[str, str, str]]:
         ("Documents kept", _count(flow.kept["documents"]), f"of {_count(flow.came['documents'])} read"),
         ("Bytes kept", bytes_text(flow.kept["bytes"]), f"of {bytes_text(flow.came['bytes'])}"),
         ("Words kept", _count(flow.kept["words"]), f"of {_count(flow.came['words'])}"),
-        ("Sources", _count(len(corpus.sources)), f"{_count(len(corpus.licences))} licences"),
+        ("Sources", _count(len(corpus.sources)), _licences(len(corpus.licences))),
         ("Limits broken", _count(broken), f"of {_count(len(corpus.measured_limits))} that are set"),
     ]
 
@@ -184,6 +184,10 @@ def _number(value: Any) -> str:
     if abs(value) >= 100 and value == round(value):
         return f"{value:,.0f}"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
+def _licences(number: int) -> str:
+    return "1 licence" if number == 1 else f"{_count(number)} licences"
 
 
 def _count(value: Any) -> str:

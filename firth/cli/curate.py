@@ -22,8 +22,8 @@ def register(app: typer.Typer) -> None:
     examples = commands.epilog(
         "firth curate my_recipe.yaml",
         "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
-        "firth curate my_recipe.yaml --beam-arg=--direct_running_mode=multi_processing "
-        "--beam-arg=--direct_num_workers=8",
+        "firth curate my_recipe.yaml --workers 8",
+        "firth curate my_recipe.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--parallelism=8",
         after=(
             "firth run with the same recipe and folder goes on from here. Exit codes: 0 done; 1 it failed, "
             "or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks the "
@@ -42,6 +42,7 @@ def _curate(
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
     name: execution.Name = None,
+    workers: execution.Workers = 1,
     beam_arg: execution.BeamArgs = None,
     verbose: execution.Verbose = False,
 ) -> None:
@@ -49,7 +50,7 @@ def _curate(
 
     Of the recipe its sources and its cleaning count.
     """
-    options = execution.beam_args(beam_arg)
+    options = execution.beam_args(beam_arg, workers)
     checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
     from firth.pipelines import local
 

@@ -41,6 +41,12 @@ BeamArgs = Annotated[
         "in this process.",
     ),
 ]
+Workers = Annotated[
+    int,
+    typer.Option(
+        "--workers", min=1, help="Processes of Beam on this machine, each of which reads, cleans and packs."
+    ),
+]
 
 
 def recipe_of(
@@ -60,14 +66,22 @@ def recipe_of(
     return checked
 
 
-def beam_args(given: Sequence[str] | None) -> tuple[str, ...]:
-    """Returns Beam's options as they were given; ends the command where one is none.
+def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
+    """Returns Beam's options as they were given, and those of `workers` processes.
+
+    Ends the command where one is none, or where both say how many workers there are.
 
     Example:
 
     >>> beam_args(["--runner=FlinkRunner"]), beam_args(None)
     (('--runner=FlinkRunner',), ())
+    >>> beam_args(None, workers=2)
+    ('--direct_running_mode=multi_processing', '--direct_num_workers=2')
     """
+    if workers > 1:
+        if given:
+            fail("--workers is Beam's runner on this machine; give --beam-arg alone", ExitCode.USAGE)
+        return ("--direct_running_mode=multi_processing", f"--direct_num_workers={workers}")
     for option in given or ():
         if not option.startswith("--"):
             fail(f"--beam-arg {option}: write it as --beam-arg=--runner=FlinkRunner", ExitCode.USAGE)

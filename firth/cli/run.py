@@ -38,11 +38,12 @@ def _run(
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
     name: execution.Name = None,
+    workers: execution.Workers = 1,
     beam_arg: execution.BeamArgs = None,
     verbose: execution.Verbose = False,
 ) -> None:
     """Trains, evaluates, validates and pushes a model, and writes a report on it."""
-    options = execution.beam_args(beam_arg)
+    options = execution.beam_args(beam_arg, workers)
     checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
     from firth.pipelines import local
 

@@ -99,6 +99,17 @@ def test_what_is_no_option_of_beam_is_refused(firth, runner):
     assert "--beam-arg FlinkRunner: write it as --beam-arg=--runner=FlinkRunner" in result.stderr
 
 
+def test_workers_are_processes_of_beam(firth, runner):
+    assert firth("curate", "demo", "--text", "*.md", "--workers", "2").exit_code == 0
+    assert firth("curate", "demo", "--text", "*.md").exit_code == 0
+    two, one = (called["beam_pipeline_args"] for _, called in runner.calls)
+    assert two == ("--direct_running_mode=multi_processing", "--direct_num_workers=2")
+    assert one == ()
+    result = firth("curate", "demo", "--workers", "2", "--beam-arg=--runner=FlinkRunner")
+    assert result.exit_code == 2 and "give --beam-arg alone" in result.stderr
+    assert firth("curate", "demo", "--workers", "0").exit_code == 2
+
+
 def test_files_that_the_shell_expanded_and_unknown_recipes_are_refused(firth, runner):
     assert "quote patterns" in firth("curate", "demo", "--text", "a.txt", "b.txt").stderr
     result = firth("curate", "demmo")

@@ -121,7 +121,11 @@ def test_rows_of_the_eval_split_have_partners_of_other_documents(packed):
 
 def test_files_are_the_same_on_any_number_of_workers(tmp_path, splits, packed):
     folder, counts = packed
+    # A run that was cut short left this.
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "scratch" / "left").write_bytes(b"?")
     assert pack_to(tmp_path, splits, make_pipeline_of_two) == counts
+    assert {path.name for path in tmp_path.iterdir()} == {*SPLITS, "sequence_counts.json"}
     names = sorted(path.relative_to(folder) for path in folder.rglob("*.gz"))
     assert names == sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.gz"))
     for name in names:
