@@ -9,7 +9,7 @@ import numpy as np
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from firth.corpus.document import Document
-from firth.corpus.document_groups import PutDown, TakeUp
+from firth.corpus.document_groups import PutDown, grouped_documents
 from firth.corpus.errors import CorpusError
 from firth.corpus.hash_sample import Sample, join_samples, sample_hashes, sample_of
 from firth.corpus.hashed_ngrams import Hashing, hash_ngrams
@@ -20,6 +20,7 @@ from firth.corpus.quality_training import SIDES, Examples, join_examples, train
 from firth.corpus.reference_files import ReadReference, reference_name
 from firth.corpus.score_histogram import ScoreCounts, count_score, score_histogram
 from firth.corpus.steps import CorpusStep, Decision, Drop, Keep, Setting
+from firth.corpus.table_groups import Group
 from firth.corpus.tally import Tally
 from firth.corpus.verdicts import Documents, Judgement
 from firth.recipes.classifier import ClassifierStep
@@ -56,27 +57,28 @@ class Classifier(CorpusStep):
         self._config = config
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
-        config, everything = self._config, documents
+        config = self._config
+        everything: tuple[Documents, ...] = (documents,)
         if config.reference_files:
             files = documents.pipeline | "ReadReference" >> ReadReference(config.reference_files)
-            everything = (documents, files) | "WithReference" >> beam.Flatten()
+            everything = (documents, files)
         # What has to wait for samples, or for the model, waits in files.
         waiting = documents | "PutDown" >> PutDown(setting.grouping)
-        all_waiting = waiting if everything is documents else everything | "All" >> PutDown(setting.grouping)
+        all_waiting = waiting if len(everything) == 1 else everything | "All" >> PutDown(setting.grouping)
+        hashed = tuple(each | f"Hash[{i}]" >> beam.Map(_samples, config) for i, each in enumerate(everything))
         samples = AsSingleton(
-            everything
-            | "Hash" >> beam.Map(_samples, config)
+            hashed
+            | "Hashes" >> beam.Flatten()
             | "Sample" >> beam.CombineGlobally(_join, config.max_documents)
         )
         trained = (
             all_waiting
-            | "TakeUp" >> TakeUp()
-            | "Take" >> beam.Map(_examples, config, samples)
+            | "Take" >> beam.FlatMap(_examples, config, samples)
             | "Gather" >> beam.CombineGlobally(_Gather())
             | "Train" >> beam.Map(_train, config, setting, samples)
         )
         score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="judged")
-        outputs = waiting | "TakeUpAgain" >> TakeUp() | "Score" >> score
+        outputs = waiting | "Score" >> score
         tally = (
             outputs.scores
             | "Sum" >> beam.CombineGlobally(_sum)
@@ -134,7 +136,14 @@ def _join(parts: Iterable[list[Sample]], size: int) -> list[Sample]:
     return [join_samples(samples, size) for samples in by_side]
 
 
-def _examples(documents: list[Document], config: ClassifierStep, samples: list[Sample]) -> Examples:
+# Documents are read and looked at in one function: what read them alone could be asked to hand them on
+# through the runner, where the other input is not there yet.
+def _examples(element: Group, config: ClassifierStep, samples: list[Sample]) -> Iterator[Examples]:
+    for documents in grouped_documents(element[1]):
+        yield _examples_of(documents, config, samples)
+
+
+def _examples_of(documents: list[Document], config: ClassifierStep, samples: list[Sample]) -> Examples:
     hashes = sample_hashes([document.id for document in documents], config.seed)
     sides = [side_of(document.source, config) for document in documents]
     taken = [
@@ -181,13 +190,14 @@ class _Score(beam.DoFn):
     def __init__(self, config: ClassifierStep):
         self._config = config
 
-    def process(self, documents: list[Document], trained: Trained) -> Iterator[Any]:
+    def process(self, element: Group, trained: Trained) -> Iterator[Any]:
         model, counts = trained[0], ScoreCounts()
-        scores = model.scores(hash_ngrams([document.text for document in documents], model.hashing))
-        yield [
-            (document, self._decide(document, score, counts))
-            for document, score in zip(documents, scores.tolist())
-        ]
+        for documents in grouped_documents(element[1]):
+            scores = model.scores(hash_ngrams([document.text for document in documents], model.hashing))
+            yield [
+                (document, self._decide(document, score, counts))
+                for document, score in zip(documents, scores.tolist())
+            ]
         yield TaggedOutput("scores", counts)
 
     def _decide(self, document: Document, score: float, counts: ScoreCounts) -> Decision:

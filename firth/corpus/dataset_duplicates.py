@@ -1,7 +1,5 @@
 """Documents that another source, or evaluation data, has too."""
 
-import apache_beam as beam
-
 from firth.corpus.benchmarks import ReadBenchmarks
 from firth.corpus.clusters import Cluster, Describe, Described
 from firth.corpus.identity import source_ranks
@@ -33,10 +31,7 @@ class DatasetDuplicates(CorpusStep):
         if config.benchmarks:
             examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
             others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
-            described = Described(
-                (described.entries, others.entries) | "Entries" >> beam.Flatten(),
-                (described.members, others.members) | "Members" >> beam.Flatten(),
-            )
+            described = Described((described.entries, others.entries), (described.members, others.members))
         entries = described | "Cluster" >> Cluster(config.rounds, setting)
         verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping, by_rank=True)
         join = JoinVerdicts(decide, setting.grouping)

@@ -7,7 +7,7 @@ from apache_beam.pvalue import PCollection
 
 from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
-from firth.corpus.grouping import GroupValues, Part, Values
+from firth.corpus.grouping import GroupValues, Part, Values, each_of
 from firth.corpus.records import BATCH_BYTES
 from firth.corpus.steps import Grouping
 
@@ -39,9 +39,11 @@ def grouped_documents(values: Values) -> Iterator[list[Document]]:
 
 
 class PutDown(beam.PTransform):
-    """Puts lists of documents down in files: what comes out is little, and for `TakeUp` alone.
+    """Puts lists of documents down in files: one collection, or a tuple, to groups for `grouped_documents`.
 
     Who has to go through all documents before anything can be said of one would have the runner hold them.
+    A function that takes another input beside them has to call `grouped_documents` itself: where that is not
+    there yet, what was done before waits in the runner.
     """
 
     def __init__(self, grouping: Grouping):
@@ -50,12 +52,5 @@ class PutDown(beam.PTransform):
 
     def expand(self, documents: PCollection[list[Document]]):  # noqa: D102
         part = beam.FlatMap(part_documents, self._grouping.groups).with_output_types(Unmeasured)
-        return documents | "Part" >> part | "Group" >> GroupValues(self._grouping)
-
-
-class TakeUp(beam.PTransform):
-    """Takes up what was put down, in another order and other lists. Each that waits takes up its own."""
-
-    def expand(self, groups) -> PCollection[list[Document]]:  # noqa: D102
-        take = beam.FlatMap(lambda element: grouped_documents(element[1]))
-        return groups | take.with_output_types(list[Document])
+        parts = tuple(each | f"Part[{i}]" >> part for i, each in enumerate(each_of(documents)))
+        return parts | "Group" >> GroupValues(self._grouping)

@@ -9,6 +9,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
+from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
 
 from firth.corpus.coders import as_row
@@ -68,8 +69,13 @@ class _FiledValues(Values):
                     yield _unpack(file.read(place.size))
 
 
+def each_of(collections: Any) -> tuple[PCollection, ...]:
+    """Returns a tuple of collections as it is, and one collection as a tuple."""
+    return collections if isinstance(collections, tuple) else (collections,)
+
+
 class GroupValues(beam.PTransform):
-    """Brings (group, (name, value)) together as (group, Values).
+    """Brings (group, (name, value)) of one collection, or of a tuple of them, together as (group, Values).
 
     With a scratch folder only the places of values in files go through the runner, so that it needs no memory
     for them, and on one machine no process hands them to another.
@@ -82,9 +88,12 @@ class GroupValues(beam.PTransform):
     def expand(self, parts):  # noqa: D102
         values: type[Values] = _FiledValues if self._scratch else Values
         write = beam.ParDo(_Write(self._scratch)) if self._scratch else beam.Map(_pack_part)
+        write = write.with_output_types(tuple[int, Any])
+        # Each collection on its own: what is flattened first may go through the runner whole.
+        written = tuple(part | f"Write[{i}]" >> write for i, part in enumerate(each_of(parts)))
+        places = written | "Flatten" >> beam.Flatten()
         return (
-            parts
-            | "Write" >> write.with_output_types(tuple[int, Any])
+            places
             | "GroupByKey" >> beam.GroupByKey()
             | "Read" >> beam.MapTuple(lambda group, each: (group, values(each)))
         )

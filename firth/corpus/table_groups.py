@@ -7,7 +7,7 @@ import numpy as np
 from apache_beam.pvalue import PCollection
 
 from firth.corpus.coders import Unmeasured
-from firth.corpus.grouping import GroupValues, Part, Values
+from firth.corpus.grouping import GroupValues, Part, Values, each_of
 from firth.corpus.steps import Grouping
 
 Tables = PCollection[np.ndarray]
@@ -17,6 +17,8 @@ Group = tuple[int, Values]
 
 class GroupTables(beam.PTransform):
     """Brings the rows of one key together: a dict of tables to groups, whose `Values` are tables by name.
+
+    A name may stand for a tuple of collections.
 
     Beam moves parts of tables, not rows. Where there is a table, there is a group, even if no table has a
     row: Beam's runner of several processes cannot group what is empty (apache/beam#25315).
@@ -33,10 +35,11 @@ class GroupTables(beam.PTransform):
 
     def expand(self, tables):  # noqa: D102
         parts = tuple(
-            tables[name] | f"Part[{name}]" >> self._part(name, key) for name, key in self._keys.items()
+            table | f"Part[{name}][{i}]" >> self._part(name, key)
+            for name, key in self._keys.items()
+            for i, table in enumerate(each_of(tables[name]))
         )
-        joined = parts | "Flatten" >> beam.Flatten() if len(parts) > 1 else parts[0]
-        return joined | "Group" >> GroupValues(self._grouping)
+        return parts | "Group" >> GroupValues(self._grouping)
 
     def _part(self, name: str, key: str) -> beam.PTransform:
         part = beam.FlatMap(part_table, name, key, self._grouping.groups)

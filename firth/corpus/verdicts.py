@@ -44,7 +44,6 @@ class JoinVerdicts(beam.PTransform):
         verdicts = parts["verdicts"] | "PartVerdicts" >> part
         return (
             (documents, verdicts)
-            | "Flatten" >> beam.Flatten()
             | "Group" >> GroupValues(self._grouping)
             | "Decide" >> beam.ParDo(_Decide(self._decide))
         )

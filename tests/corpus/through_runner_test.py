@@ -1,0 +1,90 @@
+"""Nothing of a corpus' text or tokens goes through the runner, which would have to hold it in memory."""
+
+import json
+import random
+
+import pytest
+from apache_beam.runners.portability.fn_api_runner import execution
+
+from firth.corpus import SPLITS, count_corpus_words, make_sequences, train_tokenizer
+from firth.corpus.step_table import STEPS
+from firth.corpus.steps import CorpusStep
+from firth.recipes.cleaning import Cleaning, Split
+from firth.recipes.mixture import WeightedMixture
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from tests.corpus.duplicates_helpers import random_words
+from tests.corpus.helpers import clean, document, make_pipeline
+
+DOCUMENTS, WORDS = 40, 12_000
+# By kind of step, what it must be given. The classifier's sample and weights, which are bounded, are small.
+SMALL = {"max_documents": 4, "max_characters": 200, "buckets": 2**10}
+SETTINGS = {"classifier": {"reference": ["books"], "keep": "threshold", **SMALL}}
+KINDS = sorted(kind for kind, factory in STEPS.items() if issubclass(factory, CorpusStep))
+
+
+@pytest.fixture
+def moved(monkeypatch):
+    """The sizes of all that goes into the runner's buffers."""
+    sizes = []
+    for buffer in (execution.ListBuffer, execution.GroupingBuffer):
+
+        def append(self, data, append=buffer.append):
+            sizes.append(len(data))
+            append(self, data)
+
+        monkeypatch.setattr(buffer, "append", append)
+    return sizes
+
+
+@pytest.fixture(scope="module")
+def documents():
+    generator = random.Random(0)
+    return [
+        document(" ".join(random_words(generator, WORDS)), str(i), "books" if i % 2 else "web")
+        for i in range(DOCUMENTS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def benchmark_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("benchmark") / "quiz.jsonl"
+    path.write_text(json.dumps({"text": " ".join(random_words(random.Random("quiz"), 20))}))
+    return {"kind": "jsonl", "name": "quiz", "paths": [str(path)]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cleaning_moves_rows_and_no_text(tmp_path, documents, benchmark_file, moved, kind):
+    step = {"kind": kind, **SETTINGS.get(kind, {})}
+    if kind in ("decontaminate", "dataset_duplicates"):
+        step["benchmarks"] = [benchmark_file]
+    cleaning = Cleaning.model_validate_json(
+        json.dumps({"steps": [step], "split": Split(eval_fraction=0.2).model_dump()})
+    )
+    clean(tmp_path, documents, cleaning)
+    assert 0 < sum(moved) < sum(each.size for each in documents) / 5
+
+
+@pytest.mark.parametrize("is_mixed", [False, True], ids=["as_is", "mixed"])
+def test_packing_moves_no_tokens_of_train(tmp_path, documents, moved, is_mixed):
+    clean(tmp_path, documents, Cleaning(steps=(), split=Split(eval_fraction=0.05)))
+    config = WordPieceTokenizer(vocabulary_size=300)
+    counts = count_corpus_words(make_pipeline, f"{tmp_path}/train/*", config, str(tmp_path))
+    train_tokenizer(counts, config, f"{tmp_path}/tokenizer")
+    weights = {"books": 1.0, "web": 3.0}
+    mixed = {"mixture": WeightedMixture(kind="weights", weights=weights), "sources": list(weights)}
+    moved.clear()
+    packed = make_sequences(
+        make_pipeline,
+        {split: f"{tmp_path}/{split}/*" for split in SPLITS},
+        f"{tmp_path}/tokenizer",
+        Sequences(length=64),
+        3,
+        61,
+        {split: f"{tmp_path}/rows/{split}" for split in SPLITS},
+        str(tmp_path),
+        **(mixed if is_mixed else {}),
+    )
+    # Those of eval, which are few, go from one worker to another to find partners.
+    of_eval = packed["eval"]["tokens"]
+    assert packed["train"]["tokens"] > 5 * of_eval
+    assert 0 < sum(moved) < 40 * of_eval + packed["train"]["tokens"] / 5
