@@ -1,4 +1,4 @@
-"""What a large corpus takes: seconds and peak memory of reading, cleaning and counting words, by its size.
+"""What a large corpus takes: seconds and peak memory of each stage from reading to packing, by its size.
 
     python -m benchmarks.corpus_size                                  # 64 MB: parts of 8, 16, 32 and 64
     python -m benchmarks.corpus_size --megabytes 1000 --parts 0.125   # an eighth of a gigabyte
@@ -23,7 +23,7 @@ import psutil
 
 from benchmarks.corpus_texts import made_documents, real_documents, write_jsonl
 
-STAGES = ("read", "clean", "words")
+STAGES = ("read", "clean", "words", "pack")
 KINDS = (
     "normalize", "exact_duplicates", "near_duplicates", "sentence_duplicates", "gopher_quality",
     "gopher_repetition", "c4", "fineweb", "language", "pii",
@@ -35,21 +35,28 @@ LOOK_SECONDS = 0.1
 def work(stage: str, folder: str, processes: int) -> None:
     """Does one stage, in a process of its own."""
     from benchmarks.sides.corpus_firth import cleaning, pipeline_of
-    from firth.corpus import SPLITS, TRAIN, ReadSources, WriteRecords, count_corpus_words, curate
+    from firth import corpus
+    from firth.corpus import SPLITS, TRAIN
     from firth.recipes.sources import JsonlSource
-    from firth.recipes.tokenizer import WordPieceTokenizer
+    from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
 
     make_pipeline = pipeline_of(processes)
     if stage == "read":
         source = JsonlSource(kind="jsonl", paths=(f"{folder}/text/*.jsonl",))
         with make_pipeline() as pipeline:
-            documents = pipeline | ReadSources([source], folder)
-            _ = documents | WriteRecords(f"{folder}/raw")
+            documents = pipeline | corpus.ReadSources([source], folder)
+            _ = documents | corpus.WriteRecords(f"{folder}/raw")
     elif stage == "clean":
         splits = {split: f"{folder}/{split}" for split in SPLITS}
-        curate(make_pipeline, folder, f"{folder}/raw/*", cleaning(KINDS), splits, folder)
+        corpus.curate(make_pipeline, folder, f"{folder}/raw/*", cleaning(KINDS), splits, folder)
+    elif stage == "words":
+        config = WordPieceTokenizer()
+        counts = corpus.count_corpus_words(make_pipeline, f"{folder}/{TRAIN}/*", config, folder)
+        corpus.train_tokenizer(counts, config, f"{folder}/tokenizer")
     else:
-        count_corpus_words(make_pipeline, f"{folder}/{TRAIN}/*", WordPieceTokenizer(), folder)
+        splits = {split: f"{folder}/{split}/*" for split in SPLITS}
+        rows = {split: f"{folder}/rows/{split}" for split in SPLITS}
+        corpus.make_sequences(make_pipeline, splits, f"{folder}/tokenizer", Sequences(), 3, 125, rows, folder)
 
 
 def measure(stage: str, folder: str, processes: int) -> dict[str, float]:

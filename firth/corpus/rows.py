@@ -9,14 +9,6 @@ from firth import features
 from firth.corpus.example import Example
 from firth.corpus.hashing import hash63
 
-LISTS = (
-    features.RAW_TOKENS,
-    features.WORD_STARTS,
-    features.SENTENCE_STARTS,
-    features.CHUNK_LENGTHS,
-    features.DOCUMENT_KEYS,
-)
-
 
 @dataclasses.dataclass(frozen=True)
 class Chunk:
@@ -46,26 +38,49 @@ class Chunk:
         return f"{self.document_key}.{self.number}{repeat}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Row:
     """One row, as `features.row_specs` describes it, without padding.
+
+    Its lists are made where they are asked for: as Python's integers they take many times the chunks' room.
 
     Attributes:
         example_id: A hash of what is in the row.
         source: That all its documents come from.
-        lists: The other fields of a row, by name, as lists of integers.
-        words: Each token's bytes, where tokens are whole words; otherwise empty.
+        chunks: One after another.
     """
 
     example_id: int
     source: str
-    lists: dict[str, list[int]]
-    words: tuple[bytes, ...] = ()
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def lists(self) -> dict[str, list[int]]:
+        """The other fields of a row, by name, as lists of integers."""
+        chunks = self.chunks
+        return {
+            features.RAW_TOKENS: _joined([chunk.tokens for chunk in chunks]),
+            features.WORD_STARTS: _joined([chunk.word_starts for chunk in chunks]),
+            features.SENTENCE_STARTS: _joined([chunk.sentence_starts for chunk in chunks]),
+            features.CHUNK_LENGTHS: [len(chunk.tokens) for chunk in chunks],
+            features.DOCUMENT_KEYS: [chunk.document_key for chunk in chunks],
+        }
+
+    @property
+    def words(self) -> tuple[bytes, ...]:
+        """Each token's bytes, where tokens are whole words; otherwise empty."""
+        parts = [chunk.words.tolist() for chunk in self.chunks if chunk.words is not None]
+        return tuple(word for part in parts for word in part)
+
+    @property
+    def tokens(self) -> int:
+        """How many it has."""
+        return sum(len(chunk.tokens) for chunk in self.chunks)
 
     @property
     def document_keys(self) -> frozenset[int]:
         """The documents that have a part in this row."""
-        return frozenset(self.lists[features.DOCUMENT_KEYS])
+        return frozenset(chunk.document_key for chunk in self.chunks)
 
     def to_example(self, partner: "Row | None" = None) -> bytes:
         """Returns a serialized tf.train.Example; the partner's lists have names with `partner_` before."""
@@ -73,31 +88,20 @@ class Row:
         feature = example.features.feature
         feature[features.SOURCE].bytes_list.value.append(self.source.encode("utf-8"))
         feature[features.EXAMPLE_ID].int64_list.value.append(self.example_id)
-        if self.words:
-            feature[features.WORDS].bytes_list.value.extend(self.words)
-        for name in LISTS:
-            feature[name].int64_list.value.extend(self.lists[name])
-            if partner:
-                feature[features.PARTNER_PREFIX + name].int64_list.value.extend(partner.lists[name])
+        if words := self.words:
+            feature[features.WORDS].bytes_list.value.extend(words)
+        for name, values in self.lists.items():
+            feature[name].int64_list.value.extend(values)
+        for name, values in (partner.lists if partner else {}).items():
+            feature[features.PARTNER_PREFIX + name].int64_list.value.extend(values)
         return example.SerializeToString(deterministic=True)
+
+
+def _joined(parts: list[np.ndarray]) -> list[int]:
+    return np.concatenate(parts).astype(np.int64).tolist()
 
 
 def make_row(source: str, chunks: Sequence[Chunk]) -> Row:
     """Returns the row that holds some chunks of one source, one after another."""
     parts = [chunk.name for chunk in chunks]
-    return Row(
-        hash63("row", source, *parts),
-        source,
-        {
-            features.RAW_TOKENS: np.concatenate([chunk.tokens for chunk in chunks]).tolist(),
-            features.WORD_STARTS: np.concatenate([chunk.word_starts for chunk in chunks])
-            .astype(int)
-            .tolist(),
-            features.SENTENCE_STARTS: np.concatenate([chunk.sentence_starts for chunk in chunks])
-            .astype(int)
-            .tolist(),
-            features.CHUNK_LENGTHS: [len(chunk.tokens) for chunk in chunks],
-            features.DOCUMENT_KEYS: [chunk.document_key for chunk in chunks],
-        },
-        tuple(word for chunk in chunks if chunk.words is not None for word in chunk.words.tolist()),
-    )
+    return Row(hash63("row", source, *parts), source, tuple(chunks))

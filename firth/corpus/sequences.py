@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
-from firth import features
 from firth.corpus.coders import Unmeasured
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.grouping import GroupValues
@@ -222,7 +221,7 @@ class _Pack(beam.DoFn):
         rows, counts = pack_rows(documents, *self._packing)
         counts["tokenized"] = sum(len(document.tokens) for document in documents)
         for row in rows:
-            counts[f"{SOURCE}{row.source}"] += len(row.lists[features.RAW_TOKENS])
+            counts[f"{SOURCE}{row.source}"] += row.tokens
         yield group, rows
         yield TaggedOutput("counts", _by_split(counts, self._split))
 
