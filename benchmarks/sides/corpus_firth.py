@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from benchmarks.sides import turns
 from benchmarks.sides.corpus_work import CHAIN, DUPLICATES, RULES, read_texts
-from firth.corpus import SPLITS, ReadSources, WriteRecords, curate
+from firth.corpus import SPLITS, ReadSources, WriteRecords, curate, fork_workers
 from firth.corpus.clean import Clean
 from firth.corpus.document import Document
 from firth.corpus.grouping import grouping_for
@@ -40,6 +40,7 @@ def rule(kind: str, folder: str) -> int:
 
 
 def pipeline_of(processes: int):
+    fork_workers()
     mode = "in_memory" if processes == 1 else "multi_processing"
     return lambda: beam.Pipeline(argv=[f"--direct_running_mode={mode}", f"--direct_num_workers={processes}"])
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from firth.corpus.step_table import STEPS
     from firth.corpus.steps import Drop, Keep
     from firth.corpus.word_counts import count_corpus_words, train_tokenizer
+    from firth.corpus.workers import fork_workers
 
 _HOMES = {
     "CorpusError": "errors",
@@ -53,6 +54,7 @@ _HOMES = {
     "curate": "curation",
     "fingerprint": "sources",
     "files_digest": "step_files",
+    "fork_workers": "workers",
     "load_quality_model": "quality_model",
     "make_sequences": "sequences",
     "measure_limits": "limits",
@@ -83,6 +85,7 @@ __all__ = [
     "curate",
     "files_digest",
     "fingerprint",
+    "fork_workers",
     "load_quality_model",
     "make_sequences",
     "measure_limits",

@@ -190,6 +190,9 @@ def _run_pipeline(recipe: Recipe, run_dir: pathlib.Path, make_pipeline: MakePipe
     prepare_devices(recipe.training)
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
+    from firth.corpus import fork_workers
+
+    fork_workers()
     LocalDagRunner().run(make_pipeline(recipe, run_dir))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import apache_beam as beam
 
-from firth.corpus import Document
+from firth.corpus import Document, fork_workers
 from firth.corpus.clean import Clean
 from firth.corpus.steps import Grouping
 from firth.corpus.tally import DROPPED, Tally, merge_tallies
@@ -20,6 +20,7 @@ VOCABULARY = [f"w{number}" for number in range(5000)]
 
 
 def make_pipeline_of_two_processes() -> beam.Pipeline:
+    fork_workers()
     return beam.Pipeline(argv=["--direct_running_mode=multi_processing", "--direct_num_workers=2"])
 
 
