@@ -1,10 +1,19 @@
-"""Where Keras runs on torch, tests read values without a graph; `tests.backends.gradients` makes its own."""
+"""What holds for all tests."""
 
 import os
 
 import pytest
 
+# Files that take minutes: first, lest one worker ends long after the others.
+LONGEST = "tests/pipelines/"
 
+
+def pytest_collection_modifyitems(items):
+    """Sorts the tests, those of a file in their order."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+# `tests.backends.gradients` makes gradients of its own.
 @pytest.fixture(autouse=True)
 def _without_torch_gradients():
     if os.environ.get("KERAS_BACKEND") != "torch":

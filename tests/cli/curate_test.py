@@ -99,9 +99,10 @@ def test_what_is_no_option_of_beam_is_refused(firth, runner):
     assert "--beam-arg FlinkRunner: write it as --beam-arg=--runner=FlinkRunner" in result.stderr
 
 
-def test_workers_are_processes_of_beam(firth, runner):
-    assert firth("curate", "demo", "--text", "*.md", "--workers", "2").exit_code == 0
-    assert firth("curate", "demo", "--text", "*.md").exit_code == 0
+def test_workers_are_processes_of_beam(firth, runner, tmp_path):
+    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    assert firth("curate", "demo", "--text", "*.txt", "--workers", "2").exit_code == 0
+    assert firth("curate", "demo", "--text", "*.txt").exit_code == 0
     two, one = (called["beam_pipeline_args"] for _, called in runner.calls)
     assert two == ("--direct_running_mode=multi_processing", "--direct_num_workers=2")
     assert one == ()
