@@ -11,8 +11,8 @@ Thresholds are the same.
 Rules are measured alone on documents in memory; duplicates from files to files, of each side's own format;
 and `whole` (all rules, then near duplicates) from JSONL files to files, where firth also splits and reports.
 firth runs on Beam's runner in memory for one process and `multi_processing`, with forked workers, for two.
-The text is docstrings, and pieces of books where there are any; for two processes as much is made of its lines
-as `--made` says.
+The text is docstrings, and pieces of books where there are any; for two processes as much is made of its
+lines as `--made` says.
 Sides take turns, the first round is thrown away, figures are medians; documents/s and MB/s are of what comes
 in, by wall time. A row where a peer is ahead is marked BEHIND.
 """
