@@ -52,6 +52,5 @@ def _make_class() -> Any:
     return message_factory.GetMessages([file])["firth.Example"]
 
 
-# A message class with the fields of tf.train.Example, and the same bytes.
 Example = _make_class()
 """A `google.protobuf` message with the fields and the bytes of `tf.train.Example`."""

@@ -75,10 +75,9 @@ def amounts_of(document: TokenizedDocument) -> dict[str, int]:
 def _columns(group: Group, mixture: AnyMixed) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yields each source with the hashes, uint64, and the amounts, int64, of its documents."""
     by_source: dict[str, list[tuple[int, int]]] = {}
-    for documents in tokenized_documents(group[1]):
-        for document in documents:
-            amount = amounts_of(document)[mixture.unit]
-            by_source.setdefault(document.source, []).append((document.key, amount))
+    for document in tokenized_documents(group[1]):
+        amount = amounts_of(document)[mixture.unit]
+        by_source.setdefault(document.source, []).append((document.key, amount))
     for source, pairs in by_source.items():
         keys, amounts = zip(*pairs)
         yield source, _hashes(keys, mixture.seed), np.array(amounts, np.int64)
@@ -174,7 +173,7 @@ class _Repeat(beam.DoFn):
 
     def process(self, group: Group, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:
         by_source = {share.source: cut for share, cut in cuts}
-        documents = [each for part in tokenized_documents(group[1]) for each in part]
+        documents = list(tokenized_documents(group[1]))
         counts: Counter[str] = Counter()
         mixed: list[TokenizedDocument] = []
         hashes = _hashes([document.key for document in documents], self._seed)

@@ -74,6 +74,7 @@ def read_records(path: str) -> Iterator[bytes]:
 
     Raises:
         OSError: if there is no such file, or its gzip stream is damaged.
+        EOFError: if its gzip stream ends too early.
         ValueError: if a record is damaged.
     """
     with FileSystems.open(path, compression_type=_AS_IT_IS) as file:

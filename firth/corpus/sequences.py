@@ -206,7 +206,7 @@ def _by_split(counts: Mapping[str, int], split: str) -> Counter:
 
 
 def _take_up(group: Group) -> MixedGroup:
-    return group[0], [each for part in tokenized_documents(group[1]) for each in part]
+    return group[0], list(tokenized_documents(group[1]))
 
 
 @beam.typehints.with_input_types(Unmeasured)

@@ -77,9 +77,10 @@ class Tokenize(beam.DoFn):
             yield group, (_NAME, members)
 
 
-def tokenized_documents(values: Values) -> Iterator[list[TokenizedDocument]]:
-    """Yields the documents of a group, in lists."""
-    return values.of(_NAME)
+def tokenized_documents(values: Values) -> Iterator[TokenizedDocument]:
+    """Yields the documents of a group."""
+    for documents in values.of(_NAME):
+        yield from documents
 
 
 def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:
