@@ -6,10 +6,11 @@
 
 datatrove runs in an interpreter of its own, PYTHON; without it its columns are left out. It is measured
 twice: as it comes, with spaCy's words; and with words at spaces, which are firth's and quicker to tell.
-Thresholds are the same.
+Thresholds are the same. A step for which it has nothing that works without the network is firth's alone.
 
-Rules are measured alone on documents in memory; duplicates from files to files, of each side's own format;
-and `whole` (all rules, then near duplicates) from JSONL files to files, where firth also splits and reports.
+Rules are measured alone on documents in memory; steps on the whole corpus from files to files, of each side's
+own format, with the first of the files as evaluation data and reference; and `whole` (the five rules of
+quality and privacy, then near duplicates) from JSONL files to files, where firth also splits and reports.
 firth runs on Beam's runner in memory for one process and `multi_processing`, with forked workers, for two.
 The text is docstrings, and pieces of books where there are any; for two processes as much is made of its
 lines as `--made` says.
@@ -27,12 +28,12 @@ import sys
 import tempfile
 
 from benchmarks.corpus_texts import made_documents, real_documents, write_jsonl
-from benchmarks.sides.corpus_work import DUPLICATES, RULES
+from benchmarks.sides.corpus_work import ALONE, CORPUS_STEPS, RULES, WHOLE
 from benchmarks.sides.turns import Side
 
 FIRTH, SPACY, SPACES = "firth", "datatrove", "datatrove, words at spaces"
-WHOLE, FILES = "whole", 8
-FROM_FILES = (*DUPLICATES, WHOLE)
+FILES = 8
+FROM_FILES = (*CORPUS_STEPS, WHOLE)
 WORKS = (*RULES, *FROM_FILES)
 
 
@@ -47,7 +48,8 @@ def start_sides(python: str | None, without: list[str]) -> dict[str, Side]:
 def measure(
     sides: dict[str, Side], work: str, folder: str, processes: int, rounds: int, warm_up: int
 ) -> dict[str, dict]:
-    """Returns of each side the median seconds and how many documents it kept."""
+    """Returns, of each side that does the work, the median seconds and how many documents it kept."""
+    sides = {name: side for name, side in sides.items() if name == FIRTH or work not in ALONE}
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     kept = {}
     for number in range(-warm_up, rounds):

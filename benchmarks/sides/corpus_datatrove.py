@@ -14,14 +14,14 @@ os.environ["TQDM_DISABLE"] = "1"
 from datatrove.data import Document
 from datatrove.executor import LocalPipelineExecutor
 from datatrove.pipeline import dedup, filters
-from datatrove.pipeline.formatters import PIIFormatter
+from datatrove.pipeline.formatters import FTFYFormatter, PIIFormatter
 from datatrove.pipeline.readers import JsonlReader
 from datatrove.pipeline.writers import JsonlWriter
 from datatrove.utils.word_tokenizers import WhitespaceTokenizer
 from loguru import logger
 
 from benchmarks.sides import turns
-from benchmarks.sides.corpus_work import RULES, read_texts
+from benchmarks.sides.corpus_work import QUALITY, RULES, WHOLE, read_texts
 
 
 class Spaces(WhitespaceTokenizer):
@@ -36,6 +36,7 @@ WORDS = {"spacy": "eng", "spaces": Spaces()}
 
 def make_rules(words) -> dict:
     return {
+        "normalize": FTFYFormatter(normalization="NFC"),
         "gopher_repetition": filters.GopherRepetitionFilter(language=words),
         "gopher_quality": filters.GopherQualityFilter(language=words),
         "c4": filters.C4QualityFilter(language=words),
@@ -101,9 +102,9 @@ def from_files_to_files(work: str, words, folder: str, processes: int) -> int:
     files = len(list(pathlib.Path(folder).glob("*.jsonl")))
     with tempfile.TemporaryDirectory() as out:
         before, start = [], [JsonlReader(folder)]
-        if work == "whole":
+        if work == WHOLE:
             work = "near_duplicates"
-            before = [([*start, *make_rules(words).values(), JsonlWriter(f"{out}/kept")], files)]
+            before = [([*start, *map(make_rules(words).get, QUALITY), JsonlWriter(f"{out}/kept")], files)]
             start = [JsonlReader(f"{out}/kept")]
         return run([*before, *duplicates(work, words, start, out, files)], out, processes)
 

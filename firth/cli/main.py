@@ -1,5 +1,6 @@
 """The command itself: its subcommands, and what is said when something unforeseen happens."""
 
+import atexit
 import sys
 import tempfile
 import traceback
@@ -53,6 +54,7 @@ def _options(
 
 def main() -> None:
     """Runs the command, and turns what nobody foresaw into a sentence and a file with the traceback."""
+    atexit.register(_ignore_what_cannot_be_raised)
     try:
         app()
     except Exception as error:
@@ -60,3 +62,8 @@ def main() -> None:
             traceback.print_exc(file=log)
         print_error(f"unforeseen {type(error).__name__}: {error}\nThe traceback is in {log.name}.")
         sys.exit(ExitCode.FAILED)
+
+
+def _ignore_what_cannot_be_raised() -> None:
+    """TensorFlow's registries outlive what they need to be taken down, and a traceback would say so."""
+    sys.unraisablehook = lambda unraisable: None

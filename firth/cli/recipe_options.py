@@ -49,8 +49,11 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
 
 def require_files(recipe: "Recipe") -> None:
     """Ends the command if a pattern of the recipe's sources matches no file."""
+    from firth.recipes.paths import suggest_path
+
+    here = pathlib.Path.cwd()
     missing = [
-        f"source {source.name}: {pattern} matches no file (seen from {pathlib.Path.cwd()})"
+        f"source {source.name}: {pattern} matches no file (seen from {here}){suggest_path(pattern)}"
         for source in recipe.sources
         for pattern in getattr(source, "paths", ())
         if not _is_remote(pattern) and not any(map(os.path.isfile, glob.iglob(pattern, recursive=True)))

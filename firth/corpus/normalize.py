@@ -8,7 +8,6 @@ from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
 from firth.recipes.normalization import Normalization, NormalizeStep
 
 _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
-_NON_ASCII_LINE = re.compile(r"[^\n]*[^\x00-\x7f][^\n]*")
 
 
 class Normalize(DocumentStep):
@@ -61,6 +60,7 @@ def _repair_mojibake(text: str) -> str:
     import ftfy
     from ftfy.badness import is_bad
 
-    if not is_bad(text):
-        return text
-    return _NON_ASCII_LINE.sub(lambda line: ftfy.fix_encoding(line.group()), text)
+    lines = text.split("\n")
+    return "\n".join(
+        line if line.isascii() or not is_bad(line) else ftfy.fix_encoding(line) for line in lines
+    )

@@ -6,6 +6,7 @@ import os
 from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.errors import SourceError
+from firth.recipes.paths import suggest_path
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -46,7 +47,6 @@ def _match(source_name: str, pattern: str) -> list[SourceFile]:
     files = [SourceFile(each.path, "", each.size_in_bytes, each.last_updated_in_seconds) for each in found]
     files = [file for file in files if not os.path.isdir(file.path)]
     if not files:
-        raise SourceError(
-            f"source {source_name!r}: no file matches {pattern!r} (looked from {os.getcwd()!r})"
-        )
+        where = f"(looked from {os.getcwd()!r}){suggest_path(pattern)}"
+        raise SourceError(f"source {source_name!r}: no file matches {pattern!r} {where}")
     return files

@@ -29,8 +29,8 @@ LOCK_FILE = ".lock"
 RECIPE_FILE = "recipe.yaml"
 
 OnEvent = Callable[[Event], None]
-# Makes a recipe's pipeline in a folder.
-MakePipeline = Callable[[Recipe, pathlib.Path], Any]
+# Makes a recipe's pipeline in a folder, with options of Beam.
+MakePipeline = Callable[[Recipe, pathlib.Path, Sequence[str]], Any]
 Result = TypeVar("Result")
 
 
@@ -82,11 +82,9 @@ def run(
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-
-    def make(recipe: Recipe, run_dir: pathlib.Path):
-        return create_local_pipeline(recipe, run_dir, beam_pipeline_args)
-
-    return _run(recipe, _folder(root, name or recipe.name), verbose, on_event, make, collect_run)
+    run_dir = _folder(root, name or recipe.name)
+    make = create_local_pipeline
+    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, make, collect_run)
 
 
 def curate(
@@ -101,13 +99,9 @@ def curate(
 
     Arguments and errors are those of `run`.
     """
-
-    def make(recipe: Recipe, run_dir: pathlib.Path):
-        from firth.pipelines.curate import create_pipeline
-
-        return create_pipeline(recipe, **_places(run_dir), **_beam(beam_pipeline_args))
-
-    return _run(recipe, _folder(root, name or recipe.name), verbose, on_event, make, collect_curation)
+    run_dir = _folder(root, name or recipe.name)
+    make = _create_curation_pipeline
+    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, make, collect_curation)
 
 
 def _folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
@@ -121,6 +115,7 @@ def _run(
     run_dir: pathlib.Path,
     verbose: bool,
     on_event: OnEvent,
+    beam_pipeline_args: Sequence[str],
     make_pipeline: MakePipeline,
     collect: Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result],
 ) -> Result:
@@ -128,7 +123,7 @@ def _run(
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if verbose else logs.output_in(log_path)
         with quiet:
-            ended = _execute(recipe, run_dir, log_path, on_event, make_pipeline)
+            ended = _execute(recipe, run_dir, log_path, on_event, beam_pipeline_args, make_pipeline)
             return collect(run_dir, ended, log_path)
 
 
@@ -152,6 +147,7 @@ def _execute(
     run_dir: pathlib.Path,
     log_path: pathlib.Path,
     on_event: OnEvent,
+    beam_pipeline_args: Sequence[str],
     make_pipeline: MakePipeline,
 ) -> tuple[ComponentResult, ...]:
     timings = Timings(run_dir / "timings.json")
@@ -165,7 +161,7 @@ def _execute(
 
     with listening(follow) as listener:
         try:
-            _run_pipeline(recipe, run_dir, make_pipeline)
+            _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline)
         except Exception as error:
             component = listener.current
             listener.close_component("failed")
@@ -182,18 +178,21 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
     return run_dir / CORPUS_PAGE_FILE if outputs.get("CorpusReporter") else None
 
 
-def _run_pipeline(recipe: Recipe, run_dir: pathlib.Path, make_pipeline: MakePipeline) -> None:
+def _run_pipeline(
+    recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str], make_pipeline: MakePipeline
+) -> None:
     (run_dir / RECIPE_FILE).write_text(recipe_to_yaml(recipe), encoding="utf-8")
+    # First, so that what workers need is imported beside what is imported here.
+    from firth.corpus import fork_workers
+
+    fork_workers(beam_pipeline_args)
     # Logical devices can only be made before anything touches TensorFlow's context.
     from firth.training.distribution import prepare_devices
 
     prepare_devices(recipe.training)
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
-    from firth.corpus import fork_workers
-
-    fork_workers()
-    LocalDagRunner().run(make_pipeline(recipe, run_dir))
+    LocalDagRunner().run(make_pipeline(recipe, run_dir, beam_pipeline_args))
 
 
 def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()):
@@ -208,6 +207,12 @@ def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_a
         run_dir=str(run_dir),
         **_beam(beam_pipeline_args),
     )
+
+
+def _create_curation_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]):
+    from firth.pipelines.curate import create_pipeline
+
+    return create_pipeline(recipe, **_places(run_dir), **_beam(beam_pipeline_args))
 
 
 def _places(run_dir: pathlib.Path) -> dict[str, Any]:

@@ -140,6 +140,8 @@ def test_a_source_without_files_is_refused(firth, runner, tmp_path):
         f"source text: {tmp_path}/folder.txt matches no file" in result.stderr
         and "gs://" not in result.stderr
     )
+    result = firth("run", "demo", "--text", "foldr.txt")
+    assert f"(seen from {tmp_path}); did you mean {tmp_path}/folder.txt?" in result.stderr
 
 
 def test_an_unknown_recipe(firth, runner):

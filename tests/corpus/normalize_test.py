@@ -55,6 +55,12 @@ def test_by_hand(options, text, expected):
     assert normalize_text(text, Normalization(**options)) == expected
 
 
+def test_mojibake_beside_a_long_line():
+    """A pattern that begins anew at each character of a line would not come to its end."""
+    line = "plain " * 100_000
+    assert normalize_text(f"{line}\ncafÃ©", Normalization(mojibake=True)) == f"{line}\ncafé"
+
+
 @pytest.mark.parametrize("whitespace", ["keep", "margins", "collapse"])
 def test_a_document_of_spaces_is_empty(whitespace):
     step = Normalize(NormalizeStep(kind="normalize", whitespace=whitespace))

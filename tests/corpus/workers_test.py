@@ -40,6 +40,20 @@ def test_workers_are_forked_from_one_process_and_end_with_their_pipeline(tmp_pat
         time.sleep(0.1)
 
 
+def test_the_process_to_fork_from_is_started_ahead_where_options_ask_for_workers(monkeypatch):
+    parent = workers._Parent()
+    monkeypatch.setattr(workers, "_PARENT", parent)
+    workers.fork_workers(("--direct_running_mode=in_memory", "--direct_num_workers=2"))
+    workers.fork_workers(("--runner=FlinkRunner",))
+    assert parent._process is None
+    workers.fork_workers(("--direct_running_mode=multi_processing",))
+    started = parent._process
+    workers.fork_workers(("--direct_running_mode=multi_processing",))
+    assert started is not None and parent._process is started
+    started.stdin.close()
+    assert started.wait(60) == 0
+
+
 def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
     with pytest.raises(Exception, match="seven"):
         run(tmp_path / "a", lambda number: int("seven"))

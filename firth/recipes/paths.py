@@ -1,0 +1,36 @@
+"""The nearest path to one that leads nowhere."""
+
+import difflib
+import glob
+import os
+import pathlib
+
+
+def suggest_path(pattern: str) -> str:
+    """Returns which path may be meant, in words to end a message with; nothing where none is near.
+
+    Args:
+        pattern: A path, in which the last parts may hold wildcards, that matches no file. Nothing is
+            said of a remote one.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     os.mkdir(f"{folder}/books")
+    ...     suggest_path(f"{folder}/boks/*.txt").replace(folder, "/data"), suggest_path(f"{folder}/x")
+    ('; did you mean /data/books/*.txt?', '')
+    """
+    if "://" in pattern:
+        return ""
+    path = pathlib.Path(pattern)
+    for place in (*reversed(path.parents), path):
+        if place.exists():
+            continue
+        if glob.has_magic(place.name) or not os.access(place.parent, os.R_OK | os.X_OK):
+            break
+        near = difflib.get_close_matches(place.name, sorted(os.listdir(place.parent)), n=1)
+        if near:
+            return f"; did you mean {place.parent / near[0] / path.relative_to(place)}?"
+        break
+    return ""
