@@ -18,7 +18,7 @@ from firth.corpus import (
     make_sequences,
     train_tokenizer,
 )
-from firth.corpus.sequences import COUNTS_FILE
+from firth.corpus.sequence_counts import COUNTS_FILE
 from firth.recipes.cleaning import Cleaning
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import DocstringsSource

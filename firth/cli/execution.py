@@ -10,7 +10,7 @@ from firth.cli.output import ExitCode, fail, print_error, terminal
 from firth.cli.recipe_options import recipe_or_exit, require_files, sources_option
 
 if TYPE_CHECKING:
-    from firth.pipelines.local import RunFailedError
+    from firth.pipelines.run_errors import RunFailedError
     from firth.recipes import Recipe
 
 Result = TypeVar("Result")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.batching import in_batches
 from firth.corpus.document import Document, document_id
 from firth.corpus.errors import SourceError
 from firth.corpus.example import Example
@@ -161,11 +162,10 @@ class ReadBenchmarks(beam.PTransform):
 
 
 def _read_documents(benchmark: AnyBenchmark, path: str) -> Iterator[list[Document]]:
-    batch: list[Document] = []
+    return in_batches(_documents(benchmark, path), EXAMPLES_A_BATCH)
+
+
+def _documents(benchmark: AnyBenchmark, path: str) -> Iterator[Document]:
     for number, example in enumerate(read_benchmark(benchmark, path)):
         id = document_id(f"benchmark {benchmark.name}", f"{path} {number}")
-        batch.append(Document(id, example.text, example.benchmark, "", example.id))
-        if len(batch) == EXAMPLES_A_BATCH:
-            yield batch
-            batch = []
-    yield batch
+        yield Document(id, example.text, example.benchmark, "", example.id)

@@ -4,6 +4,9 @@ from firth.corpus.document import Document
 from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
 from firth.recipes.cleaning import CharactersStep
 
+_ASCII = bytes(range(128))
+_NO_ASCII_LETTERS = bytes(code for code in range(256) if not (code < 128 and chr(code).isalpha()))
+
 
 class Characters(DocumentStep):
     """Drops documents with `too_few_letters` or whose `words_too_long`.
@@ -26,9 +29,23 @@ class Characters(DocumentStep):
     def decide(self, document: Document) -> Decision:  # noqa: D102
         words = document.text.split()
         characters = sum(map(len, words))
-        letters = sum(map(str.isalpha, document.text))
+        letters = count_letters(document.text)
         if letters < self._min_alphabetic_fraction * characters:
             return Drop("too_few_letters")
         if characters > self._max_mean_word_length * len(words):
             return Drop("words_too_long")
         return Keep(document)
+
+
+def count_letters(text: str) -> int:
+    """Returns how many characters of a text are letters, as `str.isalpha` says.
+
+    Example:
+
+    >>> count_letters("Müll 2")
+    4
+    """
+    # Python looks at characters one by one, but deletes bytes in one go.
+    data = text.encode("utf-8", "surrogatepass")
+    others = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    return len(data.translate(None, _NO_ASCII_LETTERS)) + sum(map(str.isalpha, others))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
@@ -40,6 +41,8 @@ class Clean(beam.PTransform):
         self._folder = folder
         self._grouping = grouping
 
+    # Beam knows no type of a list of collections, and would say so in a warning.
+    @no_annotations
     def expand(  # noqa: D102
         self, documents: PCollection[list[Document]]
     ) -> tuple[PCollection[list[Document]], list[PCollection[Tally]]]:

@@ -1,10 +1,13 @@
 """Documents brought together in groups, in Beam."""
 
+import itertools
+import operator
 from collections.abc import Iterator
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.batching import in_batches
 from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
 from firth.corpus.grouping import GroupValues, Part, Values, each_of
@@ -26,16 +29,8 @@ def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
 
 def grouped_documents(values: Values) -> Iterator[list[Document]]:
     """Yields a group's documents in lists of about `BATCH_BYTES`; an empty list where there are none."""
-    batch: list[Document] = []
-    size = 0
-    for documents in values.of(_NAME):
-        for document in documents:
-            batch.append(document)
-            size += document.held_bytes
-            if size >= BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-    yield batch
+    documents = itertools.chain.from_iterable(values.of(_NAME))
+    return in_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))
 
 
 class PutDown(beam.PTransform):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.batching import in_batches
 from firth.corpus.document import Document
 from firth.corpus.errors import SourceError
 from firth.corpus.source_files import SourceFile
@@ -37,13 +38,12 @@ class ReadReference(beam.PTransform):
 
 
 def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
-    batch: list[Document] = []
+    return in_batches(_documents(source, file), DOCUMENTS_A_BATCH)
+
+
+def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:
     for record in SOURCES[source.kind].read(source, file):
         if not isinstance(record, Document):
             place = f"{record.file}:{record.line}"
             raise SourceError(f"{reference_name(source)!r}: {place}: {record.reason}: {record.excerpt}")
-        batch.append(dataclasses.replace(record, source=reference_name(source)))
-        if len(batch) == DOCUMENTS_A_BATCH:
-            yield batch
-            batch = []
-    yield batch
+        yield dataclasses.replace(record, source=reference_name(source))

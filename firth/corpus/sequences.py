@@ -1,14 +1,13 @@
 """From cleaned documents to packed rows on disk, in Beam."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
 from firth.corpus.coders import Unmeasured
-from firth.corpus.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.grouping import GroupValues
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.mixing import Group, Mix, MixedGroup, measure
@@ -20,30 +19,15 @@ from firth.corpus.record_files import write_records
 from firth.corpus.records import ReadBatches
 from firth.corpus.removal import remove_folder
 from firth.corpus.rows import Row
+from firth.corpus.sequence_counts import COUNTS_FILE, SOURCE, by_split, check_counts, sum_counts, write_counts
 from firth.corpus.split import EVAL, TRAIN
 from firth.corpus.steps import IN_RUNNER, Grouping
 from firth.corpus.tokenization import Tokenize, tokenized_documents
 from firth.recipes.mixture import AnyMixture, AsIs
 from firth.recipes.tokenizer import Sequences
 
-COUNTS_FILE = "sequence_counts.json"
 MIXTURE_FILE = "mixture_report.json"
 SCRATCH_FOLDER = "scratch"
-# Before the name of a source, whose tokens are counted.
-SOURCE = "source "
-COUNTS = (
-    "rows",
-    "documents",
-    "empty_documents",
-    "cut_documents",
-    "cut_words",
-    "chunks",
-    "tokens",
-    "padding_tokens",
-    "repeated_documents",
-    "left_out_documents",
-    "rows_without_partner",
-)
 _AS_IS = AsIs()
 
 
@@ -102,8 +86,8 @@ def make_sequences(
             _ = (
                 counts
                 | "Flatten" >> beam.Flatten()
-                | "Sum" >> beam.CombineGlobally(_sum_counts)
-                | "WriteCounts" >> beam.Map(_write_counts, path, tuple(split_patterns))
+                | "Sum" >> beam.CombineGlobally(sum_counts)
+                | "WriteCounts" >> beam.Map(write_counts, path, tuple(split_patterns))
             )
     finally:
         remove_folder(grouping.scratch)
@@ -189,20 +173,16 @@ class _MixAndReport(beam.PTransform):
         _ = (
             mixed
             | "Measure" >> beam.Map(lambda group: measure(group[1]))
-            | "Sum" >> beam.CombineGlobally(_sum_counts)
+            | "Sum" >> beam.CombineGlobally(sum_counts)
             | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
         )
-        return mixed, counts | "BySplit" >> beam.Map(_by_split, self._split)
+        return mixed, counts | "BySplit" >> beam.Map(by_split, self._split)
 
 
 def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: AnyMixed, cuts) -> None:
     report = build_mixture_report(measured, cuts, mixture)
     write_json(path, report)
     check_mixture(report)
-
-
-def _by_split(counts: Mapping[str, int], split: str) -> Counter:
-    return Counter({(split, name): count for name, count in counts.items()})
 
 
 def _take_up(group: Group) -> MixedGroup:
@@ -223,7 +203,7 @@ class _Pack(beam.DoFn):
         for row in rows:
             counts[f"{SOURCE}{row.source}"] += row.tokens
         yield group, rows
-        yield TaggedOutput("counts", _by_split(counts, self._split))
+        yield TaggedOutput("counts", by_split(counts, self._split))
 
 
 def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
@@ -232,48 +212,3 @@ def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, f
         write_records(folder, index, count, (row.to_example(partner) for row, partner in pairs))
     alone = sum(partner is None for _, partner in pairs) if split == EVAL else 0
     return Counter({(split, "written"): len(pairs), (split, "rows_without_partner"): alone})
-
-
-def _sum_counts(counts: Iterable[Mapping[tuple[str, str], int]]) -> dict[tuple[str, str], int]:
-    # Between workers Beam makes plain dicts of Counters.
-    total: Counter[tuple[str, str]] = Counter()
-    for each in counts:
-        total.update(each)
-    return dict(total)
-
-
-def _write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
-    counts = Counter(summed)
-    for split in splits:
-        counts[split, "mixed"] = counts[split, "read"] + counts[split, "repeated_documents"]
-        counts[split, "mixed"] -= counts[split, "left_out_documents"]
-        pairs = (("mixed", "documents"), ("tokenized", "tokens"), ("rows", "written"))
-        for came, went in pairs:
-            if counts[split, came] != counts[split, went]:
-                raise CountMismatchError(
-                    f"{split}: {counts[split, came]} {came}, {counts[split, went]} {went}"
-                )
-    write_json(path, {split: _counts_of(split, counts) for split in splits})
-
-
-def _counts_of(split: str, counts: Mapping[tuple[str, str], int]) -> dict[str, Any]:
-    tokens = {
-        name.removeprefix(SOURCE): count
-        for (each, name), count in sorted(counts.items())
-        if each == split and name.startswith(SOURCE)
-    }
-    return {**{name: counts[split, name] for name in COUNTS}, "sources": tokens}
-
-
-def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Checks that each split has rows.
-
-    Raises:
-        EmptyCorpusError: naming the split.
-    """
-    for split, each in counts.items():
-        if not each["rows"]:
-            raise EmptyCorpusError(
-                f"the {split} split has no row: {each['empty_documents']} of its {each['documents']} "
-                "documents have no token"
-            )

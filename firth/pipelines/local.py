@@ -22,6 +22,7 @@ from firth.pipelines.results import (
     copy_pages,
     outputs_of,
 )
+from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain
 from firth.recipes import Recipe
 from firth.recipes.loading import recipe_to_yaml
 
@@ -32,32 +33,6 @@ OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
 MakePipeline = Callable[[Recipe, pathlib.Path, Sequence[str]], Any]
 Result = TypeVar("Result")
-
-
-class RunLockedError(RuntimeError):
-    """Another process is running in the same folder."""
-
-
-class RunFailedError(RuntimeError):
-    """A component failed.
-
-    Attributes:
-        component: Its TFX id; None where the run failed before the first component.
-        message: What went wrong, in a sentence or two.
-        log_path: Where the whole story stands.
-        corpus_page: The page on the corpus, where the run came so far as to write it.
-    """
-
-    def __init__(
-        self,
-        component: str | None,
-        message: str,
-        log_path: pathlib.Path,
-        corpus_page: pathlib.Path | None = None,
-    ):
-        super().__init__(f"{component or 'the run'} failed: {message}")
-        self.component, self.message, self.log_path = component, message, log_path
-        self.corpus_page = corpus_page
 
 
 def run(
@@ -226,19 +201,3 @@ def _beam(beam_pipeline_args: Sequence[str]) -> dict[str, Any]:
 def _log_traceback(log_path: pathlib.Path) -> None:
     with contextlib.suppress(OSError), open(log_path, "a", encoding="utf-8") as log:
         traceback.print_exc(file=log)
-
-
-def explain(error: BaseException) -> str:
-    """Returns what an error says, without the annotations that Beam and TFX wrap around it.
-
-    Example:
-
-    >>> explain(OSError(28, "No space left on device", "/runs/x"))
-    "[Errno 28] No space left on device: '/runs/x'"
-    >>> explain(ValueError("no text [while running 'Read/Map']"))
-    'no text'
-    """
-    message = str(error).split(" [while running")[0].strip()
-    if "\n" in message and "Traceback (most recent call last)" in message:
-        message = message.splitlines()[-1]
-    return message or type(error).__name__

@@ -1,7 +1,10 @@
 import typing
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from firth.corpus.characters import count_letters
 from firth.corpus.step_table import STEPS
 from firth.corpus.steps import DocumentStep, Drop, Keep
 from firth.recipes import cleaning
@@ -43,3 +46,8 @@ def test_the_table_and_the_recipe_types_agree():
     types = typing.get_args(typing.get_args(cleaning.Step)[0])
     kinds = [typing.get_args(each.model_fields["kind"].annotation)[0] for each in types]
     assert sorted(STEPS) == sorted(kinds)
+
+
+@given(st.text(st.characters()))
+def test_letters_are_what_python_says(text):
+    assert count_letters(text) == sum(map(str.isalpha, text))

@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from firth.pipelines import local, logs
+from firth.pipelines.run_errors import explain
 
 
 def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
@@ -54,4 +55,4 @@ def test_what_native_code_prints_lands_in_the_log(tmp_path):
     ],
 )
 def test_errors_are_explained_without_what_beam_wraps_around_them(error, message):
-    assert local.explain(error) == message
+    assert explain(error) == message
