@@ -2,9 +2,10 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from firth.analysis.duplicates import BucketSum, ClusterBin, bucket_sums, cluster_bins
 from firth.analysis.funnel import UNITS, Line, funnel_lines, sources_of
 from firth.corpus.limits import MeasuredLimit, measure_limits
 from firth.recipes import CorpusLimits
@@ -34,17 +35,6 @@ class Flow:
     def adds_up(self) -> bool:
         """Whether documents in = kept + dropped + rejected."""
         return self.came["documents"] == self.kept["documents"] + self.dropped + self.rejected
-
-
-@dataclasses.dataclass(frozen=True)
-class ClusterBin:
-    """Clusters of duplicates of about one size."""
-
-    step: str
-    smallest: int
-    largest: int
-    clusters: int
-    documents: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,11 +99,12 @@ class CorpusView:
     @property
     def clusters(self) -> list[ClusterBin]:
         """Clusters of duplicates by step and size, from a power of two up to the next."""
-        bins: dict[tuple[str, int], list[tuple[int, int]]] = {}
-        for row in self.report["duplicate_clusters"]:
-            key = row["step"], (row["size"] - 1).bit_length()
-            bins.setdefault(key, []).append((row["size"], row["clusters"]))
-        return [_cluster_bin(step, power, members) for (step, power), members in bins.items()]
+        return cluster_bins(self.report["duplicate_clusters"])
+
+    @property
+    def buckets(self) -> list[BucketSum]:
+        """Of each step that has buckets of MinHash how many, and what they cost."""
+        return bucket_sums(self.report["duplicate_buckets"])
 
     @property
     def licences(self) -> list[dict[str, Any]]:
@@ -134,8 +125,3 @@ class CorpusView:
     def classifiers(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Of each step that trains a classifier its name and its report."""
         return [(name, found) for name, found in self.steps.items() if "auc" in found]
-
-
-def _cluster_bin(step: str, power: int, members: Sequence[tuple[int, int]]) -> ClusterBin:
-    clusters, documents = sum(n for _, n in members), sum(size * n for size, n in members)
-    return ClusterBin(step, 2**power // 2 + 1, 2**power, clusters, documents)

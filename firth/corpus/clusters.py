@@ -70,7 +70,9 @@ class _Describe(beam.DoFn):
 
 
 class Cluster(beam.PTransform):
-    """Labels documents by their cluster: `Described` to tables of entries, as `Survivors` takes them.
+    """Labels documents by their cluster: `Described` to (tables of entries, tallies of buckets).
+
+    The entries are those that `Survivors` takes.
 
     Args:
         rounds: See `ConnectedComponents`.
@@ -87,17 +89,15 @@ class Cluster(beam.PTransform):
 
     def expand(self, described):  # noqa: D102
         grouping = self._setting.grouping
-        links = (
-            described.members
-            | "Members" >> LinkMembers(grouping)
-            | "Components" >> ConnectedComponents(self._rounds, grouping)
-        )
+        links, tally = described.members | "Members" >> LinkMembers(grouping)
+        links = links | "Components" >> ConnectedComponents(self._rounds, grouping)
         centres = links | "Centres" >> beam.Map(_centres)
-        return (
+        entries = (
             {"entries": described.entries, "links": links, "centres": centres}
             | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"}, grouping)
             | "Label" >> beam.FlatMap(_label, self._rounds, self._setting.name)
         )
+        return entries, tally
 
 
 def _centres(links: np.ndarray) -> np.ndarray:

@@ -1,26 +1,31 @@
 """Connected components of a graph of documents, in Beam."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import apache_beam as beam
 import numpy as np
+from apache_beam.pvalue import TaggedOutput
 
 from firth.corpus.errors import UnsettledClustersError
 from firth.corpus.forests import find_forest
 from firth.corpus.grouping import Values
+from firth.corpus.report import BUCKET_HISTOGRAM
 from firth.corpus.steps import Grouping
 from firth.corpus.table_groups import Group, GroupTables
 from firth.corpus.tables import FirstRows, distinct, table_of
+from firth.corpus.tally import Tally
 
 # The links of so many groups are few enough for one: most documents have none.
 GROUPS_AT_ONCE = 64
 
 
 class LinkMembers(beam.PTransform):
-    """Links the members of each bucket: tables of `bucket`, `node` to tables of `node`, `label`.
+    """Links the members of each bucket: tables of `bucket`, `node` to (tables of `node`, `label`, tallies).
 
-    Each member is linked to the bucket's smallest, so that a bucket costs as much as it has members, however
-    many those are, and no member is left out. A worker holds the smallest of each bucket, no list of members.
+    Each member is linked to the bucket's smallest: n members cost n - 1 links, not n(n - 1) / 2, and none is
+    left out, however many those are. A worker holds the smallest of each bucket, no list of members, which it
+    reads by parts of a file. The tallies count the buckets of several members by how many they have.
     """
 
     def __init__(self, grouping: Grouping):
@@ -29,15 +34,25 @@ class LinkMembers(beam.PTransform):
 
     def expand(self, members):  # noqa: D102
         grouped = {"members": members} | GroupTables({"members": "bucket"}, self._grouping)
-        return grouped | "Link" >> beam.FlatMap(_link)
+        outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("tally", main="links")
+        return outputs.links, outputs.tally
 
 
-def _link(element: Group) -> Iterator[np.ndarray]:
+def _link(element: Group) -> Iterator[Any]:
     group = element[1]
     smallest = FirstRows(group.of("members"), "bucket", ["node"])
     for members in group.of("members"):
         first, _ = smallest.of(members["bucket"])
         yield _links(members["node"], first["node"])
+    yield TaggedOutput("tally", _bucket_sizes(smallest.counts))
+
+
+def _bucket_sizes(counts: np.ndarray) -> Tally:
+    tally = Tally()
+    sizes, buckets = np.unique(counts[counts > 1], return_counts=True)
+    names = [(BUCKET_HISTOGRAM, size) for size in sizes.tolist()]
+    tally.histograms.update(dict(zip(names, buckets.tolist(), strict=True)))
+    return tally
 
 
 def _links(nodes: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Documents that another source, or evaluation data, has too."""
 
+import apache_beam as beam
+
 from firth.corpus.benchmarks import ReadBenchmarks
 from firth.corpus.clusters import Cluster, Describe, Described
 from firth.corpus.identity import source_ranks
@@ -32,8 +34,8 @@ class DatasetDuplicates(CorpusStep):
             examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
             others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
             described = Described((described.entries, others.entries), (described.members, others.members))
-        entries = described | "Cluster" >> Cluster(config.rounds, setting)
-        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping, by_rank=True)
+        entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
+        verdicts, clusters = entries | "Survivors" >> Survivors(setting.grouping, by_rank=True)
         join = JoinVerdicts(decide, setting.grouping)
         judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
-        return judged, tally
+        return judged, (buckets, clusters) | "Tally" >> beam.Flatten()

@@ -1,5 +1,7 @@
 """Documents that say nearly the same."""
 
+import apache_beam as beam
+
 from firth.corpus.clusters import Cluster, Describe
 from firth.corpus.identity import source_ranks
 from firth.corpus.steps import CorpusStep, Setting
@@ -13,8 +15,8 @@ class NearDuplicates(CorpusStep):
 
     Documents that share a bucket of `MinHash` are linked, and so are those that others link. Of the longest
     that of the source that comes first survives, and there that of the smallest id. So no two that survive
-    share a bucket, whether a later split sets them apart or not. Buckets may be of any size: no comparison is
-    left out.
+    share a bucket, whether a later split sets them apart or not. Buckets may be of any size: their cost is
+    bounded by how many documents they have, no comparison is left out, and the report has their sizes.
     """
 
     reasons = frozenset({"duplicate"})
@@ -26,8 +28,8 @@ class NearDuplicates(CorpusStep):
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "longest_first", ranks)
-        entries = described | "Cluster" >> Cluster(config.rounds, setting)
-        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping)
+        entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
+        verdicts, clusters = entries | "Survivors" >> Survivors(setting.grouping)
         join = JoinVerdicts(decide, setting.grouping)
         judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
-        return judged, tally
+        return judged, (buckets, clusters) | "Tally" >> beam.Flatten()

@@ -6,11 +6,20 @@ from typing import Any
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.excerpts import fit_to_show
 from firth.corpus.pii import Pii
-from firth.corpus.report_rows import funnel_row, histogram, languages, licence_rows, sources, split_rows
+from firth.corpus.report_rows import (
+    funnel_row,
+    histogram,
+    languages,
+    licence_rows,
+    size_rows,
+    sources,
+    split_rows,
+)
 from firth.corpus.split import SPLITS
 from firth.corpus.tally import DROPPED, REJECTED, Tally
 
 CLUSTER_HISTOGRAM = "cluster_sizes"
+BUCKET_HISTOGRAM = "bucket_sizes"
 LENGTH_HISTOGRAMS = ("read_words", "read_characters", "cleaned_words", "cleaned_characters")
 SAMPLES = ("read", "cleaned")
 
@@ -44,6 +53,8 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
             `lower` bounds of the bins and `documents` in each.
         languages: Of a sample of the documents as `read` and as `cleaned`, how many are in which language.
         duplicate_clusters: `step`, `size` of a cluster of duplicates, and how many `clusters` have it.
+        duplicate_buckets: `step`, `size` of a bucket of MinHash that several documents share, and how many
+            `buckets` have it.
 
     Args:
         tally: Of the whole corpus.
@@ -66,12 +77,8 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
         ],
         "lengths": {name: histogram(tally, name) for name in LENGTH_HISTOGRAMS},
         "languages": {name: languages(tally, name) for name in SAMPLES},
-        "duplicate_clusters": [
-            {"step": step, "size": size, "clusters": clusters}
-            for step in steps
-            for (name, size), clusters in sorted(tally.histograms.items())
-            if name == f"{step}.{CLUSTER_HISTOGRAM}"
-        ],
+        "duplicate_clusters": size_rows(tally, steps, CLUSTER_HISTOGRAM, "clusters"),
+        "duplicate_buckets": size_rows(tally, steps, BUCKET_HISTOGRAM, "buckets"),
     }
     _check_splits(report)
     return report

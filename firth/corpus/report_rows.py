@@ -93,3 +93,13 @@ def histogram(tally: Tally, name: str) -> dict[str, list[int]]:
     counts = {value: count for (each, value), count in tally.histograms.items() if each == name}
     bins = range(max(counts, default=-1) + 1)
     return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
+
+
+def size_rows(tally: Tally, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
+    """Returns how many of `what` each step has of which size, by its histogram of that name."""
+    return [
+        {"step": step, "size": size, what: count}
+        for step in steps
+        for (each, size), count in sorted(tally.histograms.items())
+        if each == f"{step}.{name}"
+    ]

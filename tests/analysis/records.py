@@ -66,6 +66,10 @@ def corpus_report():
             {"step": "near", "size": 3, "clusters": 2},
             {"step": "near", "size": 4, "clusters": 1},
         ],
+        "duplicate_buckets": [
+            {"step": "near", "size": 2, "buckets": 90},
+            {"step": "near", "size": 10_000, "buckets": 1},
+        ],
         "dropped_examples": [
             {
                 "step": "length",

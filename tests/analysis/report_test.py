@@ -137,6 +137,7 @@ def test_what_steps_report_beside_it_stands_on_the_page():
     assert "exam 9 1 1 70 6" in text and f"{HOSTILE} 6 of 7" in text
     assert "is 0.9375" in text and "Documents by the score of classifier" in text
     bare = corpus_page(steps={})
+    assert "near 91 10,000 10,089 49,995,090" in text
     assert "Evaluation data in the corpus" not in bare and "AUC" not in bare
 
 

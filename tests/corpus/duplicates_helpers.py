@@ -69,6 +69,11 @@ def reasons(tally: Tally) -> dict[str, int]:
     return counts
 
 
+def sizes(tally: Tally, name: str) -> dict[int, int]:
+    """Returns how many clusters or buckets of which size a step counted."""
+    return {size: count for (each, size), count in tally.histograms.items() if each == name}
+
+
 def random_words(generator: random.Random, count: int) -> list[str]:
     return generator.choices(VOCABULARY, k=count)
 

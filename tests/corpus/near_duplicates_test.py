@@ -12,6 +12,7 @@ from tests.corpus.duplicates_helpers import (
     random_words,
     reasons,
     run_steps,
+    sizes,
     with_changes,
 )
 from tests.corpus.helpers import clean, document, read_records, shared_data
@@ -50,7 +51,7 @@ def test_a_chain_of_which_the_ends_do_not_meet_leaves_one(tmp_path):
     kept, tally = run_steps(tmp_path, documents, NEAR, batch=2)
     assert len(kept) == 1
     assert reasons(tally) == {"duplicate": 20}
-    assert tally.histograms == {("near_duplicates.cluster_sizes", 21): 1}
+    assert sizes(tally, "near_duplicates.cluster_sizes") == {21: 1}
 
 
 def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smallest_id(tmp_path):
@@ -95,7 +96,14 @@ def test_a_document_read_twice_stays_once(tmp_path):
     for step in (EXACT, NEAR):
         kept, tally = run_steps(tmp_path / step.kind, [*twice, document("Another one.", "b")], step, batch=1)
         assert sorted(each.uri for each in kept) == ["a", "b"]
-        assert tally.histograms == {(f"{step.kind}.cluster_sizes", 2): 1}
+        assert sizes(tally, f"{step.kind}.cluster_sizes") == {2: 1}
+
+
+def test_buckets_that_several_share_are_counted_by_size(tmp_path):
+    copies = [document("the same five words again and again", f"{n}") for n in range(5)]
+    others = [document(" ".join(random_words(random.Random(n), 30)), f"other{n}") for n in range(9)]
+    _, tally = run_steps(tmp_path, [*copies, *others], NEAR, batch=3, groups=3)
+    assert sizes(tally, "near_duplicates.bucket_sizes") == {5: NEAR.buckets}
 
 
 def test_texts_without_words_are_no_duplicates(tmp_path):

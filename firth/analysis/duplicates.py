@@ -1,0 +1,86 @@
+"""Clusters of duplicates, and the buckets that they were found by, summed for reading."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class ClusterBin:
+    """Clusters of duplicates of about one size."""
+
+    step: str
+    smallest: int
+    largest: int
+    clusters: int
+    documents: int
+
+
+@dataclasses.dataclass(frozen=True)
+class BucketSum:
+    """Of one step the buckets of MinHash that several documents share.
+
+    Attributes:
+        step: Its name.
+        buckets: How many.
+        largest: Documents in the largest.
+        links: At most so many were made of all.
+        pairs: So many a comparison of each two would have taken.
+    """
+
+    step: str
+    buckets: int
+    largest: int
+    links: int
+    pairs: int
+
+
+def cluster_bins(rows: Iterable[Mapping[str, Any]]) -> list[ClusterBin]:
+    """Returns the clusters by step and size, from a power of two up to the next.
+
+    Args:
+        rows: The `duplicate_clusters` of a corpus report.
+
+    Example:
+
+    >>> rows = [{"step": "near", "size": 3, "clusters": 2}, {"step": "near", "size": 4, "clusters": 1}]
+    >>> cluster_bins(rows)
+    [ClusterBin(step='near', smallest=3, largest=4, clusters=3, documents=10)]
+    """
+    bins: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for row in rows:
+        key = row["step"], (row["size"] - 1).bit_length()
+        bins.setdefault(key, []).append((row["size"], row["clusters"]))
+    return [_cluster_bin(step, power, members) for (step, power), members in bins.items()]
+
+
+def _cluster_bin(step: str, power: int, members: list[tuple[int, int]]) -> ClusterBin:
+    clusters, documents = sum(n for _, n in members), sum(size * n for size, n in members)
+    return ClusterBin(step, 2**power // 2 + 1, 2**power, clusters, documents)
+
+
+def bucket_sums(rows: Iterable[Mapping[str, Any]]) -> list[BucketSum]:
+    """Returns the buckets of each step in one line.
+
+    Args:
+        rows: The `duplicate_buckets` of a corpus report.
+
+    Example:
+
+    >>> bucket_sums([{"step": "near", "size": 2, "buckets": 3}, {"step": "near", "size": 1000, "buckets": 1}])
+    [BucketSum(step='near', buckets=4, largest=1000, links=1002, pairs=499503)]
+    """
+    members: dict[str, list[tuple[int, int]]] = {}
+    for row in rows:
+        members.setdefault(row["step"], []).append((row["size"], row["buckets"]))
+    return [_bucket_sum(step, sizes) for step, sizes in members.items()]
+
+
+def _bucket_sum(step: str, members: list[tuple[int, int]]) -> BucketSum:
+    return BucketSum(
+        step,
+        buckets=sum(n for _, n in members),
+        largest=max(size for size, _ in members),
+        links=sum(n * (size - 1) for size, n in members),
+        pairs=sum(n * size * (size - 1) // 2 for size, n in members),
+    )
