@@ -31,7 +31,8 @@ class Masks(NamedTuple):
 class _Trace(NamedTuple):
     """What the steps leave behind, float32 [length, directions, features, batch] each, or a list of steps.
 
-    `gates` are those of input, forgetting and output; `projected` is what the projection reads.
+    `gates` are those of input, forgetting and output; `projected` is what the projection reads, of the dtype
+    that matmuls run in.
     """
 
     hidden: Any
@@ -96,18 +97,18 @@ def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
     input_kernel, recurrent_kernel, projection_kernel = kernels
     cell_clip, projection_clip = clips
     cells = projection_kernel.shape[-1]
-    from_inputs = _matmul(input_kernel, _join_steps(inputs)) + ops.expand_dims(bias, -1)
+    from_inputs, bias = _product(input_kernel, _join_steps(inputs)), ops.expand_dims(bias, -1)
 
     def step(carry, from_input, masks):
         hidden, memory = carry[:2]
         if masks is not None:
             hidden, memory = hidden * masks.keep, memory * masks.keep
-        summed = _matmul(recurrent_kernel, hidden) + from_input
+        summed = _matmul(recurrent_kernel, hidden) + ops.cast(from_input, "float32") + bias
         gates = ops.sigmoid(summed[:, : 3 * cells])
         candidate = ops.tanh(summed[:, 3 * cells :])
         of_input, of_forgetting, of_output = _thirds(gates, cells)
         new_memory = _clip(of_input * candidate + of_forgetting * memory, cell_clip)
-        projected = of_output * ops.tanh(new_memory)
+        projected = ops.cast(of_output * ops.tanh(new_memory), inputs.dtype)
         new_hidden = _clip(_matmul(projection_kernel, projected), projection_clip)
         if masks is not None:
             new_hidden = _choose(masks.real, new_hidden, hidden)
@@ -119,7 +120,7 @@ def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
     short = _is_short(inputs)
     steps = ops.split(from_inputs, length, axis=-1) if short else _split_steps(from_inputs, length)
     nothing = ops.zeros_like(state[1])
-    start = (*state, ops.concatenate([nothing] * 3, axis=1), nothing, nothing)
+    start = (*state, ops.concatenate([nothing] * 3, axis=1), nothing, ops.cast(nothing, inputs.dtype))
     return _Trace(*_scan(step, start, steps, masks)[1])
 
 
@@ -128,7 +129,7 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
     # Laid out anew once: a matmul that transposes takes up to twice as long, and there is one a step.
     recurrent_kernel, projection_kernel = (ops.transpose(kernel, (0, 2, 1)) for kernel in kernels[1:])
     cell_clip, projection_clip = clips
-    count = projection_kernel.shape[1]
+    count, dtype = projection_kernel.shape[1], projection_kernel.dtype
 
     def step(carry, now, masks):
         for_hidden, for_cells = carry[:2]
@@ -139,53 +140,51 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
             padding = 1.0 - masks.real
             passed_hidden, passed_cells = for_hidden * padding, for_cells * padding
             for_hidden, for_cells = for_hidden * masks.real, for_cells * masks.real
-        hidden, cells, gates, candidate, projected = traced
+        hidden, cells, gates, candidate, _ = traced
         of_input, of_forgetting, of_output = _thirds(gates, count)
         for_projection = _inside(for_hidden, hidden, projection_clip)
         for_projected = _matmul(projection_kernel, for_projection)
         squashed = ops.tanh(cells)
-        for_cells = for_cells + for_projected * (of_output - projected * squashed)
+        for_cells = for_cells + for_projected * of_output * (1.0 - squashed * squashed)
         for_cells = _inside(for_cells, cells, cell_clip)
-        for_gates = ops.concatenate(
-            [for_cells * candidate, for_cells * before, for_projected * squashed], axis=1
-        )
-        for_candidate = for_cells * of_input
-        for_sums = ops.concatenate(
-            [for_gates * (gates - gates * gates), for_candidate - for_candidate * (candidate * candidate)],
-            axis=1,
-        )
+        parts = [
+            for_cells * candidate * (of_input - of_input * of_input),
+            for_cells * before * (of_forgetting - of_forgetting * of_forgetting),
+            for_projected * squashed * (of_output - of_output * of_output),
+            for_cells * of_input * (1.0 - candidate * candidate),
+        ]
+        for_sums = ops.concatenate([ops.cast(part, dtype) for part in parts], axis=1)
+        for_bias = ops.concatenate([ops.sum(part, axis=-1) for part in parts], axis=1)
         for_hidden = _matmul(recurrent_kernel, for_sums)
         for_cells = for_cells * of_forgetting
         if masks is not None:
             for_hidden = (for_hidden + passed_hidden) * masks.keep
             for_cells = (for_cells + passed_cells) * masks.keep
-        return for_hidden, for_cells, for_sums, for_projection
+        return for_hidden, for_cells, for_sums, ops.cast(for_projection, dtype), for_bias
 
     upstream_hidden, upstream_cells = upstream
     upstream_hidden = _unstacked(upstream_hidden) if isinstance(trace.hidden, list) else upstream_hidden
     nothing = ops.zeros_like(trace.hidden[0])
-    start = (nothing, upstream_cells, ops.concatenate([ops.zeros_like(upstream_cells)] * 4, axis=1), nothing)
+    sums = ops.concatenate([ops.zeros_like(upstream_cells)] * 4, axis=1)
+    start = (nothing, upstream_cells, ops.cast(sums, dtype), ops.cast(nothing, dtype), sums[..., 0])
     last, steps = _scan(step, start, (upstream_hidden, tuple(trace), cells_before), masks, reverse=True)
     return steps[2:], last[:2]
 
 
-def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_projection):
+def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_projection, for_bias):
     """Returns the gradients for the inputs and the four weights: each matmul covers all steps."""
-    dtype, length = inputs.dtype, ops.shape(inputs)[0]
-    for_sums, for_projection = (_join_steps(each) for each in (for_sums, for_projection))
-    for_bias = ops.sum(for_sums, axis=-1)
-    for_sums = ops.cast(for_sums, dtype)
-    for_inputs = _matmul(input_kernel, for_sums, transpose_left=True)
+    for_sums = _join_steps(for_sums)
+    for_inputs = _product(input_kernel, for_sums, transpose_left=True)
 
     def for_kernel(upstream, read):
         return _matmul(upstream, _join_steps(read), transpose_right=True)
 
     return (
-        ops.cast(_split_steps(for_inputs, length), dtype),
+        _split_steps(for_inputs, ops.shape(inputs)[0]),
         for_kernel(for_sums, inputs),
-        for_bias,
+        ops.sum(_stacked(for_bias), axis=0),
         for_kernel(for_sums, hidden_before),
-        for_kernel(ops.cast(for_projection, dtype), trace.projected),
+        for_kernel(_join_steps(for_projection), trace.projected),
     )
 
 
@@ -253,8 +252,13 @@ def _first_leaf(values):
     return _first_leaf(values[0]) if isinstance(values, tuple) else values
 
 
-def _matmul(left, right, transpose_left=False, transpose_right=False):
-    """Returns the product of the last two axes, float32, one direction at a time.
+def _matmul(left, right, **transposes):
+    """Returns the same as `_product`, in float32."""
+    return ops.cast(_product(left, right, **transposes), "float32")
+
+
+def _product(left, right, transpose_left=False, transpose_right=False):
+    """Returns the product of the last two axes, of the dtype of `left`, one direction at a time.
 
     A batched matmul takes longer on a CPU, and TensorFlow 2.16 crashes in one that broadcasts. Each matrix is
     transposed by itself, because that becomes part of its matmul and copies nothing.
@@ -268,7 +272,7 @@ def _matmul(left, right, transpose_left=False, transpose_right=False):
         ops.matmul(matrix(left, direction, transpose_left), matrix(right, direction, transpose_right))
         for direction in range(left.shape[0])
     ]
-    return ops.cast(ops.stack(products), "float32")
+    return ops.stack(products)
 
 
 def _join_steps(values):
