@@ -66,6 +66,8 @@ def test_every_python_snippet_is_covered():
     assert len(snippets("python")) == 3
 
 
-@pytest.mark.parametrize("path", re.findall(r"`((?:firth|benchmarks|tests|requirements)/[\w./]+)`", README))
+@pytest.mark.parametrize(
+    "path", re.findall(r"`((?:firth|benchmarks|examples|tests|requirements)/[\w./]+)`", README)
+)
 def test_every_path_named_exists(path):
     assert path.startswith("firth-runs/") or (REPOSITORY / path).exists()

@@ -95,7 +95,10 @@ def _text(value: Any) -> str:
 
 def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
     rows = csv.DictReader(
-        (f"{line}\n" for _, line in _lines(benchmark.name, path)), delimiter=benchmark.delimiter, strict=True
+        (f"{line}\n" for _, line in _lines(benchmark.name, path)),
+        delimiter=benchmark.delimiter,
+        quoting=csv.QUOTE_MINIMAL if benchmark.quoted else csv.QUOTE_NONE,
+        strict=True,
     )
     wanted = [*benchmark.text_columns, *([benchmark.id_column] if benchmark.id_column else [])]
     missing = [column for column in wanted if column not in (rows.fieldnames or ())]
@@ -103,12 +106,22 @@ def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, li
         raise SourceError(
             f"benchmark {benchmark.name!r}: {path} has no column {missing[0]!r}, only {rows.fieldnames}"
         )
-    for row in rows:
-        place = f"{path}#L{rows.line_num}"
+    for place, row in _csv_rows(benchmark, path, rows):
         if any(row[column] is None for column in wanted):
             raise SourceError(f"benchmark {benchmark.name!r}: {place}: too few columns")
         id = row[benchmark.id_column] if benchmark.id_column else ""
         yield place, id, [row[column] for column in benchmark.text_columns]
+
+
+def _csv_rows(benchmark: CsvBenchmark, path: str, rows: csv.DictReader) -> Iterator[tuple[str, dict]]:
+    try:
+        for row in rows:
+            yield f"{path}#L{rows.line_num}", row
+    except csv.Error as error:
+        raise SourceError(
+            f"benchmark {benchmark.name!r}: {path}#L{rows.line_num + 1}: {error}; where quotation marks do not "
+            "enclose fields, say quoted: false"
+        ) from error
 
 
 def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:

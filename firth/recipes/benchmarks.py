@@ -49,6 +49,7 @@ class CsvBenchmark(Benchmark):
         text_columns: An example's text is what stands in these, in this order.
         id_column: Where the example's id stands. Without it, the id is file and line.
         delimiter: One character, a tab for instance.
+        quoted: Whether fields may stand in quotation marks. In GLUE's files these are part of the text.
     """
 
     kind: Literal["csv"]
@@ -56,6 +57,7 @@ class CsvBenchmark(Benchmark):
     text_columns: Names
     id_column: str | None = None
     delimiter: str = pydantic.Field(default=",", min_length=1, max_length=1)
+    quoted: bool = True
 
 
 class ExamplesBenchmark(Benchmark):

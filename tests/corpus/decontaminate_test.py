@@ -151,6 +151,9 @@ def test_benchmarks_of_each_kind(tmp_path):
         kind="csv", name="c", paths=(str(table),), text_columns=("q", "a"), id_column="id", delimiter="\t"
     )
     assert examples_of(columns) == [("7", "one\ntwo three")]
+    table.write_text('q\ta\n"one\t"two" three\n')
+    unquoted = columns.model_copy(update={"quoted": False, "id_column": None})
+    assert examples_of(unquoted) == [(f"{table}#L2", '"one "two" three')]
     lines = tmp_path / "a.jsonl"
     lines.write_text('{"q": "one", "choices": {"text": ["two", "three"]}}\n')
     keys = JsonlBenchmark(kind="jsonl", name="j", paths=(str(lines),), text_keys=("q", "choices"))
@@ -171,6 +174,7 @@ def test_benchmarks_of_each_kind(tmp_path):
         ({"kind": "jsonl"}, "3\n", r"#L1: TypeError"),
         ({"kind": "csv", "text_columns": ("q",)}, "a,b\n1,2\n", r"no column 'q', only \['a', 'b'\]"),
         ({"kind": "csv", "text_columns": ("b",)}, "a,b\n1\n", r"#L2: too few columns"),
+        ({"kind": "csv", "text_columns": ("a",)}, 'a,b\n1,2\n"1" 2,3\n', r"#L3: .* say quoted: false"),
     ],
 )
 def test_evaluation_data_that_is_not_as_the_recipe_says_is_an_error(tmp_path, benchmark, content, problem):

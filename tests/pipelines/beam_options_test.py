@@ -43,12 +43,17 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("runner", OPTIONS)
-def test_every_pipeline_is_translated_for_the_runner(runner, folder, monkeypatch):
-    # It would ask the bucket, which is nowhere.
+@pytest.fixture
+def no_bucket(monkeypatch):
+    """Keeps Dataflow's options from asking for the bucket, which is nowhere."""
     monkeypatch.setattr(
         GoogleCloudOptions, "_warn_if_soft_delete_policy_enabled", lambda *_: None, raising=False
     )
+
+
+@pytest.mark.parametrize("runner", OPTIONS)
+@pytest.mark.usefixtures("no_bucket")
+def test_every_pipeline_is_translated_for_the_runner(runner, folder):
 
     def make_pipeline():
         return NotRun(options=PipelineOptions(OPTIONS[runner]))

@@ -2,21 +2,31 @@
 
 import json
 import pathlib
-import subprocess
-import sys
 
-import apache_beam as beam
 import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from typer.testing import CliRunner
 
+from firth.cli.main import app
 from firth.corpus import ReadSources, curate
+from firth.corpus.record_files import write_records
 from firth.recipes import load_recipe
-from tests.corpus.helpers import SHARED_DATA, shared_data
-from tests.pipelines.beam_options_test import OPTIONS, NotRun, Translated
+from firth.recipes.cleaning import step_names
+from tests.corpus.helpers import SHARED_DATA, document, shared_data
+from tests.pipelines.beam_options_test import OPTIONS, NotRun, Translated, no_bucket  # noqa: F401
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.yaml"))
-EVERY_SOURCE = next(path for path in EXAMPLES if path.stem == "every_source")
-# Two books of thirty and one package of five: enough to go every way.
-FEWER = ("sources.0.paths=[gutenberg_books/1*.txt]", "sources.12.packages=[keras]")
+MANY_SOURCES = next(path for path in EXAMPLES if path.stem == "many_sources")
+# A part of each source: enough to go every way.
+FEWER = {
+    "books": "paths=[gutenberg_books/11_*.txt]",
+    "wikipedia": "paths=[wiki_extract/wiki_00]",
+    "wikitext": "paths=[wikitext2/wiki.valid.raw]",
+    "c4": "paths=[c4/c4-sample.*.json]",
+    "crawl": "paths=[commoncrawl/sample-*.warc.gz]",
+    "pages": "paths=[web_html/html/a*]",
+    "docstrings": "packages=[yaml]",
+}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -30,48 +40,43 @@ def data() -> pathlib.Path:
     return SHARED_DATA
 
 
-def test_every_source_goes_through_with_one_command(tmp_path):
-    overrides = [word for each in FEWER for word in ("--set", each)]
-    process = subprocess.run(
-        [sys.executable, "-m", "firth", "curate", EVERY_SOURCE, "--root", tmp_path, *overrides],
-        cwd=data(),
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr[-3000:]
-    recipe = load_recipe(str(EVERY_SOURCE))
+def test_many_sources_go_through_with_one_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(data())
+    recipe = load_recipe(str(MANY_SOURCES))
+    places = {source.name: place for place, source in enumerate(recipe.sources)}
+    fewer = [f"sources.{places[name]}.{value}" for name, value in FEWER.items()]
+    overrides = [word for each in fewer for word in ("--set", each)]
+    result = CliRunner().invoke(app, ["curate", str(MANY_SOURCES), "--root", str(tmp_path), *overrides])
+    assert result.exit_code == 0, result.output[-3000:]
     (found,) = tmp_path.glob("*/pipeline/Curator/report/*/corpus_report.json")
-    report = json.loads(found.read_text())
-    names = {source.name for source in recipe.sources}
-    rows = {(row["step"], row["source"]): row for row in report["funnel"]}
-    assert {source for _, source in rows} == names
-    assert all(rows["read", name]["documents_in"] > 0 for name in names)
+    rows = {(row["step"], row["source"]): row for row in json.loads(found.read_text())["funnel"]}
+    assert {source for _, source in rows} == set(places)
+    assert all(rows["read", name]["documents_in"] > 0 for name in places)
     for row in rows.values():
         lost = sum(each["documents"] for fate in ("dropped", "rejected") for each in row[fate].values())
         assert row["documents_in"] == row["documents_kept"] + lost
-    page = (tmp_path / "every_source" / "corpus_report.html").read_text()
-    benchmarks = next(step.benchmarks for step in recipe.cleaning.steps if step.kind == "decontaminate")
-    for name in names | {each.name for each in benchmarks}:
+    page = (tmp_path / "many_sources" / "corpus_report.html").read_text()
+    (benchmarks,) = [step.benchmarks for step in recipe.cleaning.steps if step.kind == "decontaminate"]
+    for name in [*places, *(each.name for each in benchmarks)]:
         assert f">{name}<" in page, name
 
 
 @pytest.mark.parametrize("runner", OPTIONS)
-def test_every_source_is_translated_for_the_runner_unchanged(runner, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("no_bucket")
+def test_many_sources_are_translated_for_the_runner_unchanged(runner, tmp_path, monkeypatch):
     monkeypatch.chdir(data())
-    recipe = load_recipe(str(EVERY_SOURCE))
+    recipe = load_recipe(str(MANY_SOURCES))
 
     def make_pipeline():
-        return NotRun(argv=OPTIONS[runner])
+        return NotRun(options=PipelineOptions(OPTIONS[runner]))
 
     with pytest.raises(Translated) as read, make_pipeline() as pipeline:
         _ = pipeline | ReadSources(recipe.sources, str(tmp_path))
+    write_records(f"{tmp_path}/in", 0, 1, [document("Call me Ishmael.").to_example()])
     splits = {"train": f"{tmp_path}/train", "eval": f"{tmp_path}/eval"}
     with pytest.raises(Translated) as cleaned:
-        curate(make_pipeline, str(tmp_path), f"{tmp_path}/*", recipe.cleaning, splits, str(tmp_path))
-    names = [
-        step.unique_name
-        for each in (read, cleaned)
-        for step in each.value.args[0].components.transforms.values()
-    ]
-    for wanted in (*(source.name for source in recipe.sources), "near_duplicates", "decontaminate"):
-        assert any(wanted in name for name in names), wanted
+        curate(make_pipeline, str(tmp_path), f"{tmp_path}/in/*", recipe.cleaning, splits, str(tmp_path))
+    translated = cleaned.value.args[0].components.transforms.values()
+    names = "\n".join(transform.unique_name for transform in translated)
+    assert len(read.value.args[0].components.transforms) > 5
+    assert all(f"{step}.Count" in names for step in step_names(recipe.cleaning.steps))
