@@ -119,8 +119,8 @@ def _csv_rows(benchmark: CsvBenchmark, path: str, rows: csv.DictReader) -> Itera
             yield f"{path}#L{rows.line_num}", row
     except csv.Error as error:
         raise SourceError(
-            f"benchmark {benchmark.name!r}: {path}#L{rows.line_num + 1}: {error}; where quotation marks do not "
-            "enclose fields, say quoted: false"
+            f"benchmark {benchmark.name!r}: {path}#L{rows.line_num + 1}: {error}; where quotation marks do "
+            "not enclose fields, say quoted: false"
         ) from error
 
 
