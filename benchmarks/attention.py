@@ -1,13 +1,13 @@
-"""What it is worth not to score what the mask forbids: causal attention in blocks, and packed rows.
+"""What it is worth not to score what the mask forbids: causal attention, and packed rows, in blocks.
 
     python -m benchmarks.attention                              # lengths 128, 256, 512 and 1024
     python -m benchmarks.attention 512 --rounds 20 --json figures.json
 
-First the time of forward and backward of one layer of attention (width 256, 4 heads, dropout 0.1, 4096
-tokens), reading whole rows, or in blocks of queries each without the keys behind it; in turn, medians. Then,
-for packed rows of real documents, the share of scores that the mask allows, and the share that is left if
-each block of queries leaves out the keys that no row of the batch needs: what packing could spare beyond
-causality.
+The time of forward and backward of one layer of attention (width 256, 4 heads, dropout 0.1, 4096 tokens), in
+turn, medians: reading whole rows; with a causal mask, in blocks of queries each without the keys behind it;
+and only the blocks of queries and keys of which some score is allowed. Once in packed rows of real documents,
+once where each row is one document, the worst case for the last. Beside it the share of scores that the mask
+allows.
 """
 
 import os
@@ -27,42 +27,46 @@ from benchmarks.sides.families import FAMILIES, Size
 from benchmarks.tokenization import read_texts
 
 TOKENS, WIDTH, HEADS, WARM_UP = 4096, 256, 4, 2
-BLOCKS = (64, 128, 256)
-BATCHES = (8, 32)
+NEVER = 10**9
+# Name, queries of a block of causal attention, and tokens from which on rows are read in needed blocks.
+CAUSAL_WAYS = {"whole rows": (NEVER, NEVER), "blocks of queries": (256, NEVER), "needed blocks": (256, 1)}
+WAYS = {name: CAUSAL_WAYS[name] for name in ("whole rows", "needed blocks")}
 
 
-def make_step(length: int, block: int | None):
-    """Returns a function that goes forward and backward once, in blocks of so many queries if given."""
+def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
+    """Returns a function that goes forward and backward once."""
     import tensorflow as tf
 
-    from firth.layers import Attention, attention, attention_bias
+    from firth.layers import Attention, attention, attention_bias, block_sparse
 
     layer = Attention(WIDTH, HEADS, dropout=0.1, seed=0)
     layer.build((None, None, WIDTH))
-    hidden = tf.random.normal((TOKENS // length, length, WIDTH))
-    bias = attention_bias(tf.ones(hidden.shape[:2], tf.int32), causal=True)
+    hidden = tf.random.normal((*documents.shape, WIDTH))
+    bias = attention_bias(documents, causal=causal)
     weights = [weight.value for weight in layer.trainable_weights]
 
     @tf.function
     def step():
         with tf.GradientTape() as tape:
             tape.watch(hidden)
-            output = layer(hidden, bias, causal=block is not None, training=True)
+            # The last way is for causal masks, and right for any.
+            output = layer(hidden, bias, causal=causal or way[1] == 1, training=True)
             loss = tf.reduce_sum(output * output)
         return tape.gradient(loss, [hidden, *weights])
 
-    kept = attention.CAUSAL_BLOCK, attention.CAUSAL_BLOCKS
-    # The size is read when the graph is made.
-    attention.CAUSAL_BLOCK, attention.CAUSAL_BLOCKS = block or length, length
+    kept = attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS
+    # These are read when the graph is made.
+    attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = way
     step()
-    attention.CAUSAL_BLOCK, attention.CAUSAL_BLOCKS = kept
+    attention.CAUSAL_BLOCK, block_sparse.FEWEST_TOKENS = kept
     return lambda: step()[0].numpy()
 
 
-def time_blocks(length: int, rounds: int) -> dict[str, float]:
-    """Returns the median milliseconds of a layer, by what it reads in."""
-    sizes = [None, *(size for size in BLOCKS if size < length)]
-    steps = {f"blocks of {size}" if size else "whole rows": make_step(length, size) for size in sizes}
+def time_ways(documents: np.ndarray, causal: bool, rounds: int) -> dict[str, float]:
+    """Returns the median milliseconds of a layer, by how it reads."""
+    steps = {
+        name: make_step(documents, causal, way) for name, way in (CAUSAL_WAYS if causal else WAYS).items()
+    }
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     for number in range(-WARM_UP, rounds):
         for name, step in steps.items():
@@ -73,26 +77,17 @@ def time_blocks(length: int, rounds: int) -> dict[str, float]:
     return {name: 1000 * statistics.median(taken) for name, taken in seconds.items()}
 
 
-def shares(texts: list[str], length: int, batch: int) -> dict[str, float]:
-    """Returns shares of the scores of packed rows: allowed, and left in windows that a whole batch needs."""
-    size = Size(length=length, batch=batch)
+def packed_documents(texts: list[str], length: int) -> np.ndarray:
+    """Returns the document ids of packed rows, int32 [rows, length]."""
+    size = Size(length=length, batch=TOKENS // length)
     (lot,) = batches.text_lots(texts, FAMILIES["bert"], size, 0, 64, lots=1)
-    documents = lot["document_ids"]
-    allowed = (documents[:, :, np.newaxis] == documents[:, np.newaxis]) & (documents[:, :, np.newaxis] > 0)
-    found = {}
-    for name, mask in (("both directions", allowed), ("causal", np.tril(allowed))):
-        found[f"{name}, allowed"] = float(mask.mean())
-        found[f"{name}, windows"] = _windows(mask.any(axis=0), min(128, length // 4))
-    return found
+    return lot["document_ids"].astype(np.int32)
 
 
-def _windows(needed: np.ndarray, block: int) -> float:
-    length = len(needed)
-    spans = 0
-    for start in range(0, length, block):
-        columns = np.flatnonzero(needed[start : start + block].any(axis=0))
-        spans += block * (columns[-1] - columns[0] + 1)
-    return spans / length**2
+def allowed_share(documents: np.ndarray, causal: bool) -> float:
+    """Returns the share of all scores that the mask allows."""
+    allowed = documents[:, :, np.newaxis] == documents[:, np.newaxis]
+    return float((np.tril(allowed) if causal else allowed).mean())
 
 
 def main() -> None:
@@ -104,13 +99,14 @@ def main() -> None:
     texts = read_texts(None, megabytes=8.0)
     results: dict[str, dict] = {}
     for length in options.lengths:
-        results[str(length)] = found = {"milliseconds": time_blocks(length, options.rounds)}
-        cells = (f"{name} {taken:.1f} ms" for name, taken in found["milliseconds"].items())
-        print(f"length {length}: " + ", ".join(cells), flush=True)
-        for batch in BATCHES:
-            found[f"batch {batch}"] = shares(texts, length, batch)
-            cells = (f"{name} {share:.2f}" for name, share in found[f"batch {batch}"].items())
-            print(f"    scores, batch {batch}: " + ", ".join(cells), flush=True)
+        packed = packed_documents(texts, length)
+        for rows, documents in {"packed": packed, "one document a row": np.ones_like(packed)}.items():
+            for mask, causal in {"both directions": False, "causal": True}.items():
+                found = time_ways(documents, causal, options.rounds)
+                share = allowed_share(documents, causal)
+                results[f"{length}, {rows}, {mask}"] = {"allowed": share, "milliseconds": found}
+                cells = (f"{name} {taken:.0f} ms" for name, taken in found.items())
+                print(f"length {length}, {rows}, {mask}, {share:.0%}: " + ", ".join(cells), flush=True)
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
 

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from firth.layers.block_sparse import read_blocks, suits_blocks
 from firth.layers.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.dropout import Dropout
 from firth.layers.rotary_positions import rotate
@@ -48,8 +49,9 @@ class Attention(keras.layers.Layer):
         cache: Float tensor [2, batch, key_value_heads, keys, head_width] of the keys and values of a whole
             row, zeros where there are none yet. Those of `hidden` are written into it, and all are read.
         index: Int scalar, where in the cache `hidden` begins.
-        causal: A Python bool, whether `bias` hides every key behind its query. Long rows are then read in
-            blocks of queries, each of which leaves out the keys behind it.
+        causal: A Python bool, whether `bias` hides every key behind its query. Of long rows only those blocks
+            of queries and keys are then read in which a key is seen, which packed documents make few; where
+            their number cannot be left to the data (see `block_sparse`), all keys up to a block of queries.
         training: Whether dropout acts.
 
     Returns:
@@ -200,13 +202,22 @@ class Attention(keras.layers.Layer):
         return ops.transpose(projected, (2, 0, 3, 1, 4))
 
     def _attend(self, hidden, query, key, value, bias, training, causal=False):
+        if suits_blocks(query, key, bias, causal):
+            bias = ops.cast(bias, "float32")
+            context = read_blocks(
+                query, key, value, bias, lambda shares: self.dropout(shares, training=training)
+            )
+            return self._join_heads(context, hidden)
         # Without a group, four axes are faster than five.
         query = ops.squeeze(query, 0) if self._group == 1 else query
         if causal and (query.shape[-2] or 0) > CAUSAL_BLOCK:
             context = self._read_causally(query, key, value, bias, training)
         else:
             context = self._read(query, key, value, bias, training)
-        axes = (0, 2, 1, 3) if self._group == 1 else (1, 3, 0, 2, 4)
+        return self._join_heads(context, hidden)
+
+    def _join_heads(self, context, hidden):
+        axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
         context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
         return ops.reshape(self.output_projection(context), ops.shape(hidden))
 

@@ -1,0 +1,103 @@
+"""Attention without the blocks of scores that the mask forbids, such as those between packed documents."""
+
+import keras
+from keras import ops
+
+# Queries and keys of a block, and tokens from which on causal rows are read so. In shorter ones, and where
+# half of the scores are not hidden anyway, it costs more than it spares, as `benchmarks.attention` measures.
+BLOCK, FEWEST_TOKENS = 128, 512
+# Between any score and what `attention_bias` adds where nothing may be seen.
+_HIDDEN = -5e8
+
+
+def suits_blocks(query, key, bias, causal):
+    """Returns a Python bool: whether `read_blocks` can and should read these rows.
+
+    How many blocks there are is known when a step runs, so only TensorFlow can: JAX compiles fixed shapes.
+    """
+    length, keys = query.shape[-2], key.shape[-2]
+    return (
+        keras.backend.backend() == "tensorflow"
+        and causal
+        and bias is not None
+        and length == keys
+        and length is not None
+        and length >= FEWEST_TOKENS
+        and length % BLOCK == 0
+    )
+
+
+def read_blocks(query, key, value, bias, dropout):
+    """Returns `softmax(Q K^T + bias) V`, of which only blocks are made in which a query sees a key.
+
+    With documents of a tenth of a row it is a tenth of the scores and less; where every query sees every key,
+    it is all of them. The softmax runs over all blocks of a query together (as in Dao et al. 2022,
+    "FlashAttention", section 3.1, but the blocks side by side).
+
+    Args:
+        query: Float tensor [group, batch, heads, length, head_width], scaled; see `Attention`.
+        key, value: Float tensors [batch, heads, length, head_width].
+        bias: Float32 tensor [batch or 1, 1 or group * heads, length, length]; below -5e8 where a key is
+            hidden. Every query should see a key.
+        dropout: A function of the probabilities.
+
+    Returns:
+        A float tensor of the shape and dtype of `query`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> query = np.ones((1, 2, 1, 128, 4), "float32")
+    >>> bias = np.zeros((1, 1, 128, 128), "float32")
+    >>> tuple(read_blocks(query, query[0], query[0], bias, dropout=lambda each: each).shape)
+    (1, 2, 1, 128, 4)
+    """
+    group, batch, heads, length, width = ops.shape(query)
+    count = length // BLOCK
+    # [group, batch, heads, count, BLOCK, width] to [batch * count, heads, group * BLOCK, width].
+    blocks = ops.reshape(query, (group, batch, heads, count, BLOCK, width))
+    blocks = ops.transpose(blocks, (1, 3, 2, 0, 4, 5))
+    blocks = ops.reshape(blocks, (batch * count, heads, group * BLOCK, width))
+    rows, of_queries, of_keys = ops.nonzero(_needed(bias, batch, count))
+    queries, keys = rows * count + of_queries, rows * count + of_keys
+    scores = ops.matmul(
+        ops.take(blocks, queries, axis=0), ops.transpose(_taken(key, keys, count), (0, 1, 3, 2))
+    )
+    scores = ops.reshape(ops.cast(scores, "float32"), (-1, heads, group, BLOCK, BLOCK))
+    scores = ops.add(scores, _bias_blocks(bias, (rows, of_queries, of_keys), (group, heads), count))
+    most = ops.segment_max(ops.stop_gradient(ops.max(scores, axis=-1)), queries, sorted=True)
+    shares = ops.exp(ops.subtract(scores, ops.expand_dims(ops.take(most, queries, axis=0), -1)))
+    sums = ops.segment_sum(ops.sum(shares, axis=-1), queries, sorted=True)
+    shares = ops.reshape(dropout(ops.cast(shares, query.dtype)), (-1, heads, group * BLOCK, BLOCK))
+    read = ops.cast(ops.matmul(shares, _taken(value, keys, count)), "float32")
+    read = ops.segment_sum(read, queries, sorted=True)
+    read = ops.reshape(read, (batch, count, heads, group, BLOCK, width))
+    read = ops.divide(read, ops.reshape(sums, (batch, count, heads, group, BLOCK, 1)))
+    read = ops.transpose(ops.cast(read, query.dtype), (3, 0, 2, 1, 4, 5))
+    return ops.reshape(read, (group, batch, heads, length, width))
+
+
+def _needed(bias, batch, count):
+    """Returns bool [batch, count, count]: the blocks to be read, in any case those of a block with itself."""
+    blocks = ops.reshape(ops.max(bias, axis=1), (-1, count, BLOCK, count, BLOCK))
+    needed = ops.logical_or(ops.max(blocks, axis=(2, 4)) > _HIDDEN, ops.eye(count, dtype="bool"))
+    return ops.broadcast_to(needed, (batch, count, count))
+
+
+def _taken(states, places, count):
+    """Returns some blocks of [batch, heads, length, width], by their places among [batch * count]."""
+    batch, heads, _, width = ops.shape(states)
+    blocks = ops.transpose(ops.reshape(states, (batch, heads, count, BLOCK, width)), (0, 2, 1, 3, 4))
+    return ops.take(ops.reshape(blocks, (batch * count, heads, BLOCK, width)), places, axis=0)
+
+
+def _bias_blocks(bias, places, shape, count):
+    """Returns the blocks of the bias, [blocks, heads or 1, group or 1, BLOCK, BLOCK]."""
+    rows, of_queries, of_keys = places
+    group, heads = (1, 1) if bias.shape[1] == 1 else shape
+    blocks = ops.reshape(bias, (-1, group, heads, count, BLOCK, count, BLOCK))
+    blocks = ops.transpose(blocks, (0, 3, 5, 2, 1, 4, 6))
+    blocks = ops.reshape(blocks, (-1, heads, group, BLOCK, BLOCK))
+    if bias.shape[0] == 1:
+        rows = ops.zeros_like(rows)
+    return ops.take(blocks, (rows * count + of_queries) * count + of_keys, axis=0)
