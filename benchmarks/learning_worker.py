@@ -82,6 +82,8 @@ def run(recipe: Recipe, prepared: Prepared, folder: str) -> dict[str, float | No
         "steps": recipe.training.steps,
         "parameters": model.count_params(),
         "tokens_per_second": statistics.median(line["tokens_per_second"] for line in history),
+        "seconds_per_step": (history[-1]["seconds"] - history[0]["seconds"])
+        / (history[-1]["step"] - history[0]["step"]),
         "peak_megabytes": peak,
         "largest_leak": largest_leak(model.backbone, recipe.model.kind, checked),
         **evaluate(served, counts, examples),
