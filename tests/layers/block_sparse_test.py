@@ -13,8 +13,9 @@ from tests.backends.gradients import gradients
 WIDTH = 8
 ATTENTIONS = [{"heads": 2}, {"heads": 4, "key_value_heads": 2, "head_width": 2}]
 LENGTHS = [FEWEST_TOKENS, FEWEST_TOKENS + BLOCK]
-only_tensorflow = pytest.mark.skipif(
-    keras.backend.backend() != "tensorflow", reason="other backends compile fixed shapes, and read whole rows"
+pytestmark = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow",
+    reason="only TensorFlow reads so: how many blocks there are is known when a step runs",
 )
 
 
@@ -66,7 +67,6 @@ def in_whole_rows(monkeypatch, call):
         return call()
 
 
-@only_tensorflow
 @pytest.mark.parametrize("arguments", ATTENTIONS)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_outputs_and_gradients_of_a_layer_are_the_same(length, arguments, monkeypatch):
@@ -88,7 +88,6 @@ def test_outputs_and_gradients_of_a_layer_are_the_same(length, arguments, monkey
         np.testing.assert_allclose(gradient, expected[path], atol=1e-6, err_msg=path)
 
 
-@only_tensorflow
 def test_documents_of_other_blocks_are_not_read():
     """A hidden key adds zero times its value, which is not a number if the value is none."""
     hidden, documents = packed_rows(LENGTHS[0])
@@ -99,7 +98,6 @@ def test_documents_of_other_blocks_are_not_read():
     assert np.isfinite(read[0, BLOCK:]).all()
 
 
-@only_tensorflow
 def test_dropout_drops_in_training_and_the_mean_stays():
     hidden, documents = packed_rows(LENGTHS[0])
     layer = Attention(WIDTH, heads=2, dropout=0.5, seed=3, initializer_stddev=0.5)
@@ -111,7 +109,6 @@ def test_dropout_drops_in_training_and_the_mean_stays():
     assert np.abs(drawn.mean(axis=0) - read).mean() < 0.1 * np.abs(read).mean()
 
 
-@only_tensorflow
 def test_compiled_for_any_batch_and_in_bfloat16():
     import tensorflow as tf
 
