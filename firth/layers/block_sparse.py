@@ -30,9 +30,8 @@ def suits_blocks(query, key, bias, causal):
 def read_blocks(query, key, value, bias, dropout):
     """Returns `softmax(Q K^T + bias) V`, of which only blocks are made in which a query sees a key.
 
-    With documents of a tenth of a row it is a tenth of the scores and less; where every query sees every key,
-    it is all of them. The softmax runs over all blocks of a query together (as in Dao et al. 2022,
-    "FlashAttention", section 3.1, but the blocks side by side).
+    Where every query sees every key, these are all. The softmax runs over all blocks of a query together (as
+    in Dao et al. 2022, "FlashAttention", section 3.1, but the blocks side by side).
 
     Args:
         query: Float tensor [group, batch, heads, length, head_width], scaled; see `Attention`.
