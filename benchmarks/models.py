@@ -7,10 +7,12 @@
     python -m benchmarks.models --torch-python PYTHON          # or FIRTH_TORCH_PYTHON=PYTHON
 
 Of the peers, KerasHub runs in this interpreter and Hugging Face transformers in one of its own, PYTHON, that
-has torch. 4 layers, width 256, rows of 128, batches of 32, vocabularies of the published models. Two inputs:
-`text`, where firth reads packed rows of real documents and peers the same documents one by one, padded to the
-longest of a batch; and `full`, rows that one document fills, where nobody pads and models alone are compared.
-Tokens/s count what is not padding, a decoder's tokens too. Inference makes the hidden states of all tokens;
+has torch. ELMo, which neither has, stands beside torch's own modules, `nn.LSTM(proj_size=...)` among them. 4
+layers (ELMo 2 in each direction), width 256, rows of 128, batches of 32, vocabularies of the published models
+(of ELMo's 793,471 words an eighth). Two inputs: `text`, where firth reads packed rows of real documents and
+peers the same documents one by one, padded to the longest of a batch; and `full`, rows that one document
+fills, where nobody pads and models alone are compared. Tokens/s count what is not padding, a decoder's too.
+Inference makes the hidden states of all tokens;
 training is forward, backward, clipping and AdamW.
 
 Each side is a process of its own and they do a lot of work in turn, several rounds; figures are medians. Peak
@@ -34,8 +36,9 @@ import tempfile
 import numpy as np
 
 from benchmarks.sides import batches
-from benchmarks.sides.families import FAMILIES, FIRTH, TRANSFORMERS, Family, Size
+from benchmarks.sides.families import FAMILIES, FIRTH, TORCH, TRANSFORMERS, Family, Size
 from benchmarks.sides.turns import Side
+from benchmarks.sides.words import with_words
 from benchmarks.tokenization import read_texts
 
 INPUTS, WORKS = ("text", "full"), ("inference", "training")
@@ -50,10 +53,11 @@ def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches
     recipe = make_recipe(name, family, size)
     target_length = recipe.objective.target_length(recipe.sequences)
     most = recipe.sequences.max_documents
-    return {
+    lots = {
         "text": batches.text_lots(texts, family, size, target_length, most, LOTS),
         "full": batches.full_lots(family, size, FULL_TARGETS.get(family.task, 0), LOTS),
     }
+    return with_words(lots, texts, family.vocabulary) if family.task == "bidirectional" else lots
 
 
 def measure(sides: dict[str, Side], work: str, given: str, lots: list, rounds: int) -> dict[str, dict]:
@@ -105,8 +109,9 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
 def pythons(family: Family, options) -> dict[str, str]:
     """Returns the interpreter of each side that can be measured."""
     found = {FIRTH: sys.executable, **dict.fromkeys(family.peers, sys.executable)}
-    if TRANSFORMERS in found:
-        found[TRANSFORMERS] = options.torch_python
+    for side in (TRANSFORMERS, TORCH):
+        if side in found:
+            found[side] = options.torch_python
     return {side: python for side, python in found.items() if python and side not in options.without}
 
 
@@ -150,7 +155,7 @@ def main() -> None:
         parser.error(f"unknown family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
     size = Size(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Size)})
     if not options.torch_python:
-        print("transformers is left out: set FIRTH_TORCH_PYTHON to an interpreter that has it and torch")
+        print("peers on torch are left out: set FIRTH_TORCH_PYTHON to a Python that has it and transformers")
     texts = read_texts(options.text, megabytes=2.0)
     print(
         f"{datetime.date.today()}, {os.cpu_count()} cores, {size}, medians of {options.rounds} rounds",

@@ -20,9 +20,16 @@ Features = dict[str, np.ndarray]
 Document = tuple[np.ndarray, np.ndarray]
 
 
+def split(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text.lower())
+
+
+def word_id(word: str, vocabulary: int) -> int:
+    return zlib.crc32(word.encode()) % (vocabulary - FIRST_PIECE) + FIRST_PIECE
+
+
 def word_ids(text: str, vocabulary: int) -> list[int]:
-    words = re.findall(r"\w+|[^\w\s]", text.lower())
-    return [zlib.crc32(word.encode()) % (vocabulary - FIRST_PIECE) + FIRST_PIECE for word in words]
+    return [word_id(word, vocabulary) for word in split(text)]
 
 
 def as_document(ids: list[int], family: Family, length: int, target_length: int) -> Document:
@@ -94,7 +101,7 @@ def make_lot(
             **decoder,
             **_labels(decoder["decoder_token_ids"], decoder["decoder_document_ids"]),
         }
-    if family.task == "causal":
+    if family.task in ("causal", "bidirectional"):
         return {**encoder, **_labels(encoder["token_ids"], encoder["document_ids"])}
     return {**encoder, "segment_ids": np.zeros_like(encoder["token_ids"]), **_hide(encoder, family, seed)}
 
@@ -153,7 +160,9 @@ def unpacked(features: Features) -> list[Features]:
     for row, numbers in enumerate(features["document_ids"]):
         for number in range(1, numbers.max() + 1):
             here = row, numbers == number
-            document = {"token_ids": features["token_ids"][here]}
+            document = {
+                name: features[name][here] for name in ("token_ids", "characters") if name in features
+            }
             if order is not None:
                 document["order"] = order[here]
             if "decoder_token_ids" in features:
@@ -182,7 +191,8 @@ def _pad(documents: list[Features]) -> Features:
     for name in documents[0]:
         values = [document[name] for document in documents]
         real = np.arange(max(map(len, values))) < np.array([len(value) for value in values])[:, None]
-        features[name] = np.full(real.shape, IGNORED if name == "labels" else 0, "int32")
+        shape = (*real.shape, *values[0].shape[1:])
+        features[name] = np.full(shape, IGNORED if name == "labels" else 0, "int32")
         features[name][real] = np.concatenate(values)
         if name.endswith("token_ids"):
             features[f"{name}_mask"] = real.astype("int32")

@@ -2,8 +2,9 @@
 
 import dataclasses
 
-FIRTH, KERAS_HUB, TRANSFORMERS = "firth", "KerasHub", "transformers"
+FIRTH, KERAS_HUB, TRANSFORMERS, TORCH = "firth", "KerasHub", "transformers", "torch"
 PREDICTIONS = 20
+NEGATIVES = 8192
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Family:
     """What a family learns from, and who else has it.
 
     Attributes:
-        task: `masked`, `replaced`, `permutation`, `causal`, `corruption` or `denoising`.
-        vocabulary: Pieces, as the published models have.
+        task: `masked`, `replaced`, `permutation`, `causal`, `corruption`, `denoising` or `bidirectional`.
+        vocabulary: Pieces, as the published models have; of ELMo's 793,471 words an eighth.
         dropout: Of hidden states and attention, as in its own pre-training.
         peers: Those that have it.
     """
@@ -41,6 +42,7 @@ class Family:
 
 
 FAMILIES = {
+    "elmo": Family("bidirectional", 100_000, 0.1, (TORCH,)),
     "bert": Family("masked", 30_522, 0.1),
     "roberta": Family("masked", 50_265, 0.1),
     "albert": Family("masked", 30_000, 0.0),
@@ -60,3 +62,8 @@ EMBEDDING_WIDTH = 128  # ALBERT and ELECTRA.
 def llama_inner_width(size: Size) -> int:
     """Two thirds of four times the width, rounded up to a multiple of 16."""
     return -(-8 * size.width // 48) * 16
+
+
+def elmo_cells(size: Size) -> int:
+    """Eight times the projection, as in the published models."""
+    return 8 * size.width

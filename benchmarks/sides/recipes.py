@@ -1,13 +1,21 @@
 """firth's recipes of the families that `benchmarks.models` measures."""
 
-from benchmarks.sides.families import EMBEDDING_WIDTH, PREDICTIONS, Family, Size, llama_inner_width
+from benchmarks.sides.families import (
+    EMBEDDING_WIDTH,
+    NEGATIVES,
+    PREDICTIONS,
+    Family,
+    Size,
+    elmo_cells,
+    llama_inner_width,
+)
 from firth.recipes import blocks, model
 from firth.recipes.denoising import Denoising, SpanCorruption
-from firth.recipes.language_models import CausalLM
+from firth.recipes.language_models import BidirectionalLM, CausalLM
 from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizer import Sequences, WordPieceTokenizer, WordTokenizer
 from firth.recipes.training import Training
 
 OBJECTIVES = {
@@ -17,6 +25,7 @@ OBJECTIVES = {
     "causal": CausalLM(),
     "corruption": SpanCorruption(),
     "denoising": Denoising(),
+    "bidirectional": BidirectionalLM(negatives=NEGATIVES),
 }
 PRE_NORM = blocks.Norm(placement="pre", epsilon=1e-5)
 RMS_NORM = blocks.Norm(kind="rms_norm", placement="pre", epsilon=1e-6)
@@ -25,6 +34,11 @@ FACTORISED = blocks.Embeddings(width=EMBEDDING_WIDTH, segments=2, norm=True)
 
 def _encoder(**parts):
     return lambda common, size: model.MaskedTransformer(**common, **parts)
+
+
+def _elmo(common, size):
+    shape = {"cells": elmo_cells(size), "projection_width": size.width}
+    return model.BiLSTM(layers=size.layers // 2, dropout=common["dropout"], **shape)
 
 
 def _xlnet(common, size):
@@ -66,6 +80,7 @@ def _bart(common, size):
 
 
 MODELS = {
+    "elmo": _elmo,
     "bert": _encoder(),
     "roberta": _encoder(
         positions=blocks.LearnedPositions(length=512, unused=2), embeddings=blocks.Embeddings(norm=True)
@@ -87,11 +102,15 @@ def make_recipe(name: str, family: Family, size: Size) -> Recipe:
     attention = blocks.Attention(heads=size.heads, dropout=family.dropout)
     common = {"layers": size.layers, "width": size.width, "attention": attention, "dropout": family.dropout}
     objective = OBJECTIVES[family.task]
-    sentinels = 100 if family.task == "corruption" else 0
+    tokenizer = WordPieceTokenizer(
+        vocabulary_size=family.vocabulary, sentinels=100 if family.task == "corruption" else 0
+    )
+    if family.task == "bidirectional":
+        tokenizer = WordTokenizer(vocabulary_size=family.vocabulary)
     return Recipe(
         name="benchmark",
         sources=(TextSource(kind="text", paths=("*.txt",)),),
-        tokenizer=WordPieceTokenizer(vocabulary_size=family.vocabulary, sentinels=sentinels),
+        tokenizer=tokenizer,
         sequences=Sequences(length=size.length),
         objective=objective,
         model=MODELS[name](common, size),

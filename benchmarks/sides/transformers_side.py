@@ -8,6 +8,7 @@ import transformers
 
 from benchmarks.sides import batches
 from benchmarks.sides.families import EMBEDDING_WIDTH, TRANSFORMERS, Family, Size, llama_inner_width
+from benchmarks.sides.torch_model import TorchModel
 
 NAMES = {
     "token_ids": "input_ids",
@@ -187,14 +188,13 @@ def permutation_inputs(batch: batches.Features) -> batches.Features:
     }
 
 
-class Model:
+class Model(TorchModel):
     """One family; see `benchmarks.sides.work`."""
 
     def __init__(self, name: str, family: Family, size: Size):
         torch.manual_seed(0)
         self._family, self._size = family, size
-        self._model = MAKERS[name](family, size)
-        self._optimizer = None
+        super().__init__(MAKERS[name](family, size), size.precision)
         self.versions = {
             "python": platform.python_version(),
             "torch": torch.__version__,
@@ -219,14 +219,11 @@ class Model:
             for name, value in named.items()
         }
 
-    def _precision(self):
-        return torch.autocast("cpu", torch.bfloat16, enabled=self._size.precision != "float32")
-
     def inference(self, batch) -> None:
         """Hidden states of all tokens."""
         self._model.eval()
         inputs = {name: value for name, value in batch.items() if name not in OF_TRAINING}
-        with torch.inference_mode(), self._precision():
+        with torch.inference_mode(), self.autocast():
             if not self._family.has_decoder_beside_encoder:
                 self._model.base_model(**inputs)
                 return
@@ -237,17 +234,3 @@ class Model:
                 encoder_hidden_states=encoded.last_hidden_state,
                 encoder_attention_mask=inputs["attention_mask"],
             )
-
-    def training(self, batch) -> None:
-        """Forward, backward, clipping and AdamW."""
-        if self._optimizer is None:
-            weights = self._model.parameters()
-            self._optimizer = torch.optim.AdamW(weights, lr=1e-4, weight_decay=0.01, eps=1e-6, fused=True)
-        self._model.train()
-        with self._precision():
-            loss = self._model(**batch).loss
-        self._optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._model.parameters(), 1.0)
-        self._optimizer.step()
-        loss.item()

@@ -16,7 +16,12 @@ import numpy as np
 
 from benchmarks.sides import families, turns
 
-MODULES = {families.FIRTH: "firth", families.KERAS_HUB: "keras_hub", families.TRANSFORMERS: "transformers"}
+MODULES = {
+    families.FIRTH: "firth",
+    families.KERAS_HUB: "keras_hub",
+    families.TRANSFORMERS: "transformers",
+    families.TORCH: "torch",
+}
 
 
 def read_lots(path: str) -> dict[tuple[str, int], dict[str, np.ndarray]]:
