@@ -7,13 +7,15 @@ quarter of the time that [batch, features] takes; and gates are cut from one ano
 
 from typing import Any, NamedTuple
 
+import keras
 from keras import ops
 
 from firth.layers.custom_gradient import custom_gradient
 
 # Rows of so many steps at most are not looped over but written out step by step, which spares the copies into
-# and out of the loop; longer ones would make large graphs.
-_WRITTEN_OUT = 32
+# and out of the loop; longer ones would make large graphs. Not on JAX, whose loops copy nothing: there it
+# took ten times as long to compile, and on a CPU five times as long to run.
+_WRITTEN_OUT = 0 if keras.backend.backend() == "jax" else 32
 
 
 class Masks(NamedTuple):
