@@ -34,7 +34,7 @@ from benchmarks.models import WORKS, measure
 from benchmarks.sides import batches
 from benchmarks.sides.families import Family, Size
 from benchmarks.sides.lstm_work import FIRTH, MATMULS, PACKED, PADDED, Layer
-from benchmarks.sides.turns import Side
+from benchmarks.sides.turns import started
 from benchmarks.tokenization import read_texts
 
 PRECISIONS = ("float32", "mixed_bfloat16")
@@ -55,19 +55,16 @@ def make_lots(given: str, texts: list[str]) -> list[batches.Features]:
 def compare(layer: Layer, given: str, texts: list[str], options) -> dict:
     """Returns the figures of a layer on an input, by work and side, and the versions of the sides."""
     lots = make_lots(given, texts)
-    sides: dict[str, Side] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/lots.npy"
         np.save(path, np.stack([lot["document_ids"] for lot in lots]))
-        try:
-            for side, python in pythons(given, options).items():
-                arguments = [side, json.dumps(dataclasses.asdict(layer)), path]
-                sides[side] = Side(python, arguments, module="benchmarks.sides.lstm_work")
+        commands = {
+            side: (python, [side, json.dumps(dataclasses.asdict(layer)), path])
+            for side, python in pythons(given, options).items()
+        }
+        with started(commands, module="benchmarks.sides.lstm_work") as sides:
             figures = {work: measure(sides, work, given, lots, options.rounds) for work in options.works}
             return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
-        finally:
-            for process in sides.values():
-                process.close()
 
 
 def pythons(given: str, options) -> dict[str, str]:

@@ -12,8 +12,7 @@ layers (ELMo 2 in each direction), width 256, rows of 128, batches of 32, vocabu
 (of ELMo's 793,471 words an eighth). Two inputs: `text`, where firth reads packed rows of real documents and
 peers the same documents one by one, padded to the longest of a batch; and `full`, rows that one document
 fills, where nobody pads and models alone are compared. Tokens/s count what is not padding, a decoder's too.
-Inference makes the hidden states of all tokens;
-training is forward, backward, clipping and AdamW.
+Inference makes the hidden states of all tokens; training is forward, backward, clipping and AdamW.
 
 Each side is a process of its own and they do a lot of work in turn, several rounds; figures are medians. Peak
 memory is that of the whole process, libraries included, when the work is done; inference comes first, so that
@@ -37,7 +36,7 @@ import numpy as np
 
 from benchmarks.sides import batches
 from benchmarks.sides.families import FAMILIES, FIRTH, TORCH, TRANSFORMERS, Family, Size
-from benchmarks.sides.turns import Side
+from benchmarks.sides.turns import Side, started
 from benchmarks.sides.words import with_words
 from benchmarks.tokenization import read_texts
 
@@ -80,7 +79,6 @@ def measure(sides: dict[str, Side], work: str, given: str, lots: list, rounds: i
 def compare(name: str, size: Size, texts: list[str], options) -> dict:
     """Returns the figures of one family, by work, input and side, and the versions of the sides."""
     lots = make_lots(name, size, texts)
-    sides: dict[str, Side] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/lots.npz"
         flat = {
@@ -90,9 +88,11 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
             for key, value in lot.items()
         }
         np.savez(path, **flat)
-        try:
-            for side, python in pythons(FAMILIES[name], options).items():
-                sides[side] = Side(python, [side, name, json.dumps(dataclasses.asdict(size)), path])
+        commands = {
+            side: (python, [side, name, json.dumps(dataclasses.asdict(size)), path])
+            for side, python in pythons(FAMILIES[name], options).items()
+        }
+        with started(commands) as sides:
             figures = {
                 work: {
                     given: measure(sides, work, given, lots[given], options.rounds)
@@ -101,9 +101,6 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
                 for work in options.works
             }
             return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
-        finally:
-            for side in sides.values():
-                side.close()
 
 
 def pythons(family: Family, options) -> dict[str, str]:

@@ -3,6 +3,7 @@
 A process answers each line of its standard input with one line of JSON.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +11,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 # So long nothing runs before a turn, for the other process's threads to fall asleep.
 PAUSE_SECONDS = 0.05
@@ -52,6 +53,17 @@ class Side:
         if not line:
             raise RuntimeError(f"a side ended with {self._process.wait()}")
         return json.loads(line)
+
+
+@contextlib.contextmanager
+def started(commands: dict[str, tuple[str, list[str]]], **options) -> Iterator[dict[str, Side]]:
+    """Gives the sides by name, each from its interpreter and arguments, and ends them afterwards."""
+    with contextlib.ExitStack() as stack:
+        sides = {}
+        for name, (python, arguments) in commands.items():
+            sides[name] = Side(python, arguments, **options)
+            stack.callback(sides[name].close)
+        yield sides
 
 
 def answer(versions: dict[str, str], do: Callable[[str, str, int], dict[str, float] | None]) -> None:
