@@ -1,16 +1,21 @@
 # The two commands of a newcomer are `make demo` and `make test`; `make help` lists the rest.
 #
-# `make` brings its own uv into .tools, finds Python 3.10 and installs the locks of requirements/ as they are:
-# nothing is resolved at install.
+# `make` brings its own uv into .tools, finds the Python whose lock fits this machine (scripts/python_version.sh) and
+# installs the locks of requirements/ as they are: nothing is resolved at install.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PYTHON3 ?= python3
 UV := .tools/bin/uv
-PYTHON := .venv/bin/python
-JAX_PYTHON := .venv-jax/bin/python
 PYTEST_WORKERS ?= 2
+PYTHON_VERSION := $(or $(PYTHON_VERSION),$(shell scripts/python_version.sh))
+DIGITS := $(subst .,,$(PYTHON_VERSION))
+LOCK := requirements/py$(DIGITS).txt
+JAX_LOCK := requirements/jax-py$(DIGITS).txt
+# The environments' folders.
+export VENV ?= .venv
+export VENV_JAX ?= .venv-jax
 
 .PHONY: help
 help:  ## lists the targets
@@ -21,34 +26,45 @@ demo: env  ## trains, evaluates and serves a small BERT on real text, then shows
 	@scripts/demo.sh
 
 .PHONY: test
-test: env env-jax lint  ## every test, on the TensorFlow and the JAX backend
+test: env lint  ## lint, and every test on TensorFlow
 	@scripts/test.sh $(PYTEST_WORKERS)
+
+.PHONY: test-all
+test-all: test test-jax  ## `make test`, then what repeats tests on another backend
+
+.PHONY: test-jax
+test-jax: env-jax  ## layers and models again, on Keras's JAX backend
+	@scripts/test_jax.sh $(PYTEST_WORKERS)
+
+.PHONY: test-next
+test-next: | $(UV)  ## `make test-all` on the second stack, in Debian 13 (as root on Debian, or with Docker)
+	@scripts/second_stack.sh
 
 .PHONY: lint
 lint: env  ## ruff and mypy
-	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --check --quiet . && .venv/bin/mypy --no-error-summary firth
+	@$(VENV)/bin/ruff check --quiet . && $(VENV)/bin/ruff format --check --quiet . && $(VENV)/bin/mypy --no-error-summary firth
 
 .PHONY: format
 format: env  ## formats the code and sorts the imports
-	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet .
+	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format --quiet .
 
 .PHONY: bench
 bench: env  ## measures speed beside peers, on the same work in the same run
-	@$(PYTHON) -m benchmarks.run
+	@$(VENV)/bin/python -m benchmarks.run
 
 .PHONY: env
-env: .venv/.complete  ## the environment of requirements/py310.txt in .venv
+env: $(VENV)/.complete  ## the environment in .venv, from the lock of the Python that fits this machine
 
 .PHONY: env-jax
-env-jax: .venv-jax/.complete  ## the light environment (Keras on JAX) in .venv-jax
+env-jax: $(VENV_JAX)/.complete  ## the light environment (Keras on JAX) in .venv-jax
 
-.venv/.complete: requirements/py310.txt setup.py .python-version | $(UV)
-	@scripts/make_env.sh $(UV) .venv requirements/py310.txt
-	@$(UV) pip install --quiet --no-deps --no-build-isolation --python .venv/bin/python --editable .
+$(VENV)/.complete: $(LOCK) setup.py scripts/make_env.sh scripts/python_version.sh | $(UV)
+	@scripts/make_env.sh $(UV) $(VENV) $(LOCK) $(PYTHON_VERSION)
+	@$(UV) pip install --quiet --no-deps --no-build-isolation --python $(VENV)/bin/python --editable .
 	@touch $@
 
-.venv-jax/.complete: requirements/jax.txt .python-version | $(UV)
-	@scripts/make_env.sh $(UV) .venv-jax requirements/jax.txt
+$(VENV_JAX)/.complete: $(JAX_LOCK) scripts/make_env.sh scripts/python_version.sh | $(UV)
+	@scripts/make_env.sh $(UV) $(VENV_JAX) $(JAX_LOCK) $(PYTHON_VERSION)
 	@touch $@
 
 $(UV):
@@ -57,9 +73,9 @@ $(UV):
 	@$(PYTHON3) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools uv
 
 .PHONY: lock
-lock: | $(UV)  ## resolves setup.py and requirements/*.in anew into the locks
+lock: | $(UV)  ## resolves setup.py and requirements/*.in anew into the locks of both stacks
 	@scripts/make_lock.sh $(UV)
 
 .PHONY: clean
 clean:  ## removes environments, tools and caches; runs stay
-	@rm -rf .venv .venv-jax .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	@rm -rf $(VENV) $(VENV_JAX) .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

@@ -39,8 +39,8 @@ INSTALL_REQUIRES = [
     "phonenumbers>=8.13",
     "protobuf",
     "psutil>=5.9",
-    # Language identification with its model inside.
-    "py3langid>=0.2",
+    # Language identification with its model inside. 0.4 has another interface.
+    "py3langid>=0.2,<0.4",
     "pyarrow",
     "pydantic>=2.7,<3",
     # IBAN, payment cards and national numbers.
@@ -51,6 +51,8 @@ INSTALL_REQUIRES = [
     "scikit-learn>=1.3",
     "scipy>=1.10",
     "sentencepiece>=0.2",
+    # tf.summary needs it; TensorFlow 2.21 no longer installs it.
+    "tensorboard>=2.16",
     "threadpoolctl>=3.1",
     "trafilatura>=2",
     "typer>=0.12",
@@ -63,6 +65,7 @@ EXTRAS_REQUIRE = {
     "modelgarden": [f"tf-models-official==2.16.0; {FIRST}"],
     "test": [
         "hypothesis>=6.100",
+        "jsonschema>=4",
         "mypy>=1.11",
         "pytest>=8",
         "pytest-xdist>=3",

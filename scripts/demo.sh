@@ -2,7 +2,7 @@
 # The main job on real text: trains the recipe `demo`, then asks the served model.
 set -euo pipefail
 root=${FIRTH_ROOT:-firth-runs}
-firth=.venv/bin/firth
+firth=${VENV:-.venv}/bin/firth
 
 $firth run demo --root "$root"
 echo

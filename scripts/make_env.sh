@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Makes one virtual environment from one lock: make_env.sh UV FOLDER LOCK
+# Makes one virtual environment from one lock: make_env.sh UV FOLDER LOCK VERSION
 set -euo pipefail
-uv=$1 folder=$2 lock=$3
-version=$(cat .python-version)
+uv=$1 folder=$2 lock=$3 version=$4
 
 if ! said=$("$uv" venv --quiet --clear --python "$version" "$folder" 2>&1); then
   echo "$said" >&2

@@ -2,8 +2,18 @@
 # Resolves the requirements anew and writes the locks, without hosts or annotations: make_lock.sh UV
 set -euo pipefail
 uv=$1
-options=(--quiet --python-version "$(cat .python-version)" --no-header --no-annotate --no-emit-index-url)
 
-"$uv" pip compile "${options[@]}" setup.py --extra modelgarden --extra test --extra bench \
-  --constraint requirements/constraints.txt --output-file requirements/py310.txt
-"$uv" pip compile "${options[@]}" requirements/jax.in --output-file requirements/jax.txt
+# lock VERSION PLATFORM EXTRA...: the two locks of one Python version.
+lock() {
+  local version=$1 platform=$2 digits=${1/./}
+  shift 2
+  local options=(--quiet --python-version "$version" --python-platform "$platform"
+    --no-header --no-annotate --no-emit-index-url)
+  "$uv" pip compile "${options[@]}" setup.py --extra test --extra bench "$@" --output-file "requirements/py$digits.txt"
+  "$uv" pip compile "${options[@]}" requirements/jax.in --output-file "requirements/jax-py$digits.txt"
+}
+
+lock 3.10 x86_64-manylinux_2_28 --extra modelgarden --constraint requirements/constraints.txt
+for version in 3.11 3.12 3.13; do
+  lock "$version" x86_64-manylinux_2_40
+done

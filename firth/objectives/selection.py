@@ -18,9 +18,9 @@ def count_predictions(maskable, rate: float, max_predictions: int) -> tf.Tensor:
 
     Example:
 
-    >>> count_predictions([True] * 9 + [False], rate=0.15, max_predictions=20).numpy()
+    >>> int(count_predictions([True] * 9 + [False], rate=0.15, max_predictions=20))
     1
-    >>> count_predictions([False, False], rate=0.15, max_predictions=20).numpy()
+    >>> int(count_predictions([False, False], rate=0.15, max_predictions=20))
     0
     """
     count = tf.reduce_sum(tf.cast(maskable, tf.int32))

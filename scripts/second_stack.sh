@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Runs a command on the second stack (Python 3.13, glibc 2.41) in Debian 13, on any Debian with root or with Docker.
+#
+#   scripts/second_stack.sh [COMMAND...]     (without one: make test-all)
+#
+# As root on Debian or Ubuntu it makes a root folder by mmdebstrap in $FIRTH_TRIXIE (once, some minutes) and runs the
+# command there, in a mount namespace of its own. Delete the folder to be rid of it: nothing stays mounted in it.
+# Elsewhere it takes Docker's debian:trixie. The checkout is /src/firth there, its ../shared (if any) /src/shared.
+set -euo pipefail
+checkout=$(cd "$(dirname "$0")/.." && pwd)
+root=${FIRTH_TRIXIE:-/var/cache/firth-trixie}
+# g++: some packages come as sources only.
+packages=ca-certificates,g++,git,libgomp1,make,python3-dev,python3-venv
+inside=(HOME=/root LANG=C.UTF-8 PATH=/venv/bin:/usr/bin:/bin UV_CACHE_DIR=/var/cache/uv VENV=/venv VENV_JAX=/venv-jax
+  JAX_COMPILATION_CACHE_DIR=/var/cache/firth-jax FIRTH_TRIXIE=/)
+[ $# -gt 0 ] || set -- make test-all
+
+run_in_docker() {
+  local mounts=(--volume "$checkout:/src/firth" --volume firth-venv:/venv --volume firth-venv-jax:/venv-jax)
+  [ ! -d "$checkout/../shared" ] || mounts+=(--volume "$checkout/../shared:/src/shared:ro")
+  exec docker run --rm "${mounts[@]}" debian:trixie sh -c \
+    "apt-get -qq update && apt-get -qq install -y --no-install-recommends ${packages//,/ } >/dev/null &&
+     cd /src/firth && exec env ${inside[*]} \"\$@\"" sh "$@"
+}
+
+make_root() {
+  command -v mmdebstrap >/dev/null || { apt-get -qq update; apt-get -qq install -y --no-install-recommends mmdebstrap; }
+  local mirror
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | grep -m1 '/debian/*$')
+  rm -rf --one-file-system "$root"
+  mmdebstrap --quiet --variant=minbase --include="$packages" trixie "$root" "$mirror"
+  touch "$root/.complete"
+}
+
+mount_all() {
+  # What the network here needs: names, and the certificates that $SSL_CERT_FILE and its kin point at.
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+  mkdir -p "$root/src/firth" "$root/src/shared"
+  mount -t proc proc "$root/proc"
+  mount --rbind /dev "$root/dev"
+  mount --bind "$checkout" "$root/src/firth"
+  [ ! -d "$checkout/../shared" ] || mount --bind "$checkout/../shared" "$root/src/shared"
+}
+
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+  command -v docker >/dev/null || { echo "$0: needs root on Debian or Ubuntu, or Docker." >&2; exit 1; }
+  run_in_docker "$@"
+fi
+# The mounts end with the namespace, and so with the command.
+[ -n "${FIRTH_UNSHARED:-}" ] || FIRTH_UNSHARED=1 exec unshare --mount --propagation private "$0" "$@"
+[ -e "$root/.complete" ] || make_root
+mount_all
+exec chroot "$root" /usr/bin/env "${inside[@]}" sh -c 'cd /src/firth && exec "$@"' sh "$@"
