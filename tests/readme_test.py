@@ -4,11 +4,15 @@ import ast
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
+import click
 import pytest
+import typer
 
+from firth.cli.main import app
 from firth.recipes.loading import load_recipe
 from tests.exported_model import exported_model
 
@@ -60,6 +64,18 @@ def test_the_recipe_snippet(tmp_path):
     path.write_text(snippets("yaml")[0])
     recipe = load_recipe(str(path))
     assert (recipe.name, recipe.model.layers, recipe.training.steps) == ("my_recipe", 4, 20_000)
+
+
+COMMANDS = re.findall(r"^    firth (.+?)(?:\s+#.*)?$", README, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_the_command_takes_every_line_of_the_readme(line):
+    """Parsed by each command and its subcommands, and not run."""
+    command, words = typer.main.get_command(app), shlex.split(line)
+    while isinstance(command, click.Group):
+        _, command, words = command.resolve_command(click.Context(command), words)
+    command.make_context("firth", words)
 
 
 def test_every_python_snippet_is_covered():

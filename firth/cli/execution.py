@@ -27,9 +27,19 @@ Jsonl = Annotated[
     list[str] | None,
     typer.Option("--jsonl", metavar="GLOB", help="JSON-lines files in place of its sources; repeatable."),
 ]
-TextKey = Annotated[str, typer.Option("--text-key", help="Where the text stands in a JSON line.")]
+TextKey = Annotated[
+    str | None,
+    typer.Option("--text-key", metavar="KEY", help="Key of the text in a line of --jsonl; else `text`."),
+]
 Name = Annotated[
-    str | None, typer.Option("--name", help="The run's folder below the root; else the recipe's name.")
+    str | None,
+    typer.Option("--name", metavar="NAME", help="The run's folder below the root; else the recipe's name."),
+]
+ReuseFolder = Annotated[
+    bool,
+    typer.Option(
+        "--reuse-folder", help="Use the run's folder even if another recipe or other sources made it."
+    ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show what TFX and TensorFlow print.")]
 BeamArgs = Annotated[
@@ -54,13 +64,15 @@ def recipe_of(
     name: str,
     text: Sequence[str] | None,
     jsonl: Sequence[str] | None,
-    text_key: str,
+    text_key: str | None,
     overrides: Sequence[str] | None,
 ) -> "Recipe":
     """Returns the recipe that the options describe, checked; ends the command where they make no sense."""
     if context.args:
         fail(f"unexpected {' '.join(context.args[:3])}; {QUOTE_HINT}", ExitCode.USAGE)
-    sources = sources_option(text or (), jsonl or (), text_key)
+    if text_key is not None and not jsonl:
+        fail("--text-key names the text of a JSON line; give --jsonl too", ExitCode.USAGE)
+    sources = sources_option(text or (), jsonl or (), "text" if text_key is None else text_key)
     checked = recipe_or_exit(name, [*sources, *(overrides or ())])
     require_files(checked)
     return checked
@@ -95,12 +107,14 @@ def execute(
     name: str | None,
     verbose: bool,
     beam_pipeline_args: Sequence[str],
+    reuse_folder: bool,
 ) -> Result:
     """Returns what a function of `firth.pipelines.local` does; what goes wrong ends the command."""
     from firth.cli.progress import drawing
     from firth.pipelines import local
+    from firth.pipelines.run_errors import RunFolderError
 
-    folder = name or recipe.name
+    folder = recipe.name if name is None else name
     console = terminal()
     console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
     try:
@@ -112,7 +126,10 @@ def execute(
                 verbose=verbose,
                 on_event=draw,
                 beam_pipeline_args=beam_pipeline_args,
+                reuse_folder=reuse_folder,
             )
+    except RunFolderError as error:
+        fail(str(error), ExitCode.USAGE)
     except local.RunLockedError as error:
         fail(str(error))
     except local.RunFailedError as error:

@@ -32,6 +32,11 @@ def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]
         yield LiveLines(progress).draw
 
 
+def escape(text: str) -> str:
+    """Returns a text in which rich sees no markup."""
+    return text.replace("[", r"\[")
+
+
 def component_line(event: Event) -> str:
     """Returns the line on a component that has ended, with rich's markup.
 
@@ -58,6 +63,17 @@ def training_text(event: Event) -> str:
     return f"loss {event['loss']:.3f}, {event['tokens_per_second']:,.0f} tokens/s, {left} left"
 
 
+def changes_text(event: Event) -> str:
+    """Returns the lines on what differs from the folder's last run, with rich's markup.
+
+    Example:
+
+    >>> changes_text({"lines": ["training.steps: 7, in this folder's last run 600"]})
+    "[yellow]changed[/] training.steps: 7, in this folder's last run 600"
+    """
+    return "\n".join(f"[yellow]changed[/] {escape(line)}" for line in event["lines"])
+
+
 class PlainLines:
     """One line as a component ends, and now and then one on the training."""
 
@@ -68,7 +84,9 @@ class PlainLines:
 
     def draw(self, event: Event) -> None:
         """Draws one event."""
-        if event["kind"] == "training":
+        if event["kind"] == "changes":
+            self._console.print(changes_text(event))
+        elif event["kind"] == "training":
             self._draw_training(event)
         elif event["state"] != "running":
             self._console.print(component_line(event))
@@ -108,6 +126,9 @@ class LiveLines:
 
     def draw(self, event: Event) -> None:
         """Draws one event."""
+        if event["kind"] == "changes":
+            self._progress.console.print(changes_text(event))
+            return
         if event["kind"] == "training":
             self._update_training(event)
             return

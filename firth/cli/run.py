@@ -34,10 +34,11 @@ def _run(
     recipe: commands.RecipeName,
     text: execution.Text = None,
     jsonl: execution.Jsonl = None,
-    text_key: execution.TextKey = "text",
+    text_key: execution.TextKey = None,
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
     name: execution.Name = None,
+    reuse_folder: execution.ReuseFolder = False,
     workers: execution.Workers = 1,
     beam_arg: execution.BeamArgs = None,
     verbose: execution.Verbose = False,
@@ -47,7 +48,7 @@ def _run(
     checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
     from firth.pipelines import local
 
-    result = execution.execute(local.run, checked, root, name, verbose, options)
+    result = execution.execute(local.run, checked, root, name, verbose, options, reuse_folder)
     _finish(result, checked, root)
 
 

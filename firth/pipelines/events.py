@@ -1,5 +1,9 @@
 """What a local run reports while it goes: components as they start and end, and the training's progress.
 
+Before the first component, `{"kind": "changes", "lines"}` says which keys differ from the last
+recipe of the folder.
+
+
 TFX announces each component on its log; the training loop announces its steps on `firth.progress`. The
 listener here turns both into small dictionaries, so that whoever draws them needs neither.
 """

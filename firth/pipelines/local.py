@@ -23,11 +23,10 @@ from firth.pipelines.results import (
     outputs_of,
 )
 from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain
+from firth.pipelines.run_folder import changed_keys, remember_recipe, require_same_origin, run_folder
 from firth.recipes import Recipe
-from firth.recipes.loading import recipe_to_yaml
 
 LOCK_FILE = ".lock"
-RECIPE_FILE = "recipe.yaml"
 
 OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
@@ -42,6 +41,7 @@ def run(
     verbose: bool = False,
     on_event: OnEvent = lambda event: None,
     beam_pipeline_args: Sequence[str] = (),
+    reuse_folder: bool = False,
 ) -> RunResult:
     """Runs the pre-training pipeline of a recipe in `root/name`, reusing whatever has not changed.
 
@@ -52,14 +52,16 @@ def run(
         verbose: Print what TFX and TensorFlow print, instead of keeping it in the log alone.
         on_event: Called with each event (see `firth.pipelines.events`), from this thread or another.
         beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
+        reuse_folder: Run in the folder even if it was made from another recipe or other sources.
 
     Raises:
+        RunFolderError: if the name is no folder's, or the folder was made from something else.
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
-    run_dir = _folder(root, name or recipe.name)
+    run_dir = run_folder(root, recipe.name if name is None else name)
     make = create_local_pipeline
-    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, make, collect_run)
+    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, reuse_folder, make, collect_run)
 
 
 def curate(
@@ -69,20 +71,15 @@ def curate(
     verbose: bool = False,
     on_event: OnEvent = lambda event: None,
     beam_pipeline_args: Sequence[str] = (),
+    reuse_folder: bool = False,
 ) -> CurationResult:
     """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder goes on from it.
 
     Arguments and errors are those of `run`.
     """
-    run_dir = _folder(root, name or recipe.name)
+    run_dir = run_folder(root, recipe.name if name is None else name)
     make = _create_curation_pipeline
-    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, make, collect_curation)
-
-
-def _folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
-    run_dir = pathlib.Path(root).resolve() / name
-    run_dir.mkdir(parents=True, exist_ok=True)
-    return run_dir
+    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, reuse_folder, make, collect_curation)
 
 
 def _run(
@@ -91,10 +88,16 @@ def _run(
     verbose: bool,
     on_event: OnEvent,
     beam_pipeline_args: Sequence[str],
+    reuse_folder: bool,
     make_pipeline: MakePipeline,
     collect: Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result],
 ) -> Result:
     with _locked(run_dir):
+        if not reuse_folder:
+            require_same_origin(run_dir, recipe)
+        if changes := changed_keys(run_dir, recipe):
+            on_event({"kind": "changes", "lines": changes})
+        remember_recipe(run_dir, recipe)
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if verbose else logs.output_in(log_path)
         with quiet:
@@ -156,7 +159,6 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
 def _run_pipeline(
     recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str], make_pipeline: MakePipeline
 ) -> None:
-    (run_dir / RECIPE_FILE).write_text(recipe_to_yaml(recipe), encoding="utf-8")
     # First, so that what workers need is imported beside what is imported here.
     from firth.corpus import fork_workers
 

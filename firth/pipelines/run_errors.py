@@ -7,6 +7,10 @@ class RunLockedError(RuntimeError):
     """Another process is running in the same folder."""
 
 
+class RunFolderError(ValueError):
+    """A run's folder cannot have that name, or was made from something else."""
+
+
 class RunFailedError(RuntimeError):
     """A component failed.
 

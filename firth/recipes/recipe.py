@@ -12,6 +12,7 @@ from firth.recipes.fit import misfits
 from firth.recipes.masking import MaskedLM
 from firth.recipes.mixture import AnyMixture, AsIs
 from firth.recipes.model import AnyModel, MaskedTransformer
+from firth.recipes.names import FolderName
 from firth.recipes.objective import AnyObjective
 from firth.recipes.sources import AnySource
 from firth.recipes.tokenizer import AnyTokenizer, Sequences, WordPieceTokenizer
@@ -26,7 +27,7 @@ class Recipe(Config):
             positions.
     """
 
-    name: Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_-]+$")]
+    name: FolderName
     description: str = ""
     seed: int = 42
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]

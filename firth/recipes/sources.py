@@ -25,6 +25,11 @@ class Source(Config):
     licence: str = "unknown"
     max_document_bytes: int = pydantic.Field(default=2**24, gt=0)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What it reads: patterns of file names, or packages."""
+        return ()
+
 
 class FileSource(Source):
     """A source of files. Those ending in `.gz`, `.bz2`, `.xz` or `.zst` are decompressed, Parquet's excepted.
@@ -36,6 +41,11 @@ class FileSource(Source):
     """
 
     paths: Paths
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Patterns of file names."""
+        return self.paths
 
 
 class RecordSource(FileSource):
@@ -152,6 +162,11 @@ class DocstringsSource(Source):
         if not self.packages and not self.standard_library:
             raise ValueError("name at least one package, or set standard_library: true")
         return self
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Packages."""
+        return (*self.packages, *(["the standard library"] if self.standard_library else []))
 
 
 AnySource = Annotated[

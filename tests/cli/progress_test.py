@@ -7,6 +7,7 @@ from rich.console import Console
 from firth.cli.progress import LiveLines, PlainLines, drawing, live_progress
 
 EVENTS = [
+    {"kind": "changes", "lines": ["a.b: [1], in this folder's last run [2]"]},
     {"kind": "component", "name": "Curator", "state": "running"},
     {"kind": "component", "name": "Curator", "state": "cached", "seconds": 0.1, "peak_bytes": 1},
     {"kind": "component", "name": "Trainer", "state": "running"},
@@ -39,14 +40,19 @@ def draw_all(live):
 def test_each_component_has_its_line(live):
     text = re.sub(r"\x1b\[[?\d]*[a-zA-Z]|\r", "\n", draw_all(live))
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    for expected in ("cached Curator", "done Trainer 1 min 15 s 2.0 GB", "failed Pusher 1.0 s 1.0 GB"):
+    for expected in (
+        "changed a.b: [1], in this folder's last run [2]",
+        "cached Curator",
+        "done Trainer 1 min 15 s 2.0 GB",
+        "failed Pusher 1.0 s 1.0 GB",
+    ):
         assert lines.count(expected) == 1
 
 
 def test_the_bar_shows_step_loss_speed_and_time_left():
     progress = live_progress(Console(file=io.StringIO()))
     lines = LiveLines(progress)
-    for event in EVENTS[:50]:
+    for event in EVENTS[:51]:
         lines.draw(event)
     (task,) = progress.tasks
     assert (task.description, task.completed, task.total) == ("Trainer", 47, 100)
@@ -67,5 +73,5 @@ def test_without_a_terminal_a_slow_training_still_speaks():
     lines = PlainLines(console, clock=lambda: now[0])
     for step in range(1, 6):
         now[0] += 40.0
-        lines.draw({**EVENTS[3], "step": step, "steps": 100_000})
+        lines.draw({**EVENTS[4], "step": step, "steps": 100_000})
     assert console.file.getvalue().count("step") == 5

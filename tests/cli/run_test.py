@@ -5,6 +5,7 @@ import pathlib
 import pytest
 
 from firth.pipelines import local
+from firth.pipelines.run_errors import RunFolderError
 from tests.cli.conftest import METRICS
 
 
@@ -142,6 +143,24 @@ def test_a_source_without_files_is_refused(firth, runner, tmp_path):
     )
     result = firth("run", "demo", "--text", "foldr.txt")
     assert f"(seen from {tmp_path}); did you mean {tmp_path}/folder.txt?" in result.stderr
+
+
+def test_the_options_of_the_folder_reach_the_runner(firth, runner):
+    assert firth("run", "demo", "--name", "", "--reuse-folder").exit_code == 0
+    ((_, options),) = runner.calls
+    assert options["name"] == "" and options["reuse_folder"] is True
+
+
+def test_a_folder_that_was_made_from_something_else(firth, runner):
+    runner.error = RunFolderError("demo was made from something else")
+    result = firth("run", "demo")
+    assert result.exit_code == 2 and result.stderr == "error: demo was made from something else\n"
+
+
+def test_a_text_key_without_json_lines_is_refused(firth, runner, tmp_path):
+    (tmp_path / "a.txt").write_text("Call me Ishmael.")
+    result = firth("run", "demo", "--text", "a.txt", "--text-key", "body")
+    assert result.exit_code == 2 and "give --jsonl too" in result.stderr and runner.calls == []
 
 
 def test_an_unknown_recipe(firth, runner):

@@ -1,0 +1,97 @@
+"""A run's folder: its name, and what it was made from."""
+
+import json
+import os
+import pathlib
+from collections import Counter
+from collections.abc import Sequence
+
+import pydantic
+
+from firth.pipelines.run_errors import RunFolderError
+from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
+from firth.recipes.differences import differences
+from firth.recipes.names import check_folder_name
+from firth.recipes.sources import AnySource
+from firth.recipes.sources_json import sources_from_json
+from firth.recipes.yaml_text import read_yaml
+
+RECIPE_FILE = "recipe.yaml"
+MOST_CHANGES = 8
+
+
+def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
+    """Returns the folder of a run, which exists afterwards.
+
+    Raises:
+        RunFolderError: if the name is not that of one folder below the root.
+    """
+    try:
+        check_folder_name(name)
+    except ValueError as error:
+        raise RunFolderError(str(error)) from None
+    run_dir = pathlib.Path(root).resolve() / name
+    run_dir.mkdir(parents=True, exist_ok=True)
+    return run_dir
+
+
+def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
+    """Writes the recipe into the run's folder, where it is found whole or not at all."""
+    temporary = run_dir / f"{RECIPE_FILE}.partial"
+    temporary.write_text(recipe_to_yaml(recipe), encoding="utf-8")
+    os.replace(temporary, run_dir / RECIPE_FILE)
+
+
+def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
+    """Checks that a folder is new, or was made from the recipe's name and sources.
+
+    Whatever else of a recipe changes, the pipeline runs anew what depends on it.
+
+    Raises:
+        RunFolderError: with what differs.
+    """
+    path = run_dir / RECIPE_FILE
+    if not path.exists():
+        return
+    name, sources = _origin(path)
+    problems = [] if name == recipe.name else [f"its recipe was {name!r}, and this one is {recipe.name!r}"]
+    problems += _source_changes(sources, recipe.sources)
+    if problems:
+        raise RunFolderError(
+            f"{run_dir} was made from something else:\n  "
+            + "\n  ".join(problems)
+            + "\nGive this run a --name of its own, or use the folder all the same with --reuse-folder."
+        )
+
+
+def changed_keys(run_dir: pathlib.Path, recipe: Recipe) -> list[str]:
+    """Returns a line for each key that differs from the recipe of the folder's last run, at most a few."""
+    try:
+        before = load_recipe(run_dir / RECIPE_FILE)
+    except RecipeError:
+        return []
+    found = [
+        f"{key}: {now}, in this folder's last run {then}"
+        for key, (then, now) in differences([before, recipe]).items()
+    ]
+    if len(found) > MOST_CHANGES:
+        return [*found[:MOST_CHANGES], f"and {len(found) - MOST_CHANGES} more keys"]
+    return found
+
+
+def _origin(path: pathlib.Path) -> tuple[str, tuple[AnySource, ...]]:
+    """Returns the name and the sources of a recipe that an older firth may have written."""
+    try:
+        data = read_yaml(path.read_text(encoding="utf-8"), str(path)).data
+        return data["name"], sources_from_json(json.dumps(data["sources"]))
+    except (RecipeError, pydantic.ValidationError, KeyError, TypeError, UnicodeDecodeError):
+        raise RunFolderError(
+            f"{path} cannot be read, so what the folder was made from is not known; give this run a --name "
+            "of its own, or use the folder all the same with --reuse-folder"
+        ) from None
+
+
+def _source_changes(then: Sequence[AnySource], now: Sequence[AnySource]) -> list[str]:
+    before, after = (Counter((s.kind, read) for s in each for read in s.reads) for each in (then, now))
+    gone = [f"no longer read: {kind} {read}" for kind, read in (before - after)]
+    return gone + [f"not read before: {kind} {read}" for kind, read in (after - before)]
