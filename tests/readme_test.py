@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 
-import click
 import pytest
 import typer
 
@@ -73,8 +72,8 @@ COMMANDS = re.findall(r"^    firth (.+?)(?:\s+#.*)?$", README, flags=re.MULTILIN
 def test_the_command_takes_every_line_of_the_readme(line):
     """Parsed by each command and its subcommands, and not run."""
     command, words = typer.main.get_command(app), shlex.split(line)
-    while isinstance(command, click.Group):
-        _, command, words = command.resolve_command(click.Context(command), words)
+    while hasattr(command, "resolve_command"):
+        _, command, words = command.resolve_command(command.context_class(command), words)
     command.make_context("firth", words)
 
 

@@ -6,8 +6,6 @@ import pathlib
 from collections import Counter
 from collections.abc import Sequence
 
-import pydantic
-
 from firth.pipelines.run_errors import RunFolderError
 from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
 from firth.recipes.differences import differences
@@ -84,7 +82,7 @@ def _origin(path: pathlib.Path) -> tuple[str, tuple[AnySource, ...]]:
     try:
         data = read_yaml(path.read_text(encoding="utf-8"), str(path)).data
         return data["name"], sources_from_json(json.dumps(data["sources"]))
-    except (RecipeError, pydantic.ValidationError, KeyError, TypeError, UnicodeDecodeError):
+    except (ValueError, KeyError, TypeError):
         raise RunFolderError(
             f"{path} cannot be read, so what the folder was made from is not known; give this run a --name "
             "of its own, or use the folder all the same with --reuse-folder"
