@@ -6,6 +6,7 @@ from keras import ops
 from firth.layers.dropout import Dropout
 from firth.layers.embedding import Embedding
 from firth.layers.norms import build_norm
+from firth.layers.parts import check_block_parts
 from firth.layers.seeds import plain_seed, seed_generator
 from firth.layers.sinusoidal_positions import SinusoidalPositions
 
@@ -62,6 +63,7 @@ class InputEmbedding(keras.layers.Layer):
     ):
         # The tables' rows are summed in the precision of the variables, also under mixed precision.
         super().__init__(autocast=False, **kwargs)
+        check_block_parts("InputEmbedding", positions=positions, norm=norm)
         self._config = {
             "width": width,
             "positions": dict(positions) if positions else None,

@@ -8,6 +8,8 @@ from keras import ops
 
 from firth.layers.checks import check_positive
 from firth.layers.custom_gradient import custom_gradient
+from firth.layers.parts import check_part
+from firth.recipes.blocks import RotaryScaling
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -47,11 +49,14 @@ class RotaryPositions(keras.layers.Layer):
         check_positive("RotaryPositions", head_width=head_width)
         if head_width % 2:
             raise ValueError(f"RotaryPositions: `head_width` must be even. Received: head_width={head_width}")
+        check_part("RotaryPositions", "scaling", scaling, RotaryScaling)
         self.head_width = head_width
         self.base = base
         self.scaling = dict(scaling) if scaling else None
         frequencies = base ** (-np.arange(0, head_width, 2) / head_width)
-        self._frequencies = _stretched(frequencies, **self.scaling) if self.scaling else frequencies
+        self._frequencies = (
+            _stretched(frequencies, RotaryScaling.model_construct(**scaling)) if scaling else frequencies
+        )
 
     def call(self, position_ids):
         """Returns float32 [batch, 2, length, head_width / 2]."""
@@ -78,12 +83,12 @@ class RotaryPositions(keras.layers.Layer):
         }
 
 
-def _stretched(frequencies, factor, low_frequency_factor, high_frequency_factor, original_length):
+def _stretched(frequencies, scaling):
     """Llama 3.1's frequencies."""
-    turns = original_length * frequencies / (2.0 * math.pi)
-    kept = (turns - low_frequency_factor) / (high_frequency_factor - low_frequency_factor)
-    kept = np.clip(kept, 0.0, 1.0)
-    return frequencies * (kept + (1.0 - kept) / factor)
+    low, high = scaling.low_frequency_factor, scaling.high_frequency_factor
+    turns = scaling.original_length * frequencies / (2.0 * math.pi)
+    kept = np.clip((turns - low) / (high - low), 0.0, 1.0)
+    return frequencies * (kept + (1.0 - kept) / scaling.factor)
 
 
 def rotate(heads, angles):

@@ -7,6 +7,7 @@ from firth.layers.attention import Attention
 from firth.layers.dropout import Dropout
 from firth.layers.feed_forward import FeedForward
 from firth.layers.norms import build_norm
+from firth.layers.parts import check_block_parts
 from firth.layers.relations import build_attention
 from firth.layers.seeds import plain_seed, seed_generator
 
@@ -74,6 +75,13 @@ class TransformerBlock(keras.layers.Layer):
     ):
         # Biases and angles stay float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
+        check_block_parts(
+            "TransformerBlock",
+            attention=attention,
+            feed_forward=feed_forward,
+            norm=norm,
+            positions=positions,
+        )
         self._config = {
             "width": width,
             "attention": dict(attention),

@@ -5,6 +5,7 @@ from keras import ops
 
 from firth.layers.checks import check_positive
 from firth.layers.norms import build_norm
+from firth.layers.parts import check_block_parts
 from firth.layers.relations import build_relation
 from firth.layers.relative_bucket_bias import RelativeBucketBias
 from firth.layers.seeds import plain_seed, seed_generator
@@ -48,7 +49,11 @@ class TransformerStack(keras.layers.Layer):
     ):
         # Angles stay float32 under mixed precision; blocks cast hidden states where they enter.
         super().__init__(autocast=False, **kwargs)
-        check_positive(type(self).__name__, layers=layers, width=width)
+        name = type(self).__name__
+        check_positive(name, layers=layers, width=width)
+        check_block_parts(
+            name, attention=attention, feed_forward=feed_forward, norm=norm, positions=positions
+        )
         self._config = {
             "layers": layers,
             "width": width,

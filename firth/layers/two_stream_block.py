@@ -6,6 +6,7 @@ from keras import ops
 from firth.layers.dropout import Dropout
 from firth.layers.feed_forward import FeedForward
 from firth.layers.norms import build_norm
+from firth.layers.parts import check_block_parts
 from firth.layers.seeds import plain_seed, seed_generator
 from firth.layers.two_stream_attention import TwoStreamAttention
 
@@ -55,6 +56,7 @@ class TwoStreamBlock(keras.layers.Layer):
     ):
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
+        check_block_parts("TwoStreamBlock", attention=attention, feed_forward=feed_forward)
         self._config = {
             "width": width,
             "attention": dict(attention),

@@ -6,6 +6,7 @@ from keras import ops
 from firth.layers.attention_bias import attention_bias
 from firth.layers.checks import check_positive
 from firth.layers.dropout import Dropout
+from firth.layers.parts import check_block_parts
 from firth.layers.relative_sinusoids import relative_sinusoids
 from firth.layers.seeds import plain_seed, seed_generator
 from firth.layers.two_stream_block import TwoStreamBlock
@@ -75,6 +76,7 @@ class TwoStreamTransformer(keras.layers.Layer):
         # Sinusoids stay float32 under mixed precision; blocks cast what they read.
         super().__init__(autocast=False, **kwargs)
         check_positive("TwoStreamTransformer", layers=layers, width=width)
+        check_block_parts("TwoStreamTransformer", attention=attention, feed_forward=feed_forward)
         if width % 2:
             raise ValueError(f"TwoStreamTransformer: `width` must be even. Received: width={width}")
         self.width = width

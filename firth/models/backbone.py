@@ -5,8 +5,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
+from firth.layers.parts import check_block_parts
 from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
 
+_PARTS = ("attention", "feed_forward", "norm", "positions", "embeddings")
 _OF_A_STACK = (
     "layers",
     "width",
@@ -32,10 +34,9 @@ class Backbone(keras.Model):
 
     def __init__(self, config, seed=None, dtype=None, **kwargs):
         super().__init__(dtype=dtype, **kwargs)
+        check_block_parts(type(self).__name__, **{name: config[name] for name in _PARTS})
         positions = {"kind": "learned"} if config["positions"] is None else config["positions"]
-        parts = {
-            name: dict(config[name] or {}) for name in ("attention", "feed_forward", "norm", "embeddings")
-        }
+        parts = {name: dict(config[name] or {}) for name in _PARTS if name != "positions"}
         config = {**config, **parts, "positions": dict(positions)}
         self._config = {**config, "seed": plain_seed(seed)}
         self.width = config["width"]

@@ -5,8 +5,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
+from firth.layers.parts import check_part
 from firth.layers.seeds import plain_seed, seed_generator
 from firth.models.carried_state import CarriedState
+from firth.recipes.model import CharacterCNN
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -71,6 +73,7 @@ class BiLSTMBackbone(keras.Model):
         **kwargs,
     ):
         super().__init__(dtype=dtype, **kwargs)
+        check_part("BiLSTMBackbone", "characters", characters, CharacterCNN)
         self._config = {
             "vocabulary_size": vocabulary_size,
             "characters": {**characters, "filters": [list(pair) for pair in characters["filters"]]},

@@ -2,9 +2,12 @@
 
 import keras
 
+from firth.layers.parts import check_part
 from firth.layers.seeds import plain_seed, seed_generator
 from firth.models.predictions import Predictions
 from firth.models.tables import BACKBONES, HEADS
+from firth.recipes.model import AnyModel
+from firth.recipes.objective import AnyObjective
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -24,11 +27,16 @@ class PretrainingModel(keras.Model):
         features: As the objective's `specs`, batched.
         training: Whether dropout acts.
 
+    Raises:
+        ValueError: for a key or a `kind` that no recipe has, naming the nearest one, and as the parts do.
+
     Example: see `build_pretraining_model`.
     """
 
     def __init__(self, model, objective, vocabulary_size, seed=None, dtype=None, **kwargs):
         super().__init__(dtype=dtype, **kwargs)
+        check_part("PretrainingModel", "model", model, AnyModel)
+        check_part("PretrainingModel", "objective", objective, AnyObjective)
         self._config = {
             "model": dict(model),
             "objective": dict(objective),
