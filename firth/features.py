@@ -45,6 +45,8 @@ BACKWARD_LABEL_WEIGHTS = "backward_label_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
 DECODER_POSITION_IDS = "decoder_position_ids"
 DECODER_DOCUMENT_IDS = "decoder_document_ids"
+# In training, from the input pipeline: what an example's dropout follows from.
+NOISE_KEYS = "noise_keys"
 
 # What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")
@@ -182,3 +184,11 @@ def decoder_specs(length: int) -> dict[str, Spec]:
     """
     names = (DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
     return {name: Spec("int32", (length,)) for name in names}
+
+
+def noise_key_specs() -> dict[str, Spec]:
+    """Returns the specs of what the randomness inside a model follows from in training, for one example.
+
+    noise_keys: int32 [2], a hash of the recipe's seed, the epoch and the example id.
+    """
+    return {NOISE_KEYS: Spec("int32", (2,))}

@@ -4,6 +4,7 @@ import importlib.metadata
 import platform
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from benchmarks.sides import batches
@@ -12,6 +13,7 @@ from benchmarks.sides.recipes import make_recipe
 from firth import features as names
 from firth.models import build_pretraining_model
 from firth.training.optimizers import build_optimizer
+from firth.training.order import noise_keys
 from firth.training.step import build_train_step
 
 
@@ -30,8 +32,10 @@ class Model:
         }
 
     def prepare(self, features: batches.Features) -> list[dict[str, tf.Tensor]]:
-        """Returns the lot as it is: a batch of packed rows."""
-        return [{name: tf.constant(value) for name, value in features.items()}]
+        """Returns the lot as it is: a batch of packed rows, with keys as the input pipeline adds them."""
+        rows = np.arange(len(next(iter(features.values()))))
+        keys = noise_keys(self._recipe.seed, np.zeros_like(rows), rows)
+        return [{name: tf.constant(value) for name, value in {**features, names.NOISE_KEYS: keys}.items()}]
 
     def inference(self, batch) -> None:
         """Hidden states of all tokens."""

@@ -103,7 +103,10 @@ class Attention(keras.layers.Layer):
         self.seed = plain_seed(seed)
         generator = seed_generator(seed)
         self._kernel_initializer = truncated_normal(initializer_stddev, generator)
-        self.dropout = Dropout(dropout, seed=generator, dtype=self.dtype_policy, name="dropout")
+        # Of four axes the first one, of five the second one.
+        self.dropout = Dropout(
+            dropout, batch_axis=-4, seed=generator, dtype=self.dtype_policy, name="dropout"
+        )
         self.output_projection = keras.layers.Dense(
             width,
             use_bias=biases,
@@ -205,7 +208,7 @@ class Attention(keras.layers.Layer):
         if suits_blocks(query, key, bias, causal):
             bias = ops.cast(bias, "float32")
             context = read_blocks(
-                query, key, value, bias, lambda shares: self.dropout(shares, training=training)
+                query, key, value, bias, lambda shares, parts: self.dropout(shares, parts, training=training)
             )
             return self._join_heads(context, hidden)
         # Without a group, four axes are faster than five.

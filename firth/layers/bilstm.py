@@ -67,7 +67,7 @@ class BiLSTM(keras.layers.Layer):
             LSTM(cells, projection_width, 2, cell_clip, projection_clip, name=f"layer_{index}", **common)
             for index in range(layers)
         ]
-        self.dropout = Dropout(dropout, name="dropout", **common)
+        self.dropout = Dropout(dropout, batch_axis=-1, name="dropout", **common)
 
     def build(self, inputs_shape, document_ids_shape=None):
         """Creates the weights of every layer, each for both directions."""

@@ -38,7 +38,8 @@ def read_blocks(query, key, value, bias, dropout):
         key, value: Float tensors [batch, heads, length, head_width].
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, length]; below -5e8 where a key is
             hidden. Every query should see a key.
-        dropout: A function of the probabilities.
+        dropout: A function of the probabilities, the blocks first, and of a pair of int tensors [blocks]: the
+            example of each block, and the block's number in it.
 
     Returns:
         A float tensor of the shape and dtype of `query`.
@@ -48,7 +49,7 @@ def read_blocks(query, key, value, bias, dropout):
     >>> import numpy as np
     >>> query = np.ones((1, 2, 1, 128, 4), "float32")
     >>> bias = np.zeros((1, 1, 128, 128), "float32")
-    >>> tuple(read_blocks(query, query[0], query[0], bias, dropout=lambda each: each).shape)
+    >>> tuple(read_blocks(query, query[0], query[0], bias, dropout=lambda each, parts: each).shape)
     (1, 2, 1, 128, 4)
     """
     group, batch, heads, length, width = ops.shape(query)
@@ -67,7 +68,8 @@ def read_blocks(query, key, value, bias, dropout):
     most = ops.segment_max(ops.stop_gradient(ops.max(scores, axis=-1)), queries, sorted=True)
     shares = ops.exp(ops.subtract(scores, ops.expand_dims(ops.take(most, queries, axis=0), -1)))
     sums = ops.segment_sum(ops.sum(shares, axis=-1), queries, sorted=True)
-    shares = ops.reshape(dropout(ops.cast(shares, query.dtype)), (-1, heads, group * BLOCK, BLOCK))
+    shares = dropout(ops.cast(shares, query.dtype), (rows, of_queries * count + of_keys))
+    shares = ops.reshape(shares, (-1, heads, group * BLOCK, BLOCK))
     read = ops.cast(ops.matmul(shares, _taken(value, keys, count)), "float32")
     read = ops.segment_sum(read, queries, sorted=True)
     read = ops.reshape(read, (batch, count, heads, group, BLOCK, width))

@@ -72,7 +72,9 @@ class DisentangledPositions(keras.layers.Layer):
         self._rows = rows_by_distance(max_distance, buckets)
         self._initializer = truncated_normal(initializer_stddev, generator)
         self.norm = build_norm(epsilon=epsilon, dtype=self.dtype_policy, name="norm")
-        self.dropout = Dropout(dropout, seed=generator, dtype=self.dtype_policy, name="dropout")
+        self.dropout = Dropout(
+            dropout, batch_axis=None, seed=generator, dtype=self.dtype_policy, name="dropout"
+        )
 
     def build(self, position_ids_shape=None):
         """Creates `table` [2 buckets, width], or [2 max_distance, width] without buckets, and `norm`."""

@@ -5,6 +5,7 @@ import math
 import keras
 from keras import ops
 
+from firth.layers.noise import current_noise, random_words
 from firth.layers.seeds import plain_seed, seed_generator
 
 _ROW_WORDS = 16
@@ -40,20 +41,27 @@ class Dropout(keras.layers.Layer):
     [0.0, 2.0]
     """
 
-    def __init__(self, rate: float, seed=None, **kwargs):
+    def __init__(self, rate: float, batch_axis: int | None = 0, seed=None, **kwargs):
         super().__init__(**kwargs)
         if not 0.0 <= rate <= 0.99:
             raise ValueError(f"Dropout: `rate` must be from 0 to 0.99. Received: rate={rate}")
         self.rate = rate
+        self.batch_axis = batch_axis
         self.seed = plain_seed(seed)
         self.seed_generator = seed_generator(seed)
         self.supports_masking = True
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, parts=None, training=None):
         """Returns a tensor of the inputs' shape and dtype."""
         if not training or self.rate == 0.0:
             return inputs
-        keep = ops.greater_equal(random_bytes(ops.shape(inputs), self.seed_generator), self._threshold())
+        shape = ops.shape(inputs)
+        noise = current_noise()
+        if noise is None or self.batch_axis is None:
+            keep = ops.greater_equal(random_bytes(shape, self.seed_generator), self._threshold())
+        else:
+            axis = self.batch_axis % len(shape) if parts is None else 0
+            keep = _keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
         return inputs * (ops.cast(keep, inputs.dtype) * (1.0 / (1.0 - self.rate)))
 
     def _threshold(self):
@@ -66,7 +74,23 @@ class Dropout(keras.layers.Layer):
 
     def get_config(self):
         """The constructor's arguments."""
-        return {**super().get_config(), "rate": self.rate, "seed": self.seed}
+        return {**super().get_config(), "rate": self.rate, "batch_axis": self.batch_axis, "seed": self.seed}
+
+
+def _keep_by_example(shape, axis, keys, rate):
+    """Returns bool of `shape`, which the keys [batch, 1] decide for the examples on `axis`."""
+    first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
+    count = math.prod(shape) // ops.shape(keys[0])[0]
+    random = ops.view(random_words(keys, -(-count // 4)), dtype="uint8")
+    keep = ops.greater_equal(random[:, :count], _threshold_by_example(keys[1], rate))
+    return ops.moveaxis(ops.reshape(keep, first), 0, axis)
+
+
+def _threshold_by_example(key, rate):
+    """Returns uint8 [batch, 1]; over the calls, rounding up is spread as evenly as its share allows."""
+    whole, share = divmod(256.0 * rate, 1.0)
+    up = ops.less(ops.bitwise_and(ops.right_shift(key, 16), 2**16 - 1), round(share * 2**16))
+    return ops.cast(up, "uint8") + ops.cast(int(whole), "uint8")
 
 
 def random_bytes(shape, seed):

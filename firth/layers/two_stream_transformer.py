@@ -92,6 +92,7 @@ class TwoStreamTransformer(keras.layers.Layer):
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         self.blocks = [TwoStreamBlock(name=f"block_{index}", **block, **common) for index in range(layers)]
         self.dropout = Dropout(dropout, name="dropout", **common)
+        self.relative_dropout = Dropout(dropout, batch_axis=None, name="relative_dropout", **common)
 
     def build(self, content_shape):
         """Creates the weights of every block."""
@@ -112,7 +113,7 @@ class TwoStreamTransformer(keras.layers.Layer):
         """Returns the content stream, or with `query` the query stream."""
         content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
         relative = relative_sinusoids(ops.shape(content)[1], self.width)
-        relative = self.dropout(relative, training=training)
+        relative = self.relative_dropout(relative, training=training)
         differs = _differs(segment_ids, segment_ids)
         bias = attention_bias(document_ids, attention_order)
         if query is None:

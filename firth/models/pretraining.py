@@ -2,6 +2,8 @@
 
 import keras
 
+from firth import features as names
+from firth.layers.noise import example_noise
 from firth.layers.parts import check_part
 from firth.layers.seeds import plain_seed, seed_generator
 from firth.models.predictions import Predictions
@@ -24,7 +26,8 @@ class PretrainingModel(keras.Model):
         dtype: A Keras dtype or policy. Losses are float32 under each.
 
     Call arguments:
-        features: As the objective's `specs`, batched.
+        features: As the objective's `specs`, batched. With `firth.features.NOISE_KEYS` among them, what is
+            drawn for an example follows from its key, whichever batch it stands in.
         training: Whether dropout acts.
 
     Raises:
@@ -50,7 +53,7 @@ class PretrainingModel(keras.Model):
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
-        """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""
+        """What a batch's draws come from; its `state`, int [2], is (seed, draws so far)."""
         return self.backbone.seed_generator
 
     def build(self, features_shape=None):
@@ -60,7 +63,8 @@ class PretrainingModel(keras.Model):
 
     def call(self, features, training=None) -> dict[str, Predictions]:
         """Returns the predictions of each loss, by its name."""
-        return self.heads.predictions(self.backbone, features, training=training)
+        with example_noise(features.get(names.NOISE_KEYS)):
+            return self.heads.predictions(self.backbone, features, training=training)
 
     def get_config(self):
         """The constructor's arguments."""

@@ -5,6 +5,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import MaskedLMHead, MaskedTransformer, get_activation
+from firth.layers.noise import current_noise
 from firth.layers.seeds import truncated_normal
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.recipes.generator import generator_of
@@ -38,8 +39,9 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
     gradient. One that happens to be the original counts as original. The discriminator's loss is over all
     tokens but padding.
 
-    In training the samples follow the shared seed generator; otherwise they follow from each row's own
-    features, so that what a row adds to a metric does not depend on its batch.
+    In training the samples follow from the examples' noise keys, or without these from the shared seed
+    generator; otherwise they follow from each row's own features, so that what a row adds to a metric does
+    not depend on its batch.
 
     Its parts are attributes: `generator_projection` (None between equal widths), `generator` (a
     `MaskedTransformer`), `masked_lm_head`, `dense` and `decision`.
@@ -134,7 +136,10 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         """
         probabilities = ops.softmax(ops.stop_gradient(ops.convert_to_tensor(logits)) / self.temperature)
         shape = ops.shape(features[names.MASKED_POSITIONS])
-        if training:
+        noise = current_noise()
+        if training and noise is not None:
+            uniform = noise.draw_uniform(shape[-1])
+        elif training:
             uniform = keras.random.uniform(shape, dtype="float32", seed=self.seed_generator)
         else:
             uniform = _uniform_of(features)

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.training.order import choose_partners, objective_seeds, shuffled_rows
+from firth.training.order import choose_partners, noise_keys, objective_seeds, shuffled_rows
 from firth.training.rows import Rows
 
 
@@ -27,7 +27,8 @@ def training_batches(
         partners: Look for a row of other documents for each; without, partners are all zeros.
 
     Returns:
-        Elements are (example ids int64 [batch_size], features by name, [batch_size, ...] each).
+        Elements are (example ids int64 [batch_size], features by name, [batch_size, ...] each, with
+        `firth.features.NOISE_KEYS` among them).
     """
 
     def fetch(places):
@@ -36,32 +37,34 @@ def training_batches(
 
     places = tf.data.Dataset.range(start_step * batch_size, steps * batch_size)
     examples = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
-    made = examples.map(
-        lambda row, partner, row_seed: (row[features.EXAMPLE_ID], objective(row, partner, row_seed)),
-        num_parallel_calls=tf.data.AUTOTUNE,
-        deterministic=True,
-    )
+
+    def make(row, partner, row_seed, noise_key):
+        made = {**objective(row, partner, row_seed), features.NOISE_KEYS: noise_key}
+        return row[features.EXAMPLE_ID], made
+
+    made = examples.map(make, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     return made.batch(batch_size, drop_remainder=True).prefetch(2)
 
 
 def _fetch(rows: Rows, indices, epochs, seed, partners):
-    """Returns rows, partners and seeds of one batch in a single call into Python."""
+    """Returns rows, partners, seeds and noise keys of one batch in a single call into Python."""
     names = sorted(rows.specs)
 
     def read(indices, epochs):
         taken = rows.take(indices)
-        seeds = objective_seeds(seed, epochs, taken[features.EXAMPLE_ID])
+        ids = taken[features.EXAMPLE_ID]
+        seeds, keys = objective_seeds(seed, epochs, ids), noise_keys(seed, epochs, ids)
         partner = take_partners(rows, taken, epochs, seed) if partners else _zeros(taken)
-        return [*(taken[name] for name in names), *(partner[name] for name in names), seeds]
+        return [*(taken[name] for name in names), *(partner[name] for name in names), seeds, keys]
 
     dtypes = [tf.as_dtype(rows.specs[name].dtype) for name in names]
-    values = tf.numpy_function(read, [indices, epochs], [*dtypes, *dtypes, tf.int64])
+    values = tf.numpy_function(read, [indices, epochs], [*dtypes, *dtypes, tf.int64, tf.int32])
     count = len(names)
     row, partner = (
         {name: tf.ensure_shape(value, [None, *rows.specs[name].shape]) for name, value in zip(names, part)}
         for part in (values[:count], values[count : 2 * count])
     )
-    return row, partner, tf.ensure_shape(values[-1], [None, 2])
+    return row, partner, *(tf.ensure_shape(value, [None, 2]) for value in values[-2:])
 
 
 def take_partners(rows: Rows, taken: dict, epochs, seed: int) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from firth import features
 from firth.training.rows import Rows
 
 # Kept apart, so that equal numbers in different roles do not give equal draws.
-_PERMUTATION, _PARTNER, _OBJECTIVE = 1, 2, 3
+_PERMUTATION, _PARTNER, _OBJECTIVE, _NOISE = 1, 2, 3, 4
 
 
 def mix(*values) -> np.ndarray:
@@ -66,6 +66,17 @@ def objective_seeds(seed: int, epochs, example_ids) -> np.ndarray:
     """Returns the seed of each example in its epoch, int64 [n, 2]: a hash of seed and epoch, the id."""
     hashes = mix(seed, _OBJECTIVE, epochs).astype(np.int64)
     return np.stack([hashes, np.asarray(example_ids, np.int64)], axis=-1)
+
+
+def noise_keys(seed: int, epochs, example_ids) -> np.ndarray:
+    """Returns what the dropout of each example follows from in its epoch, int32 [n, 2].
+
+    Example:
+
+    >>> noise_keys(42, np.array([0, 1]), np.array([7, 7])).shape
+    (2, 2)
+    """
+    return mix(seed, _NOISE, epochs, example_ids).reshape(-1, 1).view(np.int32)
 
 
 def choose_partners(rows: Rows, example_ids, document_keys, epochs, seed: int) -> np.ndarray:

@@ -40,17 +40,19 @@ def build_train_step(
     does not depend on the number of replicas, however uneven their shares of predictions are.
 
     Args:
-        model: Called with (features, training=True), returns `Predictions` by name of the loss; its dropout
-            draws from `model.seed_generator`.
+        model: Called with (features, training=True), returns `Predictions` by name of the loss. What is drawn
+            for an example follows from its `firth.features.NOISE_KEYS`; what a batch shares, and all of it
+            without these, is drawn from `model.seed_generator`.
         optimizer: Its `apply` sums gradients over replicas and returns their norm.
         losses: Weights in the sum that is minimised, by name of the loss.
         strategy: That model and optimizer were made under.
-        seed: Of dropout, which is a function of (seed, replica, updates made) and so the same after a resume.
+        seed: Of what a batch shares, a function of (seed, updates made): it is the same on all replicas and
+            after a resume.
         jit_compile: Compile the replica's part with XLA.
     """
 
     def replica_step(batch):
-        _seed_dropout(model.seed_generator, seed, optimizer.iterations)
+        _seed_draws(model.seed_generator, seed, optimizer.iterations)
         with tf.GradientTape() as tape:
             sums = example_sums(model(batch, training=True))
             sums = {name: tf.reduce_sum(value) for name, value in sums.items()}
@@ -77,9 +79,8 @@ def build_train_step(
     return step
 
 
-def _seed_dropout(generator, seed, step):
-    replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-    key = tf.stack([tf.constant(seed, tf.int64), tf.cast(replica, tf.int64)])
+def _seed_draws(generator, seed, step):
+    key = tf.constant([seed, 0], tf.int64)
     state = tf.random.fold_in(key, tf.cast(step, tf.int64), alg="philox")
     generator.state.assign(tf.cast(state, generator.state.dtype))
 

@@ -48,7 +48,7 @@ def test_equals_a_naive_one(causal, heads_of_bias, rows_of_bias):
     key, value = generator.normal(size=(2, 2, 2, LENGTHS[1], 4)).astype("float32")
     heads = generator.normal(size=(1, heads_of_bias, LENGTHS[1], LENGTHS[1])).astype("float32")
     bias = np.array(attention_bias(documents[:rows_of_bias], causal=causal)) + heads
-    read = np.array(read_blocks(query, key, value, bias, dropout=lambda each: each))
+    read = np.array(read_blocks(query, key, value, bias, dropout=lambda each, parts: each))
     np.testing.assert_allclose(read, whole(query, key, value, bias), atol=2e-5)
 
 
@@ -56,7 +56,9 @@ def test_by_hand():
     """Scores of zero: the mean of what is seen, here of the first document in blocks of its own."""
     states = np.arange(2 * BLOCK, dtype="float32").reshape(1, 1, 2 * BLOCK, 1)
     bias = attention_bias(np.repeat([[1, 2]], BLOCK, axis=1))
-    read = np.array(read_blocks(states[np.newaxis] * 0, states, states, bias, dropout=lambda each: each))
+    read = np.array(
+        read_blocks(states[np.newaxis] * 0, states, states, bias, dropout=lambda each, parts: each)
+    )
     assert read[0, 0, 0, :BLOCK, 0].tolist() == [(BLOCK - 1) / 2] * BLOCK
     assert read[0, 0, 0, BLOCK:, 0].tolist() == [BLOCK + (BLOCK - 1) / 2] * BLOCK
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import firth.recipes
+from firth import features as names
 from firth.models import (
     BACKBONES,
     HEADS,
@@ -169,6 +170,27 @@ def test_dropout_follows_from_the_seed_state(name):
         np.testing.assert_array_equal(outputs[0][0][key], outputs[1][0][key])
         np.testing.assert_array_equal(outputs[0][1][key], outputs[1][1][key])
         assert not np.array_equal(outputs[0][0][key], outputs[0][1][key])
+
+
+@cases
+def test_dropout_of_an_example_follows_from_its_key(name):
+    """Whichever examples share its batch, and in whichever place: so it does on any number of devices."""
+    model, keys = build(name), np.random.default_rng(1).integers(-(2**31), 2**31, (BATCH, 2))
+    features = {**training_features(name), names.NOISE_KEYS: keys.astype("int32")}
+    start = keras.ops.convert_to_numpy(model.seed_generator.state.value)
+
+    def trained(places):
+        model.seed_generator.state.assign(start)
+        return sums_of(model({key: value[places] for key, value in features.items()}, training=True))
+
+    # Of one size, for which JAX compiles once.
+    whole, mixed = trained([0, 1, 2]), trained([2, 0, 0])
+    features[names.NOISE_KEYS] = keys[[1, 2, 0]].astype("int32")
+    other = trained([0, 1, 2])
+    for loss in TRAINED[name][1].losses:
+        key = f"{loss}_loss_sum"
+        np.testing.assert_allclose(mixed[key], whole[key][[2, 0, 0]], rtol=1e-5, atol=1e-5)
+        assert not np.isclose(other[key], whole[key], rtol=1e-4).any()
 
 
 def test_all_comes_from_the_recipe():

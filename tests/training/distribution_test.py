@@ -9,15 +9,16 @@ from firth.training import DeviceError, read_history, train
 from firth.training.distribution import build_strategy, prepare_devices
 from tests.training.artifacts import tiny_recipe, write_artifact
 
+STEPS, CURVE = 24, ("loss", "mlm_loss", "nsp_loss", "gradient_norm", "tokens")
+
 
 def recipe_for(**training):
-    """Clips at every step, and has no dropout, which differs from replica to replica."""
-    recipe = tiny_recipe(steps=8, **training)
+    """Clips at every step, and drops of embeddings, attention and sublayers."""
+    recipe = tiny_recipe(steps=STEPS, **training)
     optimizer = recipe.training.optimizer.model_copy(update={"gradient_clip_norm": 0.1})
-    attention = recipe.model.attention.model_copy(update={"dropout": 0.0})
-    still = recipe.model.model_copy(update={"dropout": 0.0, "attention": attention})
     trained = recipe.training.model_copy(update={"optimizer": optimizer})
-    return recipe.model_copy(update={"model": still, "training": trained})
+    assert recipe.model.dropout == recipe.model.attention.dropout == 0.1
+    return recipe.model_copy(update={"training": trained})
 
 
 def train_here(recipe, artifact, directory):
@@ -45,17 +46,25 @@ def artifact(tmp_path_factory):
     return directory
 
 
-def test_two_replicas_equal_one(artifact, tmp_path):
-    """Halves of a batch hold different numbers of predictions, so a mean of two means would differ."""
-    one, weights_of_one = train_here(recipe_for(), artifact, tmp_path / "one")
-    two, weights_of_two = train_apart(recipe_for(strategy="mirrored", replicas=2), artifact, tmp_path / "two")
-    assert len(one) == len(two) == 8
-    assert all(line["gradient_norm"] > 0.1 for line in one)
-    for line, other in zip(one, two):
-        for name in ("loss", "mlm_loss", "nsp_loss", "gradient_norm", "tokens"):
-            assert line[name] == pytest.approx(other[name], abs=1e-5), (line["step"], name)
-    for value, other in zip(weights_of_one, weights_of_two):
-        np.testing.assert_allclose(value, other, rtol=0, atol=1e-5)
+@pytest.fixture(scope="module")
+def one(artifact, tmp_path_factory):
+    """The curve and the weights of one replica."""
+    return train_here(recipe_for(), artifact, tmp_path_factory.mktemp("one"))
+
+
+@pytest.mark.parametrize("replicas", [2, 4])
+def test_replicas_equal_one(replicas, one, artifact, tmp_path):
+    """Shares of a batch hold different numbers of predictions, so a mean of their means would differ."""
+    curve, weights = one
+    recipe = recipe_for(strategy="mirrored", replicas=replicas)
+    other_curve, other_weights = train_apart(recipe, artifact, tmp_path / "other")
+    assert len(curve) == len(other_curve) == STEPS
+    assert all(line["gradient_norm"] > 0.1 for line in curve)
+    for line, other in zip(curve, other_curve):
+        for name in CURVE:
+            assert line[name] == pytest.approx(other[name], rel=1e-5), (line["step"], name)
+    for value, other in zip(weights, other_weights, strict=True):
+        np.testing.assert_allclose(value, other, rtol=0, atol=1e-6)
 
 
 def test_devices_that_cannot_be_had_are_refused(artifact):
