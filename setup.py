@@ -25,8 +25,8 @@ INSTALL_REQUIRES = [
     # tfx_bsl and tensorflow_transform import dill, which Beam no longer installs.
     "dill",
     "apache-beam>=2.60,<3",
-    # Crawl archives, and HTML to text.
-    "fastwarc>=2",
+    # HTTP's encoding br.
+    "brotli>=1.2",
     "filelock>=3.12",
     "flatbuffers>=23",
     "ftfy>=6.1",
@@ -34,6 +34,7 @@ INSTALL_REQUIRES = [
     # gzip, several times as fast as zlib.
     "isal>=1.6",
     "jinja2>=3.1",
+    "lz4>=4.3",
     "matplotlib>=3.7",
     "numpy",
     "phonenumbers>=8.13",
@@ -46,6 +47,7 @@ INSTALL_REQUIRES = [
     # IBAN, payment cards and national numbers.
     "python-stdnum>=1.20",
     "pyyaml>=6",
+    # HTML to text, and encodings told by their looks.
     "resiliparse>=2",
     "rich>=13",
     "scikit-learn>=1.3",

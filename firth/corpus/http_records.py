@@ -1,17 +1,26 @@
-"""What a record of a web archive says, and the page in it."""
+"""The page in a record of a web archive."""
 
-import io
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import NamedTuple
 
-from firth.corpus.lines import BoundedBytes
-from firth.corpus.warc_records import WarcRecord
+from firth.corpus.archive_formats import HTTP_TYPE
+from firth.corpus.archive_records import ArchiveRecord
+from firth.corpus.header_fields import HEADER_END, HeaderFields
+from firth.corpus.http_bodies import decode_body, join_chunks
 
-if TYPE_CHECKING:
-    import fastwarc.warc
-
-READ_BYTES = 2**16
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 PLAIN_TYPE = "text/plain"
+# With those of status 1xx before the last, and those of proxies.
+MAX_RESPONSES = 5
+# The reason phrase may be missing, and so may the version.
+_STATUS = re.compile(rb"\s*HTTP(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+# How a page without a stated type shows that it is HTML (the WHATWG's MIME sniffing, section 7.1).
+_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:!--|"
+    rb"(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])",
+    re.IGNORECASE,
+)
 
 
 class Page(NamedTuple):
@@ -30,50 +39,68 @@ class Page(NamedTuple):
     charset: str | None
 
 
-def open_record(record: WarcRecord) -> "fastwarc.warc.WarcRecord | None":
-    """Returns a record with its headers parsed, or None if they cannot be."""
-    from fastwarc.warc import ArchiveIterator
-
-    try:
-        stream = io.BytesIO(record.header + record.block)
-        return next(ArchiveIterator(stream, parse_http=False), None)
-    except (OSError, ValueError):
-        return None
+class _Response(NamedTuple):
+    status: int
+    fields: HeaderFields
+    body: bytes
 
 
-def type_of(record: "fastwarc.warc.WarcRecord") -> str:
-    """Returns what kind of record it is, such as `response`."""
-    return (record.headers.get("WARC-Type") or "").strip().lower()
+def read_page(record: ArchiveRecord, max_bytes: int) -> tuple[Page | None, str | None]:
+    """Returns the page of a response, and the reason of rejection if there is none.
 
-
-def target_uri(record: "fastwarc.warc.WarcRecord") -> str:
-    """Returns the address of the page that a record is about, or nothing."""
-    # The first version of the format had it in angle brackets, and Wget still does.
-    uri = (record.headers.get("WARC-Target-URI") or "").strip()
-    return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
-
-
-def read_page(record: "fastwarc.warc.WarcRecord", max_bytes: int) -> tuple[Page | None, str | None]:
-    """Returns the page of a response, and the reason of rejection if it is none.
-
-    Reasons: `malformed_http`, `not_successful` for a status other than 2xx, `not_text` for other media than
-    HTML and plain text, `too_long`.
+    Reasons: `no_http_status`; `unended_http_header`; `not_successful` for a status other than 2xx;
+    `corrupt_chunks`; `not_text` for other media than HTML and plain text; those of `decode_body`;
+    `no_content_type` where none is stated and the body does not begin as HTML; `too_long`.
     """
-    charset = None
-    content_type = record.headers.get("Content-Type") or ""
-    try:
-        if record.is_http:
-            record.parse_http(auto_decode="all")
-            if (record.http_headers.status_code or 0) // 100 != 2:
-                return None, "not_successful"
-            content_type, charset = record.http_content_type or "", record.http_charset
-        content_type = content_type.partition(";")[0].strip().lower()
-        if content_type not in (*HTML_TYPES, PLAIN_TYPE):
-            return None, "not_text"
-        body = BoundedBytes(max_bytes)
-        while not body.too_long and (block := record.reader.read(READ_BYTES)):
-            body.extend(block)
-    except (OSError, ValueError):
-        return None, "malformed_http"
-    page = Page(body.data, body.size, content_type, charset)
-    return page, "too_long" if body.too_long else None
+    body, types, encodings = record.block, [record.header.content_type], ""
+    if types[0].lower().startswith(HTTP_TYPE) or _STATUS.match(body):
+        response, problem = _read_response(body)
+        if problem:
+            return None, problem
+        if response.status // 100 != 2:
+            return None, "not_successful"
+        types = response.fields.all("Content-Type")
+        transfer = ",".join(response.fields.all("Transfer-Encoding")).lower()
+        body, problem = join_chunks(response.body, "chunked" in transfer)
+        if problem:
+            return None, problem
+        encodings = ",".join([*response.fields.all("Content-Encoding"), transfer])
+    content_type, charset = _read_types(types)
+    if content_type and content_type not in (*HTML_TYPES, PLAIN_TYPE):
+        return None, "not_text"
+    decoded, problem = decode_body(body, encodings, max_bytes)
+    if problem:
+        return None, problem
+    if not content_type and not _HTML.match(decoded.data):
+        return None, "no_content_type"
+    page = Page(decoded.data, decoded.size, content_type or HTML_TYPES[0], charset)
+    return page, "too_long" if decoded.too_long else None
+
+
+def _read_response(block: bytes) -> tuple[_Response, str | None]:
+    """Returns the last of a record's responses: one of status 1xx, or a proxy's, may come before it.
+
+    Reasons: `no_http_status`, `unended_http_header`.
+    """
+    for _ in range(MAX_RESPONSES):
+        status = _STATUS.match(block)
+        if not status:
+            break
+        end = HEADER_END.search(block, status.end())
+        if not end and int(status[1]) // 100 == 2:
+            return _Response(0, HeaderFields(b""), b""), "unended_http_header"
+        first_line = block.find(b"\n", status.end()) + 1
+        lines = block[first_line : end.start()] if end else b""
+        body = block[end.end() :] if end else b""
+        if (lines.strip() and int(status[1]) // 100 != 1) or not _STATUS.match(body):
+            return _Response(int(status[1]), HeaderFields(lines), body), None
+        block = body
+    return _Response(0, HeaderFields(b""), b""), "no_http_status"
+
+
+def _read_types(types: list[str]) -> tuple[str, str | None]:
+    """Returns media type and charset: of several that a server states, the last of each."""
+    media = [part.partition(";")[0].strip().lower() for value in types for part in value.split(",")]
+    media = [each for each in media if "/" in each]
+    charsets = [charset for value in types for charset in _CHARSET.findall(value)]
+    return (media[-1] if media else ""), (charsets[-1] if charsets else None)

@@ -1,14 +1,16 @@
 """Lines and whole contents of files, read without ever holding more than asked for."""
 
 import dataclasses
-import os
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
-from firth.corpus.compression import BLOCK_BYTES, COMPRESSIONS, decompress
+from firth.corpus.compression import BLOCK_BYTES, compression_of, decompress
+
+# What tells a compression.
+START_BYTES = 2**9
 
 
 class BoundedBytes:
@@ -92,17 +94,20 @@ def _line(number: int, content: BoundedBytes) -> Line:
 
 
 def read_blocks(path: str) -> Iterator[bytes]:
-    """Yields a file's content in blocks of bounded size; `.gz`, `.bz2`, `.xz` and `.zst` are decompressed.
+    """Yields a file's content in blocks of bounded size, decompressed as `compression_of` says.
 
     Raises:
         OSError: as `problem_of` tells apart.
     """
     # Beam's own decompression takes the end of a truncated file for its end.
     with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
-        compression = COMPRESSIONS.get(os.path.splitext(path)[1])
+        start = raw.read(START_BYTES)
+        compression = compression_of(path, start)
         if compression:
-            yield from decompress(cast(BinaryIO, raw), compression)
+            yield from decompress(start, cast(BinaryIO, raw), compression)
             return
+        if start:
+            yield start
         while block := raw.read(BLOCK_BYTES):
             yield block
 
@@ -121,7 +126,7 @@ def read_whole(path: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
 def problem_of(error: OSError) -> str:
     """Returns the reason of rejection that an error while reading amounts to.
 
-    Of a compressed stream `truncated_gzip` or `corrupt_gzip`, and so for `bz2`, `xz` and `zst`; otherwise
-    `unreadable`.
+    Of a compressed stream `truncated_gzip` or `corrupt_gzip`, and so for `bz2`, `xz`, `zst` and `lz4`;
+    otherwise `unreadable`.
     """
     return getattr(error, "reason", "unreadable")

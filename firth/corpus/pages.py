@@ -15,6 +15,9 @@ _TAG = re.compile(
     "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
 )
 _MARKS = (
+    # Before those of UTF-16, which begin as they do. Browsers do not read it, and neither does this.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),

@@ -1,36 +1,33 @@
-"""Crawl archives: pages as they came over the wire (WARC), and their text (WET)."""
+"""Crawl archives: pages as they came over the wire (WARC and ARC), and their text (WET)."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
+from firth.corpus.archive_formats import INFO
+from firth.corpus.archive_records import ArchiveRecord, read_archive
 from firth.corpus.decoding import Stated, decode_text, make_document, reject
 from firth.corpus.document import Document
-from firth.corpus.http_records import HTML_TYPES, open_record, read_page, target_uri, type_of
+from firth.corpus.http_records import HTML_TYPES, read_page
 from firth.corpus.pages import decode_page, extract_text
 from firth.corpus.rejection import Rejection
 from firth.corpus.source_files import SourceFile
-from firth.corpus.warc_records import WarcRecord, read_warc_records
 from firth.recipes.sources import FileSource, WarcSource, WetSource
 
-if TYPE_CHECKING:
-    import fastwarc.warc
-
-    Read = Callable[[fastwarc.warc.WarcRecord], tuple[str, str | None]]
+Read = Callable[[ArchiveRecord], tuple[str, str | None]]
 
 # They speak of the file or of other records, and hold nothing to read.
-ABOUT_OTHERS = ("warcinfo", "request", "metadata")
+ABOUT_OTHERS = (INFO, "request", "metadata")
 
 
 def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the pages of an archive as documents, and rejections for responses that are none.
+    """Yields the pages of an archive as documents, and rejections for the other responses.
 
     Records of type warcinfo, request and metadata are passed over. Reasons: the `problem`s of
-    `WarcRecord`; `not_a_response` for records of other types; those of `read_page` and `extract_text`;
+    `ArchiveRecord`; `not_a_response` for records of other types; those of `read_page` and `extract_text`;
     `undecodable`; `empty`. One worker reads a file.
     """
 
-    def read(record: "fastwarc.warc.WarcRecord") -> tuple[str, str | None]:
-        if type_of(record) != "response":
+    def read(record: ArchiveRecord) -> tuple[str, str | None]:
+        if record.header.kind != "response":
             return "", "not_a_response"
         page, problem = read_page(record, source.max_document_bytes)
         if not page or problem:
@@ -46,21 +43,21 @@ def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejec
 def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the texts of a WET file as documents, and rejections for other records.
 
-    Reasons: the `problem`s of `WarcRecord`; `not_a_conversion`; `invalid_utf8`; `empty`. One worker reads a
-    file.
+    Reasons: the `problem`s of `ArchiveRecord`; `not_a_conversion`; `invalid_utf8`; `empty`. One worker
+    reads a file.
     """
 
-    def read(record: "fastwarc.warc.WarcRecord") -> tuple[str, str | None]:
-        if type_of(record) != "conversion":
+    def read(record: ArchiveRecord) -> tuple[str, str | None]:
+        if record.header.kind != "conversion":
             return "", "not_a_conversion"
-        return decode_text(record.reader.read())
+        return decode_text(record.block)
 
     yield from _read_records(source, file.path, read)
 
 
-def _read_records(source: FileSource, path: str, read: "Read") -> Iterator[Document | Rejection]:
+def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Document | Rejection]:
     nothing = True
-    for record in read_warc_records(path, source.max_document_bytes):
+    for record in read_archive(path, source.max_document_bytes):
         outcome = _read_record(source, path, record, read)
         if outcome:
             nothing = False
@@ -70,15 +67,13 @@ def _read_records(source: FileSource, path: str, read: "Read") -> Iterator[Docum
 
 
 def _read_record(
-    source: FileSource, path: str, record: WarcRecord, read: "Read"
+    source: FileSource, path: str, record: ArchiveRecord, read: Read
 ) -> Document | Rejection | None:
-    text, uri, problem = "", "", record.problem
+    text, problem = "", record.problem
     if not problem:
-        opened = open_record(record)
-        if opened and type_of(opened) in ABOUT_OTHERS:
+        if record.header.kind in ABOUT_OTHERS:
             return None
-        text, problem = read(opened) if opened else ("", "malformed_header")
-        uri = target_uri(opened) if opened else ""
+        text, problem = read(record)
     if problem:
         return reject(source, path, record.number, problem, record.block, record.size)
-    return make_document(source, f"{path}#R{record.number}", text, Stated(uri=uri))
+    return make_document(source, f"{path}#R{record.number}", text, Stated(uri=record.header.uri))

@@ -9,6 +9,7 @@ from firth.recipes.sources import COMPRESSIONS
 KINDS = {
     ".jsonl": "jsonl",
     ".parquet": "parquet",
+    ".arc": "warc",
     ".warc": "warc",
     ".wet": "wet",
     ".html": "html",

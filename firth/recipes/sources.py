@@ -8,7 +8,7 @@ from firth.recipes.base import Config
 
 Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
 # Endings of files that are decompressed while they are read.
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
 
 
@@ -32,9 +32,10 @@ class Source(Config):
 
 
 class FileSource(Source):
-    """A source of files. Those ending in `.gz`, `.bz2`, `.xz` or `.zst` are decompressed, Parquet's excepted.
+    """A source of files. What gzip, bz2, xz, zstandard or lz4 compressed is decompressed, Parquet's excepted.
 
-    One worker reads a file, so a large corpus wants many.
+    The content tells the compression, whatever the name. One worker reads a file, so many files are better
+    than one large one.
 
     Attributes:
         paths: Patterns of file names, on any file system that Beam reads.
@@ -122,7 +123,7 @@ class HtmlSource(PageSource):
 
 
 class WarcSource(PageSource):
-    """Crawl archives (WARC): a document for each successful response of HTML or plain text.
+    """Crawl archives (WARC or ARC): a document for each successful response of HTML or plain text.
 
     The document's URI is that of the page.
     """

@@ -13,10 +13,10 @@ from firth.corpus.document import Document
 from firth.corpus.sources import SOURCES, list_files
 from firth.recipes.sources import COMPRESSIONS
 from tests.corpus.helpers import read_to
-from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS
+from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS, arc
 
 KINDS = tuple(sorted(FILES))
-# Of each kind. FIRTH_FUZZED_FILES=1250 reads ten thousand.
+# Of each kind. FIRTH_FUZZED_FILES=1112 reads ten thousand.
 FUZZED_FILES = int(os.environ.get("FIRTH_FUZZED_FILES", "40"))
 
 # How a record begins that goes on for 200 MiB.
@@ -67,6 +67,24 @@ def test_the_same_documents_whatever_the_compression(tmp_path, kind):
         folder.mkdir()
         packed = read(write(folder, kind, suffix))
         assert [(each.text, each.uri.partition("#")[2]) for each in packed] == plain
+
+
+@pytest.mark.parametrize("kind", COMPRESSED_KINDS)
+def test_the_content_tells_the_compression_and_not_the_name(tmp_path, kind):
+    plain = [each.text for each in read(write(tmp_path, kind))]
+    (path,) = tmp_path.iterdir()
+    data = path.read_bytes()
+    for name in ("", ".bad", *NAMES):
+        for suffix, compress in COMPRESS.items():
+            path.unlink()
+            path = tmp_path / f"file.{kind}{name}"
+            path.write_bytes(compress(data))
+            records = read(FILES[kind][0](kind=kind, paths=(str(path),)))
+            if not suffix and name in NAMES and kind == "tfrecord":
+                # What is neither text nor compressed may be a damaged stream: its name is believed.
+                assert [each.reason for each in records] == [f"corrupt_{NAMES[name]}"]
+            else:
+                assert [each.text for each in records] == plain
 
 
 @pytest.mark.parametrize("suffix", NAMES)
@@ -168,12 +186,17 @@ def mutate(data: bytes, generator: random.Random) -> bytes:
     return bytes(mutated)
 
 
-def check_fuzzed(folder, kind: str, seed: int) -> collections.Counter:
+# Kinds, and another format that one of them reads: name, kind, and how a file of it is made.
+FUZZED = {kind: (kind, make_file) for kind, (_, make_file) in FILES.items()} | {"arc": ("warc", arc)}
+
+
+def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
     """Reads one mutated file, and returns what became of it."""
-    generator = random.Random(f"{kind} {seed}")
+    generator = random.Random(f"{name} {seed}")
+    kind, make_file = FUZZED[name]
     suffix = generator.choice(list(COMPRESS)) if kind != "parquet" else ""
-    new_source, make_file = FILES[kind]
-    path = folder / f"{seed}.{kind}{suffix}"
+    new_source = FILES[kind][0]
+    path = folder / f"{seed}.{name}{suffix if generator.random() < 0.8 else ''}"
     inside = generator.random() < 0.7
     data = make_file(TEXTS)
     data = COMPRESS[suffix](mutate(data, generator)) if inside else mutate(COMPRESS[suffix](data), generator)
@@ -189,15 +212,16 @@ def check_fuzzed(folder, kind: str, seed: int) -> collections.Counter:
     for each in records:
         if not isinstance(each, Document):
             assert each.reason
+            assert each.file == str(path)
             each.to_json()
     assert records
     return collections.Counter(getattr(each, "reason", "document") for each in records)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_mutated_file_raises(tmp_path, kind):
+@pytest.mark.parametrize("name", FUZZED)
+def test_no_mutated_file_raises(tmp_path, name):
     outcomes = sum(
-        (check_fuzzed(tmp_path, kind, seed) for seed in range(FUZZED_FILES)), collections.Counter()
+        (check_fuzzed(tmp_path, name, seed) for seed in range(FUZZED_FILES)), collections.Counter()
     )
     assert outcomes["document"] > 10
     assert len(outcomes) > 1

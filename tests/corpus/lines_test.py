@@ -59,7 +59,7 @@ def test_truncated_gzip_keeps_the_lines_before(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"no gzip at all", gzip.compress(b"a\n" * 99)[:-8] + bytes(8)], ids=["no gzip", "wrong sum"]
+    "content", [b"no gzip at all\0", gzip.compress(b"a\n" * 99)[:-8] + bytes(8)], ids=["no gzip", "wrong sum"]
 )
 def test_corrupt_gzip(tmp_path, content):
     path = tmp_path / "bad.gz"

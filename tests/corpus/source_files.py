@@ -8,6 +8,7 @@ import json
 import lzma
 from collections.abc import Callable, Sequence
 
+import lz4.frame
 import pyarrow as pa
 import pyarrow.parquet as pq
 import tensorflow as tf
@@ -31,8 +32,9 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
     ".zst": zstandard.compress,
+    ".lz4": lz4.frame.compress,
 }
-NAMES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zst"}
+NAMES = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zst", ".lz4": "lz4"}
 
 # Of at least two sentences each, or an extractor takes them for a menu.
 TEXTS = tuple(
@@ -55,8 +57,27 @@ def warc_record(
 
 
 def response(uri: str, body: bytes, http: str = "Content-Type: text/html", status=200, length=None) -> bytes:
-    block = f"HTTP/1.1 {status} As it is\r\n{http}\r\n\r\n".encode() + body
+    block = http_block(body, http, status)
     return warc_record("response", uri, block, "application/http; msgtype=response", length)
+
+
+def http_block(body: bytes, http: str = "Content-Type: text/html", status=200) -> bytes:
+    return f"HTTP/1.1 {status} As it is\r\n{http}\r\n\r\n".encode() + body
+
+
+def arc_record(uri: str, block: bytes, content_type: str = "text/html", length: object = None) -> bytes:
+    length = len(block) if length is None else length
+    return f"{uri} 127.0.0.1 20140216050221 {content_type} {length}\n".encode() + block + b"\n"
+
+
+def arc_start(fields: bytes = b"URL IP-address Archive-date Content-type Archive-length") -> bytes:
+    return arc_record("filedesc://a.arc", b"1 0 Somebody\n" + fields + b"\n", "text/plain")
+
+
+def arc(texts: Sequence[str]) -> bytes:
+    return arc_start() + b"".join(
+        arc_record(f"http://a/{i}", http_block(page(text))) for i, text in enumerate(texts)
+    )
 
 
 def page(text: str) -> bytes:

@@ -1,0 +1,124 @@
+"""Decompressors of one stream, all with the interface and the errors of `bz2.BZ2Decompressor`."""
+
+import zlib
+from typing import Any
+
+
+class _Adapter:
+    """What decompressors of other interfaces have in common with those for bz2 and xz."""
+
+    _inner: Any
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data or b""
+
+
+class _Zlib(_Adapter):
+    _window_bits: int
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=self._window_bits)
+        self.needs_input = True
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        try:
+            block = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        except zlib.error as error:
+            raise OSError(str(error)) from error
+        self.needs_input = len(block) < max_length
+        return block
+
+
+class Gzip(_Zlib):
+    """Of gzip."""
+
+    _window_bits = 31
+
+
+class Zlib(_Zlib):
+    """Of deflate in zlib's format."""
+
+    _window_bits = 15
+
+
+class RawDeflate(_Zlib):
+    """Of deflate without a format around it."""
+
+    _window_bits = -15
+
+
+class Zst(_Adapter):
+    """Of zstandard. What it hands out is not bounded: give it little at a time."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._inner = zstandard.ZstdDecompressor().decompressobj()
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Returns all that the data amounts to."""
+        import zstandard
+
+        del max_length  # The input is short instead.
+        try:
+            return self._inner.decompress(data) if data else b""
+        except zstandard.ZstdError as error:
+            raise OSError(str(error)) from error
+
+
+class Lz4(_Adapter):
+    """Of lz4's frames."""
+
+    def __init__(self) -> None:
+        import lz4.frame
+
+        self._inner = lz4.frame.LZ4FrameDecompressor()
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether nothing more comes without further data."""
+        return self._inner.needs_input
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Returns up to `max_length` bytes of the stream."""
+        try:
+            return self._inner.decompress(data, max_length)
+        except RuntimeError as error:
+            raise OSError(str(error)) from error
+
+
+class Brotli:
+    """Of Brotli. Data after the end of the stream is an error."""
+
+    unused_data = b""
+
+    def __init__(self) -> None:
+        import brotli
+
+        self._inner = brotli.Decompressor()
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream has ended."""
+        return self._inner.is_finished()
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether nothing more comes without further data."""
+        return self._inner.can_accept_more_data()
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Returns about `max_length` bytes of the stream."""
+        import brotli
+
+        try:
+            return self._inner.process(data, output_buffer_limit=max_length)
+        except brotli.error as error:
+            raise OSError(str(error)) from error

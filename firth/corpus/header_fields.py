@@ -1,0 +1,42 @@
+"""Header lines of HTTP and WARC, read as leniently as crawlers and servers write them."""
+
+import re
+
+# Lines end in CRLF or in LF, and a blank line ends them.
+HEADER_END = re.compile(rb"\n\r*\n")
+_FOLD = re.compile(r"\n[ \t]+")
+
+
+class HeaderFields:
+    r"""The fields of a header.
+
+    A line that begins with a space goes on with the one before; a line without a colon is passed over.
+
+    Example:
+
+    >>> fields = HeaderFields(b"Content-Type: text/html;\n charset=utf-8\nnonsense\nX:\r\n")
+    >>> fields.first("content-type"), fields.all("X"), fields.first("Y")
+    ('text/html; charset=utf-8', [], '')
+    """
+
+    def __init__(self, lines: bytes):
+        self._values: dict[str, list[str]] = {}
+        for line in _FOLD.sub(" ", _decode(lines).replace("\r\n", "\n")).split("\n"):
+            name, colon, value = line.partition(":")
+            if colon:
+                self._values.setdefault(name.strip().lower(), []).append(value.strip())
+
+    def all(self, name: str) -> list[str]:
+        """Returns the values of a field that are not empty, in order."""
+        return [value for value in self._values.get(name.lower(), []) if value]
+
+    def first(self, name: str) -> str:
+        """Returns the first value of a field that is not empty, or nothing."""
+        return next(iter(self.all(name)), "")
+
+
+def _decode(lines: bytes) -> str:
+    try:
+        return lines.decode("utf-8")
+    except UnicodeDecodeError:
+        return lines.decode("latin-1")
