@@ -68,6 +68,8 @@ EXTRAS_REQUIRE = {
     "test": [
         "hypothesis>=6.100",
         "jsonschema>=4",
+        # Pipelines are compiled for Kubeflow, which needs no more of kfp.
+        *by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3"),
         "mypy>=1.11",
         "pytest>=8",
         "pytest-xdist>=3",

@@ -3,10 +3,13 @@
 import dataclasses
 from collections.abc import Mapping
 
-from firth.recipes import Evaluation, Threshold
+from firth.evaluation.bounds import bounds_of
+from firth.recipes import Evaluation
 
 # The slice of the whole split, by the name that `firth.evaluation.load_evaluation` gives it.
 OVERALL = "overall"
+# Of TFMA, and no figure of quality.
+EXAMPLE_COUNT = "example_count"
 # A figure and what to compare it with, side by side.
 _FIRST = (
     "mlm_perplexity",
@@ -22,7 +25,7 @@ _FIRST = (
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """One threshold, and how the model met it.
+    """One metric that has bounds, and how the model met them.
 
     Attributes:
         metric: Its name.
@@ -35,12 +38,6 @@ class Verdict:
     bounds: str
     value: float | None
     kept: bool
-
-    @property
-    def text(self) -> str:
-        """The verdict in words."""
-        value = "not recorded" if self.value is None else f"{self.value:,.4g}"
-        return f"{self.metric} is {value}, {self.bounds} is asked"
 
 
 def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
@@ -57,20 +54,19 @@ def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def verdicts(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[Verdict]:
-    """Returns a verdict for each threshold.
+    """Returns a verdict for each metric that the recipe bounds; for all of them if it sets no threshold.
 
     Example:
 
+    >>> from firth.recipes import Threshold
     >>> asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=0.2),))
-    >>> verdicts(asked, {"mlm_accuracy": 0.1})[0].text
-    'mlm_accuracy is 0.1, at least 0.2 is asked'
+    >>> verdicts(asked, {"mlm_accuracy": 0.1})
+    [Verdict(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
+    >>> verdicts(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "example_count": 3.0})
+    [Verdict(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
     """
-    return [_verdict(threshold, metrics.get(threshold.metric)) for threshold in evaluation.thresholds]
-
-
-def _verdict(threshold: Threshold, value: float | None) -> Verdict:
-    lower, upper = threshold.lower_bound, threshold.upper_bound
-    bounds = [f"at least {lower:g}"] if lower is not None else []
-    bounds += [f"at most {upper:g}"] if upper is not None else []
-    kept = value is not None and (lower is None or value >= lower) and (upper is None or value <= upper)
-    return Verdict(threshold.metric, " and ".join(bounds), value, kept)
+    asked = bounds_of(evaluation, [name for name in metrics if name != EXAMPLE_COUNT])
+    values = {name: metrics.get(name) for name in asked}
+    return [
+        Verdict(name, bounds.text, values[name], bounds.keeps(values[name])) for name, bounds in asked.items()
+    ]

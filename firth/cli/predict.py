@@ -12,7 +12,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail
-from firth.cli.runs_on_disk import find_run
+from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 MASK = "[MASK]"
 
@@ -73,7 +73,24 @@ def _predict(
 def _model_directory(root: pathlib.Path, run: str) -> pathlib.Path:
     if (pathlib.Path(run) / "saved_model.pb").exists():
         return pathlib.Path(run)
-    return find_run(root, run).directory / "serving"
+    found = find_run(root, run)
+    serving = found.directory / "serving"
+    if (note := _note(found, serving)) is not None:
+        typer.echo(note, err=True)
+    return serving
+
+
+def _note(run: RunOnDisk, serving: pathlib.Path) -> str | None:
+    """Returns a warning where the last run is not the one whose model answers."""
+    from firth.pipelines.judgement import newest_version
+
+    served, pushed = newest_version(serving), run.summary.get("pushed") if run.is_finished else None
+    if served is None or (pushed is not None and pathlib.Path(pushed).name == served.name):
+        return None
+    last = f"its model is {pushed}" if pushed is not None else f"it is {run.state}"
+    reasons = "; ".join(run.summary.get("reasons", ())) if run.is_finished and pushed is None else ""
+    because = f" ({reasons})" if reasons else ""
+    return f"note: {served} answers, which another run pushed. Of the last run: {last}{because}"
 
 
 def _ask(

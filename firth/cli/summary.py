@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from firth.analysis.losses import main_perplexity
-from firth.analysis.verdicts import Verdict, overall, verdicts
+from firth.analysis.verdicts import overall
 from firth.cli import commands
 from firth.cli.funnel import corpus_line
 from firth.cli.runs_on_disk import REPORT_FILE
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 
 def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
     """Prints evaluation, blessing, where things are, and what to do next."""
+    from rich.markup import escape
+
     metrics = overall(result.evaluation)
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
         report = json.loads((folder / "corpus_report.json").read_text(encoding="utf-8"))
         console.print(corpus_line(report["funnel"]))
     console.print(perplexity_line(metrics))
-    found = verdicts(recipe.evaluation, metrics)
     if result.blessed:
-        console.print(
-            "[green]blessed[/]: the model kept its thresholds and answered as a server would ask it"
-        )
+        kept = "kept its thresholds" if recipe.evaluation.thresholds else "has finite metrics (no thresholds)"
+        console.print(f"[green]blessed[/]: the model {kept} and answered as a server would ask it")
     else:
-        console.print(f"[red]not blessed[/]: {_reason(found)}")
+        console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
+    if result.served not in (None, result.pushed):
+        console.print(f"still served: {result.served}, which an earlier run pushed")
     console.print(f"report: {result.run_dir / REPORT_FILE}")
     console.print("\nnext:")
     asked = ask_with(recipe) if result.pushed is not None else []
@@ -91,8 +93,3 @@ def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:
     run = shlex.quote(name)
     questions = (f"firth predict {run}{place} {arguments}" for arguments in asked)
     return [f"firth report {run}{place} --open", *questions]
-
-
-def _reason(found: list[Verdict]) -> str:
-    missed = [verdict.text for verdict in found if not verdict.kept]
-    return "; ".join(missed) or "it failed the serving validation (see the report)"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tensorflow_model_analysis.proto import config_pb2
 
+from firth.evaluation.bounds import Bounds, bounds_of
 from firth.evaluation.metrics import metrics_of
 from firth.features import SOURCE
 from firth.recipes import Evaluation
@@ -17,7 +18,7 @@ def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_p
     """Returns the EvalConfig of a recipe: its metrics over the whole split and by source, and its thresholds.
 
     Thresholds hold for the whole split. They bound values, not changes, so that a first model can be blessed
-    where there is no other to compare it with.
+    where there is no other to compare it with. Without thresholds, every metric must be a finite number.
 
     Args:
         evaluation: The recipe's evaluation.
@@ -29,8 +30,10 @@ def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_p
     >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics if metric.config]
     ['lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', 'perplexity_over_unigram', ...]
     """
+    names = list(metrics_of(losses))
+    bounds = bounds_of(evaluation, names)
     metrics = [config_pb2.MetricConfig(class_name="ExampleCount")]
-    metrics += [_metric(name, evaluation, losses) for name in metrics_of(losses)]
+    metrics += [_metric(name, losses, bounds.get(name)) for name in names]
     # Without its type, TFMA would first try to load the model with Keras.
     model = config_pb2.ModelSpec(signature_name=SIGNATURE, model_type="tf_generic")
     return config_pb2.EvalConfig(
@@ -40,18 +43,15 @@ def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_p
     )
 
 
-def _metric(name: str, evaluation: Evaluation, losses: Sequence[str]) -> config_pb2.MetricConfig:
+def _metric(name: str, losses: Sequence[str], bounds: Bounds | None) -> config_pb2.MetricConfig:
     config = json.dumps({"name": name, "losses": list(losses)})
     metric = config_pb2.MetricConfig(class_name="MetricOfSums", module=METRICS_MODULE, config=config)
-    thresholds = [threshold for threshold in evaluation.thresholds if threshold.metric == name]
-    lower = [threshold.lower_bound for threshold in thresholds if threshold.lower_bound is not None]
-    upper = [threshold.upper_bound for threshold in thresholds if threshold.upper_bound is not None]
-    if thresholds:
+    if bounds is not None:
         # A threshold of the metric itself would have to be kept by every slice.
         overall = metric.per_slice_thresholds.add(slicing_specs=[config_pb2.SlicingSpec()])
-        bounds = overall.threshold.value_threshold
-        if lower:
-            bounds.lower_bound.value = max(lower)
-        if upper:
-            bounds.upper_bound.value = min(upper)
+        value = overall.threshold.value_threshold
+        if bounds.lower is not None:
+            value.lower_bound.value = bounds.lower
+        if bounds.upper is not None:
+            value.upper_bound.value = bounds.upper
     return metric

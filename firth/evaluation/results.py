@@ -6,26 +6,31 @@ import math
 
 import tensorflow_model_analysis as tfma
 
+from firth.evaluation.bounds import Bounds, describe
+
 OVERALL = "overall"
 
 
 @dataclasses.dataclass(frozen=True)
 class ThresholdResult:
-    """One metric beside the bounds that it had to keep.
+    """One metric and the bounds that it had to keep.
 
     Attributes:
         metric: Its name.
         value: Over the whole split.
-        lower_bound: None where there is none.
-        upper_bound: None where there is none.
+        bounds: What was asked of it.
         ok: Whether it kept them.
     """
 
     metric: str
     value: float
-    lower_bound: float | None
-    upper_bound: float | None
+    bounds: Bounds
     ok: bool
+
+    @property
+    def text(self) -> str:
+        """The result in words."""
+        return describe(self.metric, self.value, self.bounds)
 
 
 def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[str, float]]:
@@ -65,17 +70,15 @@ def load_thresholds(uri: str) -> list[ThresholdResult]:
     for metric in _load(uri).config.metrics_specs[0].metrics:
         for sliced in metric.per_slice_thresholds:
             name = json.loads(metric.config)["name"]
-            bounds = sliced.threshold.value_threshold
-            results.append(
-                ThresholdResult(
-                    metric=name,
-                    value=values.get(name, math.nan),
-                    lower_bound=bounds.lower_bound.value if bounds.HasField("lower_bound") else None,
-                    upper_bound=bounds.upper_bound.value if bounds.HasField("upper_bound") else None,
-                    ok=name not in failed,
-                )
-            )
+            bounds = _bounds(sliced.threshold.value_threshold)
+            results.append(ThresholdResult(name, values.get(name, math.nan), bounds, name not in failed))
     return results
+
+
+def _bounds(threshold) -> Bounds:
+    lower = threshold.lower_bound.value if threshold.HasField("lower_bound") else None
+    upper = threshold.upper_bound.value if threshold.HasField("upper_bound") else None
+    return Bounds(lower, upper)
 
 
 def _load(uri: str, model_name: str | None = None):

@@ -1,6 +1,7 @@
 """Reads from ML Metadata what the newest run of a pipeline used, cached outputs included."""
 
 import pathlib
+from collections.abc import Iterator
 
 from ml_metadata import errors
 from ml_metadata.metadata_store import MetadataStore
@@ -9,8 +10,12 @@ from ml_metadata.proto import metadata_store_pb2
 # The type that TFX gives to the context of one run.
 RUN_CONTEXT = "pipeline_run"
 NODE_CONTEXT = "node"
+# As TFX's Pusher stamps its output.
+PUSHER, PUSHED_MODEL = "Pusher", "pushed_model"
+PUSHED_PROPERTY, DESTINATION_PROPERTY = "pushed", "pushed_destination"
 
 Outputs = dict[str, dict[str, pathlib.Path]]
+Artifacts = dict[str, metadata_store_pb2.Artifact]
 
 
 def newest_outputs(metadata_path: pathlib.Path) -> Outputs:
@@ -18,6 +23,24 @@ def newest_outputs(metadata_path: pathlib.Path) -> Outputs:
 
     Executions whose output came from the cache are listed with the folder that they reused.
     """
+    return {
+        component: {name: pathlib.Path(artifact.uri) for name, artifact in artifacts.items()}
+        for component, artifacts in _newest_artifacts(metadata_path)
+    }
+
+
+def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
+    """Returns the version to which a local pipeline's newest run pushed its model; None if it pushed none.
+
+    A Pusher whose output came from the cache has pushed the same model before.
+    """
+    pushed = dict(_newest_artifacts(metadata_path)).get(PUSHER, {}).get(PUSHED_MODEL)
+    if pushed is None or not pushed.custom_properties[PUSHED_PROPERTY].int_value:
+        return None
+    return pathlib.Path(pushed.custom_properties[DESTINATION_PROPERTY].string_value)
+
+
+def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifacts]]:
     config = metadata_store_pb2.ConnectionConfig()
     config.sqlite.filename_uri = str(metadata_path)
     config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READONLY
@@ -25,14 +48,12 @@ def newest_outputs(metadata_path: pathlib.Path) -> Outputs:
     try:
         runs = store.get_contexts_by_type(RUN_CONTEXT)
     except errors.NotFoundError:
-        return {}
+        return
     if not runs:
-        return {}
+        return
     newest = max(runs, key=lambda context: context.id)
-    return {
-        _component(store, execution): _outputs(store, execution)
-        for execution in store.get_executions_by_context(newest.id)
-    }
+    for execution in store.get_executions_by_context(newest.id):
+        yield _component(store, execution), _artifacts(store, execution)
 
 
 def _component(store: MetadataStore, execution: metadata_store_pb2.Execution) -> str:
@@ -41,11 +62,11 @@ def _component(store: MetadataStore, execution: metadata_store_pb2.Execution) ->
     return names[0].split(".", 1)[1]
 
 
-def _outputs(store: MetadataStore, execution: metadata_store_pb2.Execution) -> dict[str, pathlib.Path]:
+def _artifacts(store: MetadataStore, execution: metadata_store_pb2.Execution) -> Artifacts:
     events = [
         event
         for event in store.get_events_by_execution_ids([execution.id])
         if event.type == metadata_store_pb2.Event.OUTPUT
     ]
-    uris = {a.id: a.uri for a in store.get_artifacts_by_id([event.artifact_id for event in events])}
-    return {event.path.steps[0].key: pathlib.Path(uris[event.artifact_id]) for event in events}
+    found = {each.id: each for each in store.get_artifacts_by_id([event.artifact_id for event in events])}
+    return {event.path.steps[0].key: found[event.artifact_id] for event in events}

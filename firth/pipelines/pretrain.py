@@ -25,6 +25,7 @@ from firth.pipelines.corpus import IN_PROCESS_BEAM, assemble, corpus_components
 from firth.recipes import Evaluation, Recipe
 
 RUN_FN = "firth.training.run_fn.run_fn"
+BLESSED_BY_TFX = tfx.dsl.experimental.LatestBlessedModelStrategy
 
 
 def create_pipeline(
@@ -37,7 +38,7 @@ def create_pipeline(
     metadata_path: str | None = None,
     beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
     enable_cache: bool = True,
-    baseline_strategy: type[ResolverStrategy] = LatestComparableModelStrategy,
+    baseline_strategy: type[ResolverStrategy] | None = None,
 ) -> tfx.dsl.Pipeline:
     """Returns the TFX pipeline that a recipe describes.
 
@@ -53,15 +54,17 @@ def create_pipeline(
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
         beam_pipeline_args: Given to every component that runs on Beam.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
-        baseline_strategy: Which blessed model the new one is evaluated beside. The Kubeflow runner knows
-            TFX's own `LatestBlessedModelStrategy` only.
+        baseline_strategy: Which blessed model the new one is compared with. If not given:
+            `LatestComparableModelStrategy` with a `metadata_path`, since a local runner knows any strategy;
+            otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Kubeflow and Vertex know.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
     """
     corpus = _corpus(recipe)
     checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
-    model = _model(recipe, corpus["sequences"], checkpoint_root, baseline_strategy)
+    strategy = baseline_strategy or (LatestComparableModelStrategy if metadata_path else BLESSED_BY_TFX)
+    model = _model(recipe, corpus["sequences"], checkpoint_root, strategy)
     push = _push(model, serving_dir or os.path.join(pipeline_root, "serving"))
     reporter = Reporter(
         corpus_report=corpus["curator"].outputs["report"],

@@ -6,8 +6,12 @@ import json
 import os
 import pathlib
 import shutil
+from typing import TYPE_CHECKING
 
-Outputs = dict[str, dict[str, pathlib.Path]]
+from firth.pipelines.judgement import newest_version, reasons_against
+
+if TYPE_CHECKING:
+    from firth.pipelines.lineage import Outputs
 
 REPORT_FILE = "report.html"
 CORPUS_PAGE_FILE = "corpus_report.html"
@@ -40,7 +44,7 @@ class CurationResult:
 
     run_dir: pathlib.Path
     components: tuple[ComponentResult, ...]
-    outputs: Outputs
+    outputs: "Outputs"
     log_path: pathlib.Path
 
 
@@ -50,12 +54,16 @@ class RunResult(CurationResult):
 
     Attributes:
         blessed: Whether the model kept all its thresholds and answered as a server would ask it.
-        pushed: The served version's folder; None where there is none.
+        reasons: Why it is not blessed; empty if it is.
+        pushed: The version to which this run pushed its model; None if it pushed none.
+        served: The version that a server takes, which may be that of an earlier run; None if there is none.
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
     """
 
     blessed: bool
     pushed: pathlib.Path | None
+    served: pathlib.Path | None
+    reasons: tuple[str, ...]
     evaluation: dict[str, dict[str, float]]
 
 
@@ -72,29 +80,34 @@ def collect_run(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> RunResult:
     """Returns what the newest run in a folder made; its pages and its summary stand there afterwards."""
+    from firth.pipelines.lineage import newest_push
+
     outputs = outputs_of(run_dir)
     copy_pages(run_dir, outputs)
+    pushed = newest_push(run_dir / METADATA_FILE)
     result = RunResult(
         run_dir=run_dir,
         components=ended,
         outputs=outputs,
         log_path=log_path,
         blessed=_is_blessed(outputs),
-        pushed=_newest_version(run_dir),
+        reasons=reasons_against(outputs),
+        pushed=pushed if pushed is not None and pushed.exists() else None,
+        served=newest_version(run_dir / "serving"),
         evaluation=_evaluation(outputs),
     )
     _write_summary(result)
     return result
 
 
-def outputs_of(run_dir: pathlib.Path) -> Outputs:
+def outputs_of(run_dir: pathlib.Path) -> "Outputs":
     """Returns the folders of the newest run's outputs."""
     from firth.pipelines.lineage import newest_outputs
 
     return newest_outputs(run_dir / METADATA_FILE)
 
 
-def copy_pages(run_dir: pathlib.Path, outputs: Outputs) -> None:
+def copy_pages(run_dir: pathlib.Path, outputs: "Outputs") -> None:
     """Puts the pages that a run made into its folder."""
     for file, (component, output) in _PAGES.items():
         folder = outputs.get(component, {}).get(output)
@@ -104,7 +117,7 @@ def copy_pages(run_dir: pathlib.Path, outputs: Outputs) -> None:
             os.replace(temporary, run_dir / file)
 
 
-def _evaluation(outputs: Outputs) -> dict[str, dict[str, float]]:
+def _evaluation(outputs: "Outputs") -> dict[str, dict[str, float]]:
     from firth.evaluation import load_evaluation
 
     folder = outputs.get("Evaluator", {}).get("evaluation")
@@ -116,7 +129,9 @@ def _write_summary(result: RunResult) -> None:
     summary = {
         "finished": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "blessed": result.blessed,
+        "reasons": result.reasons,
         "pushed": str(result.pushed) if result.pushed else None,
+        "served": str(result.served) if result.served else None,
         "evaluation": result.evaluation,
         "outputs": {
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
@@ -127,15 +142,9 @@ def _write_summary(result: RunResult) -> None:
     os.replace(temporary, result.run_dir / SUMMARY_FILE)
 
 
-def _is_blessed(outputs: Outputs) -> bool:
+def _is_blessed(outputs: "Outputs") -> bool:
     """Whether both the Evaluator and the ServingValidator blessed the model."""
     evaluation = outputs.get("Evaluator", {}).get("blessing")
     serving = outputs.get("ServingValidator", {}).get("blessing")
     blessed = evaluation is not None and (evaluation / "BLESSED").exists()
     return blessed and serving is not None and (serving / "INFRA_BLESSED").exists()
-
-
-def _newest_version(run_dir: pathlib.Path) -> pathlib.Path | None:
-    # The Pusher copies saved_model.pb last: a version without it was cut short.
-    versions = [path.parent for path in (run_dir / "serving").glob("*/saved_model.pb")]
-    return max(versions, key=lambda path: int(path.name), default=None)

@@ -46,6 +46,32 @@ def test_a_saved_model_by_its_folder(firth, model):
     assert result.stdout.splitlines()[1] == "  [4.0000, -4.0000] (2 values; --json prints all)"
 
 
+SERVED = {"finished": "2026", "blessed": True, "pushed": "/elsewhere/serving/17"}
+
+
+@pytest.mark.parametrize(
+    ("summary", "note"),
+    [
+        (SERVED, ""),
+        (
+            {**SERVED, "blessed": False, "pushed": None, "reasons": ["mlm_accuracy is 0.1"]},
+            "not blessed (mlm_",
+        ),
+        ({**SERVED, "pushed": "/elsewhere/serving/16"}, "its model is /elsewhere/serving/16"),
+        (None, "it is unfinished"),
+    ],
+)
+def test_an_answer_of_an_earlier_runs_model_says_so(firth, make_run, model, summary, note):
+    folder = make_run(summary=summary, report=False)
+    (folder / "serving").mkdir()
+    os.symlink(model, folder / "serving" / "17")
+    result = firth("predict", "first", "embed", "four")
+    assert result.exit_code == 0 and result.stdout.startswith("four")
+    assert note in result.stderr and bool(note) == (
+        "first/serving/17 answers, which another" in result.stderr
+    )
+
+
 def test_a_text_without_a_mask(firth, served):
     result = firth("predict", "first", "fill-mask", "no mask")
     assert result.exit_code == 2 and "there is no [MASK] in 'no mask'" in result.stderr

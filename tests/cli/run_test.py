@@ -21,6 +21,8 @@ def runner(monkeypatch, tmp_path):
             components=(),
             blessed=True,
             pushed=pathlib.Path("firth-runs/demo/serving/1"),
+            served=pathlib.Path("firth-runs/demo/serving/1"),
+            reasons=(),
             evaluation={"overall": METRICS},
             outputs={},
             log_path=tmp_path / "x.log",
@@ -61,18 +63,31 @@ def test_a_blessed_run(firth, runner):
     assert options["root"] == pathlib.Path("firth-runs") and options["verbose"] is False
 
 
+REASONS = (
+    "mlm_accuracy is 0.1, at least 0.2 is asked",
+    "the serving validation: embed, one: [x] is not finite",
+)
+
+
 def test_a_run_that_is_not_blessed_says_why(firth, runner):
-    worse = {**METRICS, "perplexity_over_unigram": 1.25}
-    with_result(runner, blessed=False, pushed=None, evaluation={"overall": worse})
+    with_result(runner, blessed=False, pushed=None, served=None, reasons=REASONS)
     result = firth("run", "demo")
     assert result.exit_code == 3
-    assert "not blessed: perplexity_over_unigram is 1.25, at most 1 is asked" in result.output
+    assert f"not blessed: {'; '.join(REASONS)}\n" in result.output
     assert "pushed: nothing" in result.output and "firth predict" not in result.output
+    assert "still served" not in result.output
 
 
-def test_a_model_that_cannot_be_served_says_so(firth, runner):
-    with_result(runner, blessed=False, pushed=None)
-    assert "it failed the serving validation" in firth("run", "demo").output
+def test_the_model_of_an_earlier_run_is_not_called_pushed(firth, runner):
+    with_result(runner, blessed=False, pushed=None, reasons=REASONS)
+    lines = firth("run", "demo").output.splitlines()
+    assert "pushed: nothing" in lines
+    assert "still served: firth-runs/demo/serving/1, which an earlier run pushed" in lines
+
+
+def test_a_run_without_thresholds_does_not_claim_to_have_kept_them(firth, runner):
+    result = firth("run", "demo", "--set", "evaluation.thresholds=[]")
+    assert "blessed: the model has finite metrics (no thresholds) and answered" in result.output
 
 
 def test_a_failed_run_names_component_and_log(firth, runner):

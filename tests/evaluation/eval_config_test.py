@@ -1,6 +1,9 @@
 import json
+import math
 
 import pytest
+from tensorflow_model_analysis.evaluators import metrics_validator
+from tensorflow_model_analysis.metrics import metric_types
 
 from firth.evaluation import build_eval_config
 from firth.evaluation.metrics import metrics_of
@@ -36,6 +39,23 @@ def test_the_narrower_of_two_bounds_holds():
     metrics = configs_of(build_eval_config(Evaluation(thresholds=thresholds), ["mlm", "nsp"]))
     threshold = metrics["mlm_perplexity"].per_slice_thresholds[0].threshold.value_threshold
     assert (threshold.lower_bound.value, threshold.upper_bound.value) == (2.0, 8.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "blessed"), [(3.5, True), (1e300, True), (math.inf, False), (math.nan, False)]
+)
+def test_without_thresholds_every_finite_metric_is_enough(value, blessed):
+    """TFX's Evaluator, which blesses nothing without a threshold, validates by this function of TFMA."""
+    config = build_eval_config(Evaluation(thresholds=()), ["mlm", "nsp"])
+    names = metrics_of(["mlm", "nsp"])
+    metrics = {metric_types.MetricKey(name): 1.0 for name in names}
+    metrics[metric_types.MetricKey("text_perplexity")] = value
+    validated = metrics_validator.validate_metrics(((), metrics), config)
+    assert validated.validation_ok is blessed
+    missed = [
+        each.metric_key.name for found in validated.metric_validations_per_slice for each in found.failures
+    ]
+    assert missed == ([] if blessed else ["text_perplexity"])
 
 
 def test_slices_are_the_whole_split_and_each_source():

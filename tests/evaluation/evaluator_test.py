@@ -12,6 +12,7 @@ from tfx.types import standard_artifacts, standard_component_specs
 from tfx.utils import proto_utils
 
 from firth.evaluation import build_eval_config, load_evaluation, load_thresholds
+from firth.evaluation.bounds import Bounds
 from firth.evaluation.metrics import metrics_of
 from firth.recipes import Evaluation, Threshold
 from tests.exported_model import examples_artifact, exported_model, loaded_model
@@ -82,7 +83,7 @@ def test_metrics_equal_the_sums_in_numpy_and_kept_thresholds_bless(tmp_path, exa
     for name, metrics in expected.items():
         assert found[name] == pytest.approx(metrics, rel=1e-6), name
     (result,) = load_thresholds(evaluation.uri)
-    assert (result.metric, result.lower_bound, result.upper_bound) == ("mlm_perplexity", None, bound)
+    assert (result.metric, result.bounds) == ("mlm_perplexity", Bounds(upper=bound))
     assert result.ok
     assert result.value == pytest.approx(expected["overall"]["mlm_perplexity"], rel=1e-6)
 

@@ -24,7 +24,7 @@ OVERRIDES = (
     "model={layers: 1, width: 32, attention: {heads: 2}, positions: {length: 32}}",
     f"training={{steps: {STEPS}, batch_size: 4, checkpoint_every_steps: 3, log_every_steps: 1, "
     "optimizer: {learning_rate: 1e-3, warmup_steps: 2}}",
-    "evaluation.thresholds=[{metric: mlm_perplexity, upper_bound: 1000.0}]",
+    "evaluation.thresholds=[]",
 )
 
 
@@ -56,8 +56,9 @@ def losses(result) -> dict[int, float]:
     return {entry["step"]: entry["loss"] for entry in map(json.loads, lines)}
 
 
-def test_raw_text_becomes_a_served_model(first):
-    assert first.blessed
+def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
+    assert first.blessed and first.reasons == ()
+    assert first.pushed == first.served is not None
     client = Client(first.pushed)
     (candidates,) = client.fill_mask(["Return the [MASK] of the message."])
     assert len(candidates[0]) == 5
@@ -83,7 +84,12 @@ def test_a_changed_key_reruns_only_what_depends_on_it(first, root):
     changed = local.run(tiny("evaluation.thresholds=[{metric: mlm_perplexity, upper_bound: 1.0}]"), root)
     ran = {name for name, state in states(changed).items() if state == "finished"}
     assert ran == {"Evaluator", "Pusher", "Reporter"}
-    assert not changed.blessed
+    assert not changed.blessed and changed.pushed is None and changed.served == first.pushed
+    (reason,) = changed.reasons
+    assert reason.startswith("mlm_perplexity is ") and reason.endswith(", at most 1 is asked")
+    summary = json.loads((changed.run_dir / results.SUMMARY_FILE).read_text())
+    assert (summary["pushed"], summary["served"]) == (None, str(first.pushed))
+    assert summary["reasons"] == [reason]
 
 
 def test_a_killed_run_goes_on_to_the_same_model(first, root, tmp_path):

@@ -1,0 +1,87 @@
+"""What a recipe asks of the metrics."""
+
+import math
+import sys
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from firth.recipes import Evaluation
+
+LARGEST = sys.float_info.max
+
+
+class Bounds(NamedTuple):
+    """Between which values a metric must stay; None where a side is open."""
+
+    lower: float | None = None
+    upper: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The bounds in words.
+
+        Example:
+
+        >>> Bounds(upper=1.0).text, FINITE.text
+        ('at most 1', 'a finite number')
+        """
+        if self == FINITE:
+            return "a finite number"
+        sides = [] if self.lower is None else [f"at least {self.lower:g}"]
+        sides += [] if self.upper is None else [f"at most {self.upper:g}"]
+        return " and ".join(sides)
+
+    def keeps(self, value: float | None) -> bool:
+        """Returns whether a value lies within the bounds. One that was not recorded or is no number does not.
+
+        Example:
+
+        >>> [FINITE.keeps(value) for value in (1e300, math.inf, math.nan, None)]
+        [True, False, False, False]
+        """
+        if value is None or math.isnan(value):
+            return False
+        return (self.lower is None or value >= self.lower) and (self.upper is None or value <= self.upper)
+
+
+# TFX's Evaluator blesses nothing without a threshold. Every number that is finite keeps this one.
+FINITE = Bounds(-LARGEST, LARGEST)
+
+
+def bounds_of(evaluation: Evaluation, metrics: Iterable[str]) -> dict[str, Bounds]:
+    """Returns the bounds of each metric that has some, the narrower of two.
+
+    A recipe without thresholds asks of every metric that it is a finite number.
+
+    Args:
+        evaluation: The recipe's evaluation.
+        metrics: Names of the metrics that are measured.
+
+    Example:
+
+    >>> bounds_of(Evaluation(), ["mlm_accuracy", "perplexity_over_unigram"])
+    {'perplexity_over_unigram': Bounds(lower=None, upper=1.0)}
+    >>> bounds_of(Evaluation(thresholds=()), ["mlm_accuracy"])["mlm_accuracy"].text
+    'a finite number'
+    """
+    if not evaluation.thresholds:
+        return dict.fromkeys(metrics, FINITE)
+    bounds: dict[str, Bounds] = {}
+    for threshold in evaluation.thresholds:
+        before = bounds.get(threshold.metric, Bounds())
+        lower = [side for side in (before.lower, threshold.lower_bound) if side is not None]
+        upper = [side for side in (before.upper, threshold.upper_bound) if side is not None]
+        bounds[threshold.metric] = Bounds(max(lower, default=None), min(upper, default=None))
+    return bounds
+
+
+def describe(metric: str, value: float | None, bounds: Bounds) -> str:
+    """Returns a metric compared with its bounds, in words.
+
+    Example:
+
+    >>> describe("mlm_accuracy", 0.1, Bounds(lower=0.2)), describe("lm_perplexity", math.inf, FINITE)
+    ('mlm_accuracy is 0.1, at least 0.2 is asked', 'lm_perplexity is inf, a finite number is asked')
+    """
+    shown = "not recorded" if value is None else f"{value:,.4g}"
+    return f"{metric} is {shown}, {bounds.text} is asked"

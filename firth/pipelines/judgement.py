@@ -1,0 +1,49 @@
+"""Why a run's model is not blessed, and what became of it."""
+
+import json
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firth.pipelines.lineage import Outputs
+
+SERVING_REPORT = "serving_report.json"
+
+
+def reasons_against(outputs: "Outputs") -> tuple[str, ...]:
+    """Returns why a run's model is not blessed, in words; nothing if it is.
+
+    Each metric out of its bounds and each request that the exported model failed is a reason.
+
+    Args:
+        outputs: The run's.
+    """
+    return (*_of_evaluation(outputs.get("Evaluator", {})), *_of_serving(outputs.get("ServingValidator", {})))
+
+
+def _of_evaluation(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
+    if "evaluation" not in made:
+        yield "it was not evaluated"
+        return
+    from firth.evaluation import load_thresholds
+
+    missed = [result.text for result in load_thresholds(str(made["evaluation"])) if not result.ok]
+    yield from missed
+    if not missed and not (made["blessing"] / "BLESSED").exists():
+        yield "the Evaluator did not bless it (see the log)"
+
+
+def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
+    if "report" not in made:
+        yield "it was not tried as a server would ask it"
+        return
+    report = json.loads((made["report"] / SERVING_REPORT).read_text(encoding="utf-8"))
+    yield from (f"the serving validation: {reason}" for reason in report["reasons"])
+
+
+def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
+    """Returns the version of a model that a server takes from a folder; None if it holds none."""
+    # The Pusher copies saved_model.pb last: a version without it was cut short.
+    versions = [path.parent for path in serving_dir.glob("*/saved_model.pb") if path.parent.name.isdigit()]
+    return max(versions, key=lambda path: int(path.name), default=None)
