@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from firth.corpus.document import Document, document_id
-from firth.corpus.rejection import Rejection, excerpt
+from firth.corpus.rejection import BEGINNING_BYTES, Rejection
 from firth.recipes.sources import Source
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -78,4 +78,5 @@ def reject(
     source: Source, file: str, line: int, reason: str, data: bytes, size: int | None = None
 ) -> Rejection:
     """Returns the rejection of a record that begins with `data` and is `size` bytes long."""
-    return Rejection(source.name, file, line, reason, len(data) if size is None else size, excerpt(data))
+    size = len(data) if size is None else size
+    return Rejection(source.name, file, line, reason, size, data[:BEGINNING_BYTES])

@@ -10,11 +10,21 @@ EXCERPT_CHARACTERS = 300
 RAW_EXCERPT_CHARACTERS = EXCERPT_CHARACTERS + 2**14
 
 
-def scrubber_for(cleaning: Cleaning) -> Pii:
-    """Returns what takes all personal data out of excerpts, phone numbers of the recipe's regions too."""
+def privacy_of(cleaning: Cleaning) -> PiiStep:
+    """Returns a step that replaces what the recipe's own steps `pii` replace, and all that is by default."""
     steps = [PiiStep(kind="pii"), *(step for step in cleaning.steps if isinstance(step, PiiStep))]
     regions = dict.fromkeys(region for step in steps for region in step.phone_regions)
-    return Pii(PiiStep(kind="pii", phone_regions=tuple(regions)))
+    return PiiStep(
+        kind="pii",
+        phone_regions=tuple(regions),
+        private_addresses=any(step.private_addresses for step in steps),
+        min_secret_entropy=min(step.min_secret_entropy for step in steps),
+    )
+
+
+def scrubber_for(cleaning: Cleaning) -> Pii:
+    """Returns what takes all personal data out of excerpts, phone numbers of the recipe's regions too."""
+    return Pii(privacy_of(cleaning))
 
 
 def fit_to_show(example: Example, scrubber: Pii) -> Example:

@@ -9,9 +9,11 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from firth.corpus.document import Document
 from firth.corpus.errors import SourceError
 from firth.corpus.json_files import read_json, write_json
+from firth.corpus.pii import Pii
 from firth.corpus.source_files import SourceFile
 from firth.corpus.sources import SOURCES, list_files
 from firth.corpus.tally import IN, KEPT, READ, REJECTED, Flow, Tally, merge_tallies
+from firth.recipes.privacy import PiiStep
 from firth.recipes.sources import AnySource
 
 STEP = READ
@@ -29,23 +31,29 @@ class ReadSources(beam.PTransform):
     line number, and reading goes on. `source_counts.json` beside it counts records and bytes by source.
     One worker reads a file, so large corpora want many files.
 
+    Args:
+        sources: Of the recipe.
+        side_folder: Where to write both.
+        privacy: What is replaced in the excerpts of `rejected.jsonl`: all types, unless it is given.
+
     Raises:
         SourceError: on construction, if a pattern matches no file or a package is not installed.
     """
 
-    def __init__(self, sources: Sequence[AnySource], side_folder: str):
+    def __init__(self, sources: Sequence[AnySource], side_folder: str, privacy: PiiStep | None = None):
         super().__init__()
+        self._scrubber = Pii(privacy or PiiStep(kind="pii"))
         self._sources = tuple(sources)
         self._side_folder = side_folder
         self._batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
 
     def expand(self, pipeline: beam.Pipeline) -> PCollection[bytes]:  # noqa: D102
+        read_files = _ReadFiles(self._sources, self._scrubber)
         read = (
             pipeline
             | "Files" >> beam.Create(self._batches)
             | "Spread" >> beam.Reshuffle()
-            | "Read"
-            >> beam.ParDo(_ReadFiles(self._sources)).with_outputs("rejections", "tally", main="documents")
+            | "Read" >> beam.ParDo(read_files).with_outputs("rejections", "tally", main="documents")
         )
         _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
             f"{self._side_folder}/{REJECTED_FILE}", shard_name_template=""
@@ -65,8 +73,9 @@ class ReadSources(beam.PTransform):
 
 @beam.typehints.with_output_types(bytes)
 class _ReadFiles(beam.DoFn):
-    def __init__(self, sources: tuple[AnySource, ...]):
+    def __init__(self, sources: tuple[AnySource, ...], scrubber: Pii):
         self._sources = sources
+        self._scrubber = scrubber
 
     def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[Any]:
         index, files = element
@@ -81,7 +90,7 @@ class _ReadFiles(beam.DoFn):
                     yield record.to_example()
                 else:
                     tally.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
-                    yield TaggedOutput("rejections", record.to_json())
+                    yield TaggedOutput("rejections", record.to_json(self._scrubber))
         yield TaggedOutput("tally", tally)
 
 

@@ -9,8 +9,10 @@ from apache_beam.pvalue import PCollection
 from firth.corpus.batching import in_batches
 from firth.corpus.document import Document
 from firth.corpus.errors import SourceError
+from firth.corpus.excerpts import scrubber_for
 from firth.corpus.source_files import SourceFile
 from firth.corpus.sources import SOURCES, list_files
+from firth.recipes.cleaning import Cleaning
 from firth.recipes.sources import AnySource
 
 DOCUMENTS_A_BATCH = 1000
@@ -45,5 +47,6 @@ def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:
     for record in SOURCES[source.kind].read(source, file):
         if not isinstance(record, Document):
             place = f"{record.file}:{record.line}"
-            raise SourceError(f"{reference_name(source)!r}: {place}: {record.reason}: {record.excerpt}")
+            excerpt = record.excerpt(scrubber_for(Cleaning()))
+            raise SourceError(f"{reference_name(source)!r}: {place}: {record.reason}: {excerpt}")
         yield dataclasses.replace(record, source=reference_name(source))

@@ -2,8 +2,23 @@
 
 import dataclasses
 import json
+import re
+import unicodedata
+from typing import Protocol
 
-EXCERPT_BYTES = 80
+EXCERPT_CHARACTERS = 80
+# A value that is cut is not known for what it is. The longest that is found is a token of 16,000 characters.
+BEGINNING_BYTES = EXCERPT_CHARACTERS + 2**14
+_JSON_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\([nrt])")
+_JSON_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+_UNDECODED = re.compile("[\udc80-\udcff]")
+
+
+class Scrubber(Protocol):
+    """What takes personal data out of the beginning of a text, such as `firth.corpus.pii.Pii`."""
+
+    def scrub_beginning(self, text: str, characters: int) -> str:
+        """Returns the first characters of a text without personal data, nor a part of it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,11 +32,14 @@ class Rejection:
             file as a whole is meant.
         reason: One of a short list of words, such as `malformed_json`.
         size: Its bytes, as far as they were read.
-        excerpt: How it begins.
+        beginning: Its first `BEGINNING_BYTES` bytes, which are nowhere written as they are.
 
     Example:
 
-    >>> print(Rejection("web", "a.jsonl", 3, "invalid_utf8", 2, excerpt(b"\xff!")).to_json())
+    >>> from firth.corpus.pii import Pii
+    >>> from firth.recipes.privacy import PiiStep
+    >>> rejection = Rejection("web", "a.jsonl", 3, "invalid_utf8", 2, b"\xff!")
+    >>> print(rejection.to_json(Pii(PiiStep(kind="pii"))))
     {"source": "web", "file": "a.jsonl", "line": 3, "reason": "invalid_utf8", "size": 2, "excerpt": "\\xff!"}
     """
 
@@ -30,13 +48,30 @@ class Rejection:
     line: int
     reason: str
     size: int
-    excerpt: str
+    beginning: bytes = dataclasses.field(repr=False)
 
-    def to_json(self) -> str:
+    def to_json(self, scrubber: Scrubber) -> str:
         """Returns one line of ASCII: control and bidirectional characters are escaped."""
-        return json.dumps(dataclasses.asdict(self))
+        shown = dataclasses.asdict(self)
+        del shown["beginning"]
+        return json.dumps({**shown, "excerpt": self.excerpt(scrubber)})
+
+    def excerpt(self, scrubber: Scrubber) -> str:
+        """Returns how the record begins, without personal data, and with what is not UTF-8 escaped.
+
+        Control characters are left out, since zeros would hide the words of UTF-16, and escapes of JSON are
+        read. Of a record that was cut early the excerpt is empty: its last value may have been cut too.
+        """
+        if len(self.beginning) < min(self.size, BEGINNING_BYTES):
+            return ""
+        text = scrubber.scrub_beginning(_readable(self.beginning), EXCERPT_CHARACTERS)
+        return _UNDECODED.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", text)
 
 
-def excerpt(data: bytes) -> str:
-    """Returns the first `EXCERPT_BYTES` bytes as text, with what is not UTF-8 escaped."""
-    return data[:EXCERPT_BYTES].decode("utf-8", "backslashreplace")
+def _readable(data: bytes) -> str:
+    text = _JSON_ESCAPE.sub(_unescape, data.decode("utf-8", "surrogateescape"))
+    return "".join(each for each in text if each.isspace() or unicodedata.category(each) != "Cc")
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16)) if escape[1] else _JSON_CONTROLS[escape[2]]

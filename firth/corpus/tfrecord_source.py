@@ -11,12 +11,11 @@ from firth.corpus.decoding import make_document, reject
 from firth.corpus.document import Document
 from firth.corpus.example import Example
 from firth.corpus.fields import read_fields
-from firth.corpus.rejection import Rejection
+from firth.corpus.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.source_files import SourceFile
 from firth.recipes.sources import TfrecordSource
 
 HEADER_BYTES, FOOTER_BYTES = 12, 4
-EXCERPT_BYTES = 2**10
 
 
 def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document | Rejection]:
@@ -46,7 +45,7 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
             yield header, len(header) + stream.skip(2**63), stream.problem or "corrupt_length"
             return
         # What is too long is passed over, and only its beginning is shown.
-        data = stream.take(length if length <= max_bytes else min(length, EXCERPT_BYTES))
+        data = stream.take(length if length <= max_bytes else min(length, BEGINNING_BYTES))
         size = len(data) + stream.skip(length - len(data))
         footer = stream.take(FOOTER_BYTES)
         if len(footer) < FOOTER_BYTES:

@@ -8,6 +8,7 @@ from tfx.orchestration import metadata
 
 from firth.components import CorpusExampleGen, CorpusReporter, CorpusValidator, Curator
 from firth.corpus import fingerprint
+from firth.corpus.excerpts import privacy_of
 from firth.recipes import Recipe
 
 IN_PROCESS_BEAM = ("--direct_running_mode=in_memory", "--direct_num_workers=1")
@@ -19,7 +20,7 @@ def corpus_components(recipe: Recipe) -> dict[str, BaseNode]:
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
     """
-    example_gen = CorpusExampleGen(sources=recipe.sources, fingerprint=fingerprint(recipe.sources))
+    example_gen = CorpusExampleGen(recipe.sources, fingerprint(recipe.sources), privacy_of(recipe.cleaning))
     examples = example_gen.outputs["examples"]
     statistics = tfx.components.StatisticsGen(examples=examples)
     schema = tfx.components.SchemaGen(statistics=statistics.outputs["statistics"])

@@ -51,11 +51,11 @@ def read_records(pattern: str) -> list[bytes]:
     return list(tf.data.TFRecordDataset(files, "GZIP").as_numpy_iterator()) if files else []
 
 
-def read_to(folder, sources) -> list[Document]:
+def read_to(folder, sources, privacy=None) -> list[Document]:
     with make_pipeline() as pipeline:
         _ = (
             pipeline
-            | ReadSources(sources, str(folder))
+            | ReadSources(sources, str(folder), privacy)
             | beam.io.WriteToTFRecord(f"{folder}/documents", file_name_suffix=".gz")
         )
     check_sources(str(folder))

@@ -10,16 +10,18 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.corpus_example_gen.executor import SPLIT, Executor
 from firth.corpus import fingerprint as fingerprint_of
+from firth.recipes.privacy import PiiStep
 from firth.recipes.sources import AnySource
 from firth.recipes.sources_json import sources_to_json
 
 
 class CorpusExampleGenSpec(ComponentSpec):
-    """Outputs and parameters of CorpusExampleGen: its own two, and those of TFX's ExampleGen executors."""
+    """Outputs and parameters of CorpusExampleGen: its own three, and those of TFX's ExampleGen executors."""
 
     PARAMETERS = {  # noqa: RUF012
         "sources": ExecutionParameter(type=str),
         "fingerprint": ExecutionParameter(type=str),
+        "privacy": ExecutionParameter(type=str),
         standard_component_specs.INPUT_CONFIG_KEY: ExecutionParameter(type=example_gen_pb2.Input),
         standard_component_specs.OUTPUT_CONFIG_KEY: ExecutionParameter(type=example_gen_pb2.Output),
         standard_component_specs.OUTPUT_DATA_FORMAT_KEY: ExecutionParameter(type=int),
@@ -38,6 +40,7 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
         sources: Of the recipe.
         fingerprint: `firth.corpus.fingerprint(sources)`, taken now where it is not given. The cached output
             is used again only while it stays the same.
+        privacy: What is replaced in the excerpts of rejected records: all types, unless it is given.
 
     Outputs:
         examples: The documents. Beside the split stand `rejected.jsonl`, the records that could not be read,
@@ -51,11 +54,17 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
     SPEC_CLASS = CorpusExampleGenSpec
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
-    def __init__(self, sources: Sequence[AnySource], fingerprint: str | None = None):
+    def __init__(
+        self,
+        sources: Sequence[AnySource],
+        fingerprint: str | None = None,
+        privacy: PiiStep | None = None,
+    ):
         split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
         spec = CorpusExampleGenSpec(
             sources=sources_to_json(sources),
             fingerprint=fingerprint or fingerprint_of(sources),
+            privacy=(privacy or PiiStep(kind="pii")).to_json(),
             input_config=example_gen_pb2.Input(splits=[split]),
             output_config=example_gen_pb2.Output(),
             output_data_format=example_gen_pb2.FORMAT_TF_EXAMPLE,

@@ -5,6 +5,7 @@ from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenE
 from tfx.types import artifact_utils
 
 from firth.corpus import ReadSources, WriteRecords, check_sources
+from firth.recipes.privacy import PiiStep
 from firth.recipes.sources_json import sources_from_json
 
 SPLIT = "corpus"
@@ -32,7 +33,7 @@ class Executor(BaseExampleGenExecutor):
         Args:
             input_dict: Empty.
             output_dict: `examples`.
-            exec_properties: `sources` as JSON, and those of TFX's ExampleGen executors.
+            exec_properties: `sources` and `privacy` as JSON, and those of TFX's ExampleGen executors.
 
         Raises:
             firth.corpus.SourceError: if a source has no document.
@@ -46,4 +47,5 @@ class Executor(BaseExampleGenExecutor):
 
 def _read_sources(exec_properties: dict, split_pattern: str) -> beam.PTransform:
     del split_pattern  # What to read stands in the sources.
-    return ReadSources(sources_from_json(exec_properties["sources"]), exec_properties[_FOLDER])
+    sources = sources_from_json(exec_properties["sources"])
+    return ReadSources(sources, exec_properties[_FOLDER], PiiStep.from_json(exec_properties["privacy"]))
