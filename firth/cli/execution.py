@@ -139,6 +139,11 @@ def execute(
     except KeyboardInterrupt:
         print_error("interrupted; the same command goes on where this one stopped")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except SystemExit as ended:
+        # The Trainer ends so on SIGTERM, with a message and a checkpoint.
+        if ended.code == ExitCode.TERMINATED:
+            print_error(str(ended))
+        raise
 
 
 def _fail_run(error: "RunFailedError") -> NoReturn:

@@ -19,6 +19,7 @@ class ExitCode(enum.IntEnum):
     USAGE = 2
     NOT_BLESSED = 3
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 def print_error(message: str) -> None:

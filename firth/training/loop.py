@@ -12,6 +12,7 @@ from firth.training.checkpoints import Checkpoints, Progress
 from firth.training.distribution import gather_values
 from firth.training.history import History
 from firth.training.step import StepResult
+from firth.training.termination import Termination, TrainingTerminated
 
 _PROGRESS = logging.getLogger("firth.progress")
 _NAMED_IDS = 32
@@ -66,6 +67,7 @@ def run_steps(
     history: History,
     progress: Progress,
     strategy: tf.distribute.Strategy,
+    termination: Termination,
 ) -> Progress:
     """Runs all steps that are left, and saves the last one.
 
@@ -78,9 +80,11 @@ def run_steps(
         history: Gets a line every `log_every_steps`, and for the first and the last step.
         progress: Where to go on.
         strategy: Of the step.
+        termination: Asked for after each step.
 
     Raises:
         NonFiniteLossError: before anything of the step is logged or saved.
+        TrainingTerminated: if it was asked for, with the steps made so far saved.
     """
     clock, first = _Clock(progress), progress.step + 1
     for example_ids, features in batches:
@@ -93,8 +97,11 @@ def run_steps(
         last = step == training.steps
         if last or step == 1 or step % training.log_every_steps == 0:
             _log(history, progress, result, float(learning_rate(step - 1)), clock, training.steps)
-        if last or step % training.checkpoint_every_steps == 0:
-            checkpoints.save(progress)
+        stops = termination.is_requested and not last
+        if last or stops or step % training.checkpoint_every_steps == 0:
+            saved = checkpoints.save(progress)
+        if stops:
+            raise TrainingTerminated(step, training.steps, saved)
         if step == first or step % training.log_every_steps == 0:
             clock.mark(step, tokens)
     return progress

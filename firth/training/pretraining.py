@@ -1,5 +1,6 @@
 """Training as a plain function, from rows on disk to a trained model."""
 
+import logging
 import os
 from collections.abc import Sequence
 
@@ -19,6 +20,9 @@ from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.schedules import build_schedule
 from firth.training.step import build_train_step
+from firth.training.termination import TrainingTerminated, termination_deferred
+
+_LOG = logging.getLogger(__name__)
 
 
 def train(
@@ -46,6 +50,7 @@ def train(
         firth.tokenizers.TokenizerMismatchError: if the tokenizer is not what was saved.
         DeviceError: if the devices that the recipe asks for cannot be had.
         NonFiniteLossError: if the loss is infinite or not a number.
+        TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
     """
     prepare_devices(recipe.training)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
@@ -60,9 +65,23 @@ def train(
     batches = _batches(recipe, rows, tokenizer, progress.step)
     step = build_train_step(model, optimizer, recipe.objective.losses, strategy, recipe.seed)
     schedule = build_schedule(recipe.training.optimizer, recipe.training.steps)
+    batches = distribute(strategy, batches)
     try:
-        batches = distribute(strategy, batches)
-        run_steps(step, batches, recipe.training, schedule, checkpoints, history, progress, strategy)
+        with termination_deferred() as termination:
+            run_steps(
+                step,
+                batches,
+                recipe.training,
+                schedule,
+                checkpoints,
+                history,
+                progress,
+                strategy,
+                termination,
+            )
+    except TrainingTerminated as terminated:
+        _LOG.warning("%s", terminated)
+        raise
     finally:
         history.close()
     return model

@@ -44,27 +44,49 @@ def curve(directory):
     return [tuple(line[name] for name in CURVE) for line in read_history(directory)]
 
 
-def start_and_kill(recipe, artifact, run_directory, checkpoint_root, step):
+def start_and_send(number, recipe, artifact, run_directory, checkpoint_root, step):
+    """Returns the process, ended by a signal after a step, and what it wrote on standard error."""
     command = [sys.executable, "-m", "tests.training.train_tiny", recipe.to_json(), artifact, run_directory]
-    process = subprocess.Popen([*command, checkpoint_root])
+    process = subprocess.Popen([*command, checkpoint_root], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
     while len(read_history(run_directory)) < step:
         assert process.poll() is None, "the process ended by itself"
         assert time.monotonic() < deadline, "the process makes no steps"
         time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    process.send_signal(number)
+    _, errors = process.communicate()
+    return process.returncode, errors
 
 
 def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted, tmp_path):
     weights, expected = uninterrupted
     step = random.randint(8, STEPS // 3)
-    start_and_kill(recipe, artifact, tmp_path / "first", tmp_path / "checkpoints", step)
+    places = tmp_path / "first", tmp_path / "checkpoints"
+    status, _ = start_and_send(signal.SIGKILL, recipe, artifact, *places, step)
+    assert status == -signal.SIGKILL
     killed_at = len(read_history(tmp_path / "first"))
     resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
     assert 8 <= killed_at < STEPS
     assert curve(tmp_path / "first")[:killed_at] == expected[:killed_at]
     assert curve(tmp_path / "second") == expected, f"killed at step {killed_at}"
+    for one, other in zip(weights, resumed):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_terminated_saves_says_so_and_goes_on(artifact, recipe, uninterrupted, tmp_path):
+    recipe = recipe.model_copy(
+        update={"training": recipe.training.model_copy(update={"checkpoint_every_steps": STEPS})}
+    )
+    weights, expected = uninterrupted
+    places = tmp_path / "first", tmp_path / "checkpoints"
+    status, errors = start_and_send(signal.SIGTERM, recipe, artifact, *places, random.randint(8, STEPS // 3))
+    assert status == 143
+    terminated_at = len(read_history(tmp_path / "first"))
+    (saved,) = (tmp_path / "checkpoints").glob("*/step-*")
+    assert saved.name == f"step-{terminated_at:010d}" and terminated_at < STEPS
+    assert f"terminated after step {terminated_at} of {STEPS}; the checkpoint {saved} is saved" in errors
+    resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    assert curve(tmp_path / "second") == expected
     for one, other in zip(weights, resumed):
         np.testing.assert_array_equal(one, other)
 

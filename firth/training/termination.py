@@ -1,0 +1,64 @@
+"""SIGTERM, which ends a training between two steps and with a checkpoint."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+
+
+class TrainingTerminated(SystemExit):  # noqa: N818 (an end that was asked for, as SystemExit itself)
+    """SIGTERM came; the steps that were made are saved.
+
+    The process ends with status 143, as the shell reports of processes that end by SIGTERM.
+
+    Attributes:
+        step: Steps that were made.
+        checkpoint: The directory of the checkpoint.
+    """
+
+    def __init__(self, step: int, steps: int, checkpoint: str):
+        super().__init__(128 + signal.SIGTERM)
+        self.step, self.checkpoint = step, checkpoint
+        self.message = (
+            f"terminated after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the same "
+            "command goes on from it"
+        )
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Termination:
+    """Whether SIGTERM has come.
+
+    Example:
+
+    >>> with termination_deferred() as termination:
+    ...     signal.raise_signal(signal.SIGTERM)
+    ...     termination.is_requested
+    True
+    """
+
+    def __init__(self):
+        self.is_requested = False
+
+
+@contextlib.contextmanager
+def termination_deferred() -> Iterator[Termination]:
+    """Keeps SIGTERM from ending the process for as long as the block runs.
+
+    Python lets only the main thread handle signals; in another one, nothing changes.
+    """
+    termination = Termination()
+    if threading.current_thread() is not threading.main_thread():
+        yield termination
+        return
+
+    def request(number, frame):
+        termination.is_requested = True
+
+    previous = signal.signal(signal.SIGTERM, request)
+    try:
+        yield termination
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if previous is None else previous)
