@@ -80,6 +80,9 @@ def loss_plot(history: History, loss: str, unigram_loss: float | None = None) ->
 
     def draw(axes: Axes) -> None:
         axes.plot(*_series(history, f"{loss}_loss"), color=FIRST, linewidth=1.4, label=title)
+        steps, held_out = _series(history, f"held_out_{loss}_loss")
+        if steps:
+            axes.plot(steps, held_out, color=THIRD, marker="o", markersize=3, linewidth=1.2, label="held out")
         if unigram_loss is not None:
             axes.axhline(unigram_loss, color=SECOND, linestyle="--", linewidth=1.2, label="unigram, held out")
         if loss in BINARY:
@@ -98,6 +101,16 @@ def learning_rate_plot(history: History) -> str:
         axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
 
     return plot("learning-rate", "Learning rate by step", draw)
+
+
+def gradient_norm_plot(history: History) -> str:
+    """Returns the global norm of the gradient by step, before clipping."""
+
+    def draw(axes: Axes) -> None:
+        axes.plot(*_series(history, "gradient_norm"), color=FIRST, linewidth=1.2)
+        axes.set(xlabel="step", ylabel="norm of the gradient", yscale="log")
+
+    return plot("gradient-norm", "Norm of the gradient by step", draw)
 
 
 def speed_plot(history: History) -> str:

@@ -138,6 +138,7 @@ def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str
     return {
         **drawn,
         "Learning rate": plots.learning_rate_plot(record.history),
+        "Norm of the gradient": plots.gradient_norm_plot(record.history),
         "Non-padding tokens per second": plots.speed_plot(record.history),
     }
 

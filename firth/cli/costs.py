@@ -2,7 +2,14 @@
 
 from firth.analysis.quantities import bytes_text
 from firth.recipes import Recipe
-from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
+from firth.recipes.counting import (
+    memory_bytes,
+    parameter_counts,
+    training_flops,
+    training_flops_per_step,
+    training_tokens,
+)
+from firth.recipes.stages import RunStage, stages_of
 
 _TOTALS = ("total", "total_with_heads")
 
@@ -17,7 +24,6 @@ def cost_lines(recipe: Recipe) -> list[str]:
     parameters: 109,482,240; 110,106,428 in training, with the objective's heads
     """
     counts, memory = parameter_counts(recipe), memory_bytes(recipe)
-    flops, steps = training_flops_per_step(recipe), recipe.training.steps
     parts = (f"{name} {count:,}" for name, count in counts.items() if name not in _TOTALS)
     held = (f"{name} {bytes_text(size)}" for name, size in memory.items() if name != "total")
     total, trained = counts["total"], counts["total_with_heads"]
@@ -25,10 +31,20 @@ def cost_lines(recipe: Recipe) -> list[str]:
     return [
         f"parameters: {total:,}{heads}",
         f"  {', '.join(parts)}",
-        f"training: {flops:.3g} FLOPs a step, {flops * steps:.3g} in {steps:,} steps",
+        f"training: {training_flops(recipe):.3g} FLOPs and {training_tokens(recipe):,} tokens, padding "
+        f"included, in {recipe.training.steps:,} steps",
+        *(f"  {_stage_text(stage)}" for stage in stages_of(recipe)),
         f"memory in training: about {bytes_text(memory['total'])}",
         f"  {', '.join(held)}",
     ]
+
+
+def _stage_text(stage: RunStage) -> str:
+    rows, length = stage.recipe.training.batch_size, stage.recipe.sequences.length
+    flops = training_flops_per_step(stage.recipe)
+    return (
+        f"{stage.end - stage.start:,} steps of {rows:,} rows of {length:,} tokens, {flops:.3g} FLOPs a step"
+    )
 
 
 def count_text(count: int) -> str:

@@ -52,15 +52,29 @@ def component_line(event: Event) -> str:
 
 
 def training_text(event: Event) -> str:
-    """Returns loss, speed and time left.
+    """Returns the loss, and speed and time left once they are known.
 
     Example:
 
     >>> training_text({"loss": 6.1234, "tokens_per_second": 5210.4, "eta_seconds": 130.0})
     'loss 6.123, 5,210 tokens/s, 2 min 10 s left'
     """
-    left = seconds_text(event["eta_seconds"])
-    return f"loss {event['loss']:.3f}, {event['tokens_per_second']:,.0f} tokens/s, {left} left"
+    loss = f"loss {event['loss']:.3f}"
+    if event["eta_seconds"] is None:
+        return loss
+    return f"{loss}, {event['tokens_per_second']:,.0f} tokens/s, {seconds_text(event['eta_seconds'])} left"
+
+
+def estimate_text(event: Event) -> str:
+    """Returns how long the training will take.
+
+    Example:
+
+    >>> estimate_text({"steps": 20_000, "seconds": 11400.0, "tokens_per_second": 12_000.0})
+    'about 3 h 10 min for 20,000 steps, 12,000 tokens/s'
+    """
+    long = seconds_text(event["seconds"])
+    return f"about {long} for {event['steps']:,} steps, {event['tokens_per_second']:,.0f} tokens/s"
 
 
 def changes_text(event: Event) -> str:
@@ -86,6 +100,8 @@ class PlainLines:
         """Draws one event."""
         if event["kind"] == "changes":
             self._console.print(changes_text(event))
+        elif event["kind"] == "estimate":
+            self._console.print(f"       {estimate_text(event)}")
         elif event["kind"] == "training":
             self._draw_training(event)
         elif event["state"] != "running":
@@ -128,6 +144,9 @@ class LiveLines:
         """Draws one event."""
         if event["kind"] == "changes":
             self._progress.console.print(changes_text(event))
+            return
+        if event["kind"] == "estimate":
+            self._progress.console.print(f"       {estimate_text(event)}")
             return
         if event["kind"] == "training":
             self._update_training(event)

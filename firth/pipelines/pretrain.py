@@ -23,6 +23,7 @@ from firth.evaluation import build_eval_config
 from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
 from firth.pipelines.corpus import IN_PROCESS_BEAM, assemble, corpus_components
 from firth.recipes import Evaluation, Recipe
+from firth.recipes.stages import stages_of
 
 RUN_FN = "firth.training.run_fn.run_fn"
 BLESSED_BY_TFX = tfx.dsl.experimental.LatestBlessedModelStrategy
@@ -101,6 +102,11 @@ def _corpus(recipe: Recipe) -> dict:
         raw_length=recipe.objective.raw_length(recipe.sequences),
         mixture=recipe.mixture,
         sources=[source.name for source in recipe.sources],
+        stages={
+            stage.sequences.length: stage.objective.raw_length(stage.sequences)
+            for _, _, stage in stages_of(recipe)
+            if stage.sequences.length != recipe.sequences.length
+        },
     )
     return {**corpus, "tokenizer": tokenizer, "sequences": sequences}
 

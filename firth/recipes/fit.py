@@ -21,6 +21,7 @@ from firth.recipes.masking import (
 )
 from firth.recipes.mixture import AsIs, WeightedMixture
 from firth.recipes.model import MaskedTransformer
+from firth.recipes.stages import stages_of
 
 if TYPE_CHECKING:
     from firth.recipes.recipe import Recipe
@@ -38,6 +39,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _boundary(recipe)
     yield from _generator(recipe)
     yield from _carried_state(recipe)
+    yield from _stages(recipe)
     yield from _names(recipe)
     yield from _named_sources(recipe)
     yield from _mixture(recipe)
@@ -126,6 +128,20 @@ def _carried_state(recipe: "Recipe") -> Iterator[str]:
             f"training.strategy: {recipe.training.strategy} does not work with model.carry_state: true, "
             "whose state belongs to the rows of one device"
         )
+
+
+def _stages(recipe: "Recipe") -> Iterator[str]:
+    known = {*_lengths(recipe), *_tokenizer(recipe)}
+    earlier = recipe.training.earlier_stages
+    for number, stage in enumerate(earlier):
+        if stage.max_predictions and not hasattr(recipe.objective, "max_predictions"):
+            yield f"training.earlier_stages.{number}.max_predictions: {recipe.objective.kind} has no such key"
+    for number, (_, _, changed) in enumerate(stages_of(recipe)[:-1]):
+        for line in (*_lengths(changed), *_tokenizer(changed)):
+            if line not in known:
+                yield f"training.earlier_stages.{number}: {line}"
+    if earlier and recipe.model.kind == "bilstm" and recipe.model.carry_state:
+        yield "training.earlier_stages: they do not work with model.carry_state: true: batches differ"
 
 
 def _names(recipe: "Recipe") -> Iterator[str]:

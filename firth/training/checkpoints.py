@@ -37,9 +37,10 @@ def run_key(recipe: Recipe, data_digest: str, tokenizer_digest: str) -> str:
     """Returns the name under which the checkpoints of a run are kept.
 
     It changes with everything that makes the weights what they are: seed, tokenizer, sequences, objective,
-    model and training of the recipe, and the content of the rows. How often to log or to save does not.
+    model and training of the recipe, and the content of the rows. How often to log, to save or to measure
+    held-out losses does not.
     """
-    incidental = {"checkpoint_every_steps", "log_every_steps"}
+    incidental = {"checkpoint_every_steps", "log_every_steps", "eval_every_steps", "eval_rows"}
     parts = {
         "format": _FORMAT,
         "seed": recipe.seed,

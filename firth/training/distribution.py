@@ -48,11 +48,12 @@ def build_strategy(training: Training) -> tf.distribute.Strategy:
         raise DeviceError(
             f"training.replicas: {replicas}, but this machine has {len(devices)} {kind} devices"
         )
-    if training.batch_size % replicas:
-        raise DeviceError(
-            f"training.batch_size: {training.batch_size} cannot be divided among {replicas} replicas; "
-            "set training.replicas"
-        )
+    for batch_size in training.batch_sizes:
+        if batch_size % replicas:
+            raise DeviceError(
+                f"training.batch_size: {batch_size} cannot be divided among {replicas} replicas; "
+                "set training.replicas"
+            )
     return tf.distribute.MirroredStrategy(devices[:replicas])
 
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 # What a line says of how far the run has come, beside what is drawn over the steps.
 _PROGRESS = ("step", "tokens", "seconds")
 HISTORY_FILE = "history.jsonl"
+SAMPLES = "samples"
 
 
 class History:
@@ -49,8 +50,15 @@ class History:
 
     def _write_scalars(self, line):
         with self._writer.as_default(step=line["step"]):
-            for name in line.keys() - set(_PROGRESS):
-                tf.summary.scalar(name, line[name])
+            for name in line.keys() - {*_PROGRESS, SAMPLES}:
+                if line[name] is not None:
+                    tf.summary.scalar(name, line[name])
+            if line.get(SAMPLES):
+                tf.summary.text(SAMPLES, [_sample_text(sample) for sample in line[SAMPLES]])
+
+
+def _sample_text(sample) -> str:
+    return f"{sample['text']} -> {', '.join(sample['proposed'])} ({sample['answer']})"
 
 
 def read_history(directory: str) -> list[dict]:

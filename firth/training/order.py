@@ -11,7 +11,7 @@ from firth import features
 from firth.training.rows import Rows
 
 # Kept apart, so that equal numbers in different roles do not give equal draws.
-_PERMUTATION, _PARTNER, _OBJECTIVE, _NOISE = 1, 2, 3, 4
+_PERMUTATION, _PARTNER, _OBJECTIVE, _NOISE, _STAGE = 1, 2, 3, 4, 5
 
 
 def mix(*values) -> np.ndarray:
@@ -60,6 +60,17 @@ def shuffled_rows(places, rows: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
         index=places % rows, seed=seeds, max_index=ones * (rows - 1), rounds=4
     )
     return indices, epochs
+
+
+def stage_seed(seed: int, number: int) -> int:
+    """Returns the seed of a run's stage, counted from 0; the first one has the recipe's.
+
+    Example:
+
+    >>> stage_seed(42, 0), stage_seed(42, 1) == stage_seed(42, 2)
+    (42, False)
+    """
+    return int(mix(seed, _STAGE, number).astype(np.int64)) if number else seed
 
 
 def objective_seeds(seed: int, epochs, example_ids) -> np.ndarray:

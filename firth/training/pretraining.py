@@ -1,5 +1,6 @@
 """Training as a plain function, from rows on disk to a trained model."""
 
+import functools
 import logging
 import os
 from collections.abc import Sequence
@@ -8,14 +9,18 @@ import keras
 
 from firth.models import build_pretraining_model
 from firth.objectives import OBJECTIVES
+from firth.recipes.counting import training_flops_per_step
 from firth.recipes.recipe import Recipe
+from firth.recipes.stages import rows_folder, stages_of
 from firth.tokenizers import load_tokenizer
 from firth.training.checkpoints import Checkpoints, run_key
 from firth.training.distribution import build_strategy, distribute, prepare_devices
+from firth.training.held_out import HeldOut
 from firth.training.history import History
 from firth.training.input_pipeline import training_batches
-from firth.training.loop import run_steps
+from firth.training.loop import Loop
 from firth.training.optimizers import build_optimizer
+from firth.training.order import stage_seed
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.schedules import build_schedule
@@ -31,6 +36,7 @@ def train(
     tokenizer_directory: str,
     model_run_directory: str,
     checkpoint_root: str,
+    eval_files: Sequence[str] = (),
 ) -> keras.Model:
     """Trains the recipe's model, going on from the newest checkpoint of the same recipe and data.
 
@@ -41,6 +47,8 @@ def train(
         model_run_directory: Gets `history.jsonl` and TensorBoard's files.
         checkpoint_root: Gets the checkpoints, in a directory for each recipe and data, and the rows in a
             form for random access. Only one process at a time may use it.
+        eval_files: Patterns of row files for the held-out losses of `eval_every_steps`; without, none is
+            measured.
 
     Returns:
         The model, after `recipe.training.steps` steps.
@@ -54,37 +62,48 @@ def train(
     """
     prepare_devices(recipe.training)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
-    rows = open_rows(recipe, train_files, checkpoint_root)
+    stages = stages_of(recipe)
+    rows = [open_stage_rows(recipe, stage.recipe, train_files, checkpoint_root) for stage in stages]
     strategy = build_strategy(recipe.training)
     model, optimizer = _build(recipe, strategy)
     variables = [v.value for v in [*model.variables, *optimizer.variables]]
-    key = run_key(recipe, rows.digest, tokenizer.digest)
+    key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
     checkpoints = Checkpoints(os.path.join(checkpoint_root, key), variables)
     progress = checkpoints.restore()
     history = History(checkpoints.directory, model_run_directory, progress.step)
-    batches = _batches(recipe, rows, tokenizer, progress.step)
-    step = build_train_step(model, optimizer, recipe.objective.losses, strategy, recipe.seed)
-    schedule = build_schedule(recipe.training.optimizer, recipe.training.steps)
-    batches = distribute(strategy, batches)
     try:
         with termination_deferred() as termination:
-            run_steps(
-                step,
-                batches,
+            loop = Loop(
+                build_train_step(model, optimizer, recipe.objective.losses, strategy, recipe.seed),
                 recipe.training,
-                schedule,
+                build_schedule(recipe.training.optimizer, recipe.training.steps),
                 checkpoints,
                 history,
-                progress,
                 strategy,
                 termination,
+                HeldOut(model, tokenizer, recipe, eval_files),
             )
+            _run_stages(loop, stages, rows, tokenizer, progress)
     except TrainingTerminated as terminated:
         _LOG.warning("%s", terminated)
         raise
     finally:
         history.close()
     return model
+
+
+def _run_stages(loop, stages, rows, tokenizer, progress):
+    for number, (stage, of_stage) in enumerate(zip(stages, rows, strict=True)):
+        if progress.step < stage.end:
+            batches = distribute(loop.strategy, _batches(number, stage, of_stage, tokenizer, progress.step))
+            progress = loop.run(batches, progress, functools.partial(_left, stages[number:]))
+
+
+def _left(stages, step):
+    """Returns how many steps of the first stage take as long as the run after `step`, by their FLOPs."""
+    first = training_flops_per_step(stages[0].recipe)
+    later = ((end - start) * training_flops_per_step(recipe) for start, end, recipe in stages[1:])
+    return stages[0].end - step + sum(later) / first
 
 
 def load_recipe_tokenizer(recipe: Recipe, directory: str):
@@ -104,15 +123,38 @@ def load_recipe_tokenizer(recipe: Recipe, directory: str):
 
 
 def open_rows(recipe: Recipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
-    """Returns the training rows, read once and kept under `checkpoint_root`."""
+    """Returns the training rows of the last stage, read once and kept under `checkpoint_root`."""
+    return open_stage_rows(recipe, recipe, train_files, checkpoint_root)
+
+
+def open_stage_rows(recipe: Recipe, stage: Recipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
+    """Returns the training rows of a stage, read once and kept under `checkpoint_root`.
+
+    Args:
+        recipe: The run's.
+        stage: The stage's; see `firth.recipes.stages`.
+        train_files: Patterns of the last stage's row files, beside which SequenceGen keeps the others.
+        checkpoint_root: Of the run.
+    """
     limits = RowLimits(
-        raw_length=recipe.objective.raw_length(recipe.sequences),
-        special_tokens=recipe.objective.special_tokens,
-        max_documents=recipe.sequences.max_documents,
-        vocabulary_size=recipe.tokenizer.vocabulary_size,
-        max_characters=recipe.tokenizer.max_characters,
+        raw_length=stage.objective.raw_length(stage.sequences),
+        special_tokens=stage.objective.special_tokens,
+        max_documents=stage.sequences.max_documents,
+        vocabulary_size=stage.tokenizer.vocabulary_size,
+        max_characters=stage.tokenizer.max_characters,
     )
-    return read_rows(train_files, os.path.join(checkpoint_root, "rows"), limits)
+    if stage.sequences.length == recipe.sequences.length:
+        return read_rows(train_files, os.path.join(checkpoint_root, "rows"), limits)
+    folder = rows_folder(stage.sequences.length)
+    patterns = [_in_folder(pattern, folder) for pattern in train_files]
+    return read_rows(patterns, os.path.join(checkpoint_root, folder), limits)
+
+
+def _in_folder(pattern: str, folder: str) -> str:
+    """`<artifact>/Split-train/*` to `<artifact>/<folder>/Split-train/*`."""
+    split, files = os.path.split(pattern)
+    artifact, split = os.path.split(split)
+    return os.path.join(artifact, folder, split, files)
 
 
 def _build(recipe, strategy):
@@ -123,14 +165,15 @@ def _build(recipe, strategy):
     return model, optimizer
 
 
-def _batches(recipe, rows, tokenizer, start_step):
-    objective = OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, tokenizer)
+def _batches(number, stage, rows, tokenizer, step):
+    """Returns the batches from `step` of the run to the end of the stage."""
+    recipe = stage.recipe
     return training_batches(
         rows,
-        objective,
-        recipe.seed,
+        OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, tokenizer),
+        stage_seed(recipe.seed, number),
         recipe.training.batch_size,
-        start_step,
-        recipe.training.steps,
+        step - stage.start,
+        stage.end - stage.start,
         partners=recipe.objective.uses_partner,
     )

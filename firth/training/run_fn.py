@@ -16,9 +16,10 @@ def run_fn(fn_args) -> None:
 
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
-            artifact of SequenceGen, which also holds `tokenizer/`), `serving_model_dir`, `model_run_dir`
-            (the curve), and of `custom_config`: `recipe`, the recipe as JSON, and `checkpoint_root`, a
-            directory that outlives the run so that it can go on after a kill, or "" for none.
+            artifact of SequenceGen, which also holds `tokenizer/`), `eval_files`, `serving_model_dir`,
+            `model_run_dir` (the curve), and of `custom_config`: `recipe`, the recipe as JSON, and
+            `checkpoint_root`, a directory that outlives the run so that it can go on after a kill, or "" for
+            none.
 
     Raises:
         ValueError: if `custom_config` lacks a key.
@@ -31,7 +32,9 @@ def run_fn(fn_args) -> None:
     recipe = Recipe.from_json(config["recipe"])
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
     tokenizer_directory = find_tokenizer(fn_args.train_files)
-    model = train(recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root)
+    model = train(
+        recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root, fn_args.eval_files
+    )
     counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 
-class TrainingTerminated(SystemExit):  # noqa: N818 (an end that was asked for, as SystemExit itself)
+class TrainingTerminated(SystemExit):
     """SIGTERM came; the steps that were made are saved.
 
     The process ends with status 143, as the shell reports of processes that end by SIGTERM.
@@ -20,8 +20,8 @@ class TrainingTerminated(SystemExit):  # noqa: N818 (an end that was asked for, 
         super().__init__(128 + signal.SIGTERM)
         self.step, self.checkpoint = step, checkpoint
         self.message = (
-            f"terminated after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the same "
-            "command goes on from it"
+            f"terminated after step {step:,} of {steps:,}; the checkpoint {checkpoint} is saved, and the "
+            "same command goes on from it"
         )
 
     def __str__(self) -> str:

@@ -18,10 +18,11 @@ EVENTS = [
             "steps": 100,
             "loss": 6.5,
             "tokens_per_second": 5210.0,
-            "eta_seconds": 9.0,
+            "eta_seconds": None if step == 1 else 9.0,
         }
         for step in range(1, 101)
     ),
+    {"kind": "estimate", "steps": 20_000, "seconds": 11_400.0, "tokens_per_second": 12_000.0},
     {"kind": "component", "name": "Trainer", "state": "finished", "seconds": 75.0, "peak_bytes": 2e9},
     {"kind": "component", "name": "Pusher", "state": "running"},
     {"kind": "component", "name": "Pusher", "state": "failed", "seconds": 1.0, "peak_bytes": 1e9},
@@ -43,6 +44,7 @@ def test_each_component_has_its_line(live):
     for expected in (
         "changed a.b: [1], in this folder's last run [2]",
         "cached Curator",
+        "about 3 h 10 min for 20,000 steps, 12,000 tokens/s",
         "done Trainer 1 min 15 s 2.0 GB",
         "failed Pusher 1.0 s 1.0 GB",
     ):

@@ -71,12 +71,12 @@ def write_rows(path, rows) -> None:
             writer.write(example.SerializeToString())
 
 
-def write_split(directory, count: int = 30, shards: int = 2) -> list[str]:
-    """Writes a training split in shards, and returns its patterns."""
+def write_split(directory, count: int = 30, shards: int = 2, split: str = "train", first: int = 0):
+    """Writes a split in shards, the training split where no other is named, and returns its patterns."""
     for shard in range(shards):
-        rows = [raw_row(index) for index in range(shard, count, shards)]
-        write_rows(os.path.join(directory, "Split-train", f"data-{shard:05d}.gz"), rows)
-    return [os.path.join(directory, "Split-train", "*")]
+        rows = [raw_row(index) for index in range(first + shard, first + count, shards)]
+        write_rows(os.path.join(directory, f"Split-{split}", f"data-{shard:05d}.gz"), rows)
+    return [os.path.join(directory, f"Split-{split}", "*")]
 
 
 def write_artifact(directory, count: int = 30) -> list[str]:

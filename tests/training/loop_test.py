@@ -69,17 +69,22 @@ def test_history_progress_and_token_count(artifact, tmp_path, caplog):
         [(features["document_ids"] > 0).sum() for _, features in batches(recipe, artifact, tmp_path)]
     )
     assert [line["tokens"] for line in lines] == [tokens[line["step"] - 1] for line in lines]
+    # The first step compiles, and says nothing of the speed.
+    assert lines[0]["tokens_per_second"] is None
+    assert all(line["tokens_per_second"] > 0 for line in lines[1:])
     for line in lines:
         assert line["loss"] == pytest.approx(line["mlm_loss"] + line["nsp_loss"], rel=1e-6)
-        assert line["tokens_per_second"] > 0
     assert [line["learning_rate"] for line in lines][:2] == pytest.approx([0.005, 0.01])
     assert all(one["seconds"] < other["seconds"] for one, other in itertools.pairwise(lines))
     events = [record.firth for record in caplog.records if record.name == "firth.progress"]
-    assert [(event["kind"], event["step"], event["steps"]) for event in events] == [
-        ("training", step, 7) for step in (1, 3, 6, 7)
-    ]
-    assert set(events[0]) == {"kind", "step", "steps", "loss", "tokens_per_second", "eta_seconds"}
-    assert events[-1]["eta_seconds"] == 0
+    (estimate,) = [event for event in events if event["kind"] == "estimate"]
+    assert set(estimate) == {"kind", "steps", "seconds", "tokens_per_second"}
+    assert estimate["steps"] == 1
+    training = [event for event in events if event["kind"] == "training"]
+    assert [(event["step"], event["steps"]) for event in training] == [(step, 7) for step in (1, 3, 6, 7)]
+    assert set(training[0]) == {"kind", "step", "steps", "loss", "tokens_per_second", "eta_seconds"}
+    assert [event["eta_seconds"] is None for event in training] == [True, False, False, False]
+    assert training[-1]["eta_seconds"] == 0
 
 
 def test_mixed_bfloat16_learns_as_well(artifact, tmp_path):

@@ -1,7 +1,8 @@
 """The declaration of SequenceGen."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from tfx import types
 from tfx.dsl.components.base import base_beam_component, executor_spec
@@ -25,6 +26,7 @@ class SequenceGenSpec(ComponentSpec):
         "raw_length": ExecutionParameter(type=int),
         "mixture": ExecutionParameter(type=str),
         "sources": ExecutionParameter(type=str),
+        "stages": ExecutionParameter(type=str),
     }
     INPUTS = {  # noqa: RUF012
         "documents": ChannelParameter(type=standard_artifacts.Examples),
@@ -44,12 +46,14 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         raw_length: Most tokens of a row before the objective adds any or takes some out.
         mixture: The part of the recipe: how much of the train split is of which source.
         sources: Names of all sources of the recipe, so that a mixture misses those that have nothing left.
+        stages: Most raw tokens of a row by the length of rows, for each other length that is trained on.
 
     Outputs:
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
             a partner row. Beside the splits stand `tokenizer/`, a copy of the tokenizer, and
             `sequence_counts.json`, and of a mixture `mixture_report.json` (see
-            `firth.corpus.mixture_report`). Custom property: `tokenizer_digest`.
+            `firth.corpus.mixture_report`). Rows of each length of `stages` stand in a folder of their own,
+            with a split `train` alone; see `firth.recipes.stages`. Custom property: `tokenizer_digest`.
     """
 
     SPEC_CLASS = SequenceGenSpec
@@ -64,6 +68,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         raw_length: int,
         mixture: AnyMixture = _AS_IS,
         sources: Sequence[str] = (),
+        stages: Mapping[int, int] = MappingProxyType({}),
     ):
         spec = SequenceGenSpec(
             documents=examples,
@@ -73,6 +78,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
             raw_length=raw_length,
             mixture=mixture.to_json(),
             sources=json.dumps([] if isinstance(mixture, AsIs) else list(sources)),
+            stages=json.dumps(dict(sorted(stages.items()))),
             examples=types.Channel(type=standard_artifacts.Examples),
         )
         super().__init__(spec=spec)

@@ -10,7 +10,9 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth.corpus import make_sequences
+from firth.corpus.split import TRAIN
 from firth.recipes.mixture import mixture_from_json
+from firth.recipes.stages import rows_folder
 from firth.recipes.tokenizer import Sequences
 from firth.tokenizers import load_tokenizer
 
@@ -26,7 +28,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Args:
             input_dict: `documents` and `tokenizer`.
             output_dict: `examples`, which get the custom property `tokenizer_digest`.
-            exec_properties: `sequences`, `mixture` and `sources` as JSON, `special_tokens` and `raw_length`.
+            exec_properties: `sequences`, `mixture`, `sources` and `stages` as JSON, `special_tokens` and
+                `raw_length`.
 
         Raises:
             firth.corpus.MixtureError: if the mixture cannot be had.
@@ -47,19 +50,30 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         examples.set_string_custom_property("tokenizer_digest", digest)
 
     def _make_rows(self, documents, examples, tokenizer_folder: str, exec_properties) -> None:
+        sequences = Sequences.from_json(exec_properties["sequences"])
         read, written = _split_folders(documents), _split_folders(examples)
-        make_sequences(
-            self._make_beam_pipeline,
-            {split: io_utils.all_files_pattern(folder) for split, folder in read.items()},
-            tokenizer_folder,
-            Sequences.from_json(exec_properties["sequences"]),
-            exec_properties["special_tokens"],
-            exec_properties["raw_length"],
-            written,
-            examples.uri,
-            mixture_from_json(exec_properties["mixture"]),
-            json.loads(exec_properties["sources"]),
-        )
+        patterns = {split: io_utils.all_files_pattern(folder) for split, folder in read.items()}
+
+        def make(patterns, sequences, raw_length, folders, counts_folder):
+            make_sequences(
+                self._make_beam_pipeline,
+                patterns,
+                tokenizer_folder,
+                sequences,
+                exec_properties["special_tokens"],
+                raw_length,
+                folders,
+                counts_folder,
+                mixture_from_json(exec_properties["mixture"]),
+                json.loads(exec_properties["sources"]),
+            )
+
+        make(patterns, sequences, exec_properties["raw_length"], written, examples.uri)
+        for length, raw_length in json.loads(exec_properties["stages"]).items():
+            folder = os.path.join(examples.uri, rows_folder(int(length)))
+            train = os.path.join(folder, os.path.basename(written[TRAIN]))
+            changed = sequences.model_copy(update={"length": int(length)})
+            make({TRAIN: patterns[TRAIN]}, changed, raw_length, {TRAIN: train}, folder)
 
 
 def _split_folders(examples) -> dict[str, str]:

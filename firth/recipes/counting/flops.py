@@ -4,10 +4,32 @@ from firth.recipes.counting.backbone_work import BACKBONES
 from firth.recipes.counting.head_work import head_work
 from firth.recipes.counting.lengths import lengths_of
 from firth.recipes.recipe import Recipe
+from firth.recipes.stages import stages_of
+
+
+def training_flops(recipe: Recipe) -> int:
+    """Returns the floating point operations of the whole training, the stages added up."""
+    stages = stages_of(recipe)
+    return sum((end - start) * training_flops_per_step(stage) for start, end, stage in stages)
+
+
+def training_tokens(recipe: Recipe) -> int:
+    """Returns the places of all rows that are read in training, padding among them.
+
+    Example:
+
+    >>> from firth.recipes.loading import load_recipe
+    >>> training_tokens(load_recipe("bert_base"))
+    131072000000
+    """
+    return sum(
+        (end - start) * stage.training.batch_size * stage.sequences.length
+        for start, end, stage in stages_of(recipe)
+    )
 
 
 def training_flops_per_step(recipe: Recipe) -> int:
-    """Returns the floating point operations of one optimizer step over the whole batch.
+    """Returns the floating point operations of one optimizer step over the whole batch, in the last stage.
 
     Counted are the matmuls, a multiply and an add as two, forward once and backward twice: attention over
     whole rows (scores that packing or causality masks are counted as if computed), the vocabulary projection

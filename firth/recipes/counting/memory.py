@@ -3,6 +3,7 @@
 from firth.recipes.counting.activations import activation_bytes
 from firth.recipes.counting.parameters import parameter_counts
 from firth.recipes.recipe import Recipe
+from firth.recipes.stages import stages_of
 
 _FLOAT32 = 4
 
@@ -12,7 +13,7 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
 
     `weights`, `gradients` and `moments` are float32 under either precision, and exact: AdamW and LAMB keep
     two of each weight, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass
-    keeps for the backward pass over one batch, in the compute dtype; see
+    keeps for the backward pass over one batch, of the stage that needs most, in the compute dtype; see
     `firth.recipes.counting.activations`. The peak lies above the sum by what the largest single operation
     needs. All replicas are counted together for activations, one for the rest.
 
@@ -28,6 +29,8 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
         "weights": _FLOAT32 * parameters,
         "gradients": _FLOAT32 * parameters,
         "moments": recipe.training.optimizer.slots * _FLOAT32 * parameters,
-        "activations": recipe.training.batch_size * activation_bytes(recipe),
+        "activations": max(
+            stage.training.batch_size * activation_bytes(stage) for _, _, stage in stages_of(recipe)
+        ),
     }
     return {**counts, "total": sum(counts.values())}

@@ -1,0 +1,30 @@
+"""Wall time and speed of a training."""
+
+import time
+
+from firth.training.checkpoints import Progress
+
+
+class Clock:
+    """Wall time and tokens of this start. Before its first step has compiled, it knows no speed."""
+
+    def __init__(self, progress: Progress):
+        self._start, self._before = time.monotonic(), progress.seconds
+        self._mark: tuple[float, int, int] | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Of training so far, over all starts."""
+        return self._before + time.monotonic() - self._start
+
+    def mark(self, step: int, tokens: int) -> None:
+        """Starts a new stretch, over which the speed is measured next."""
+        self._mark = (time.monotonic(), step, tokens)
+
+    def speed(self, step: int, tokens: int) -> tuple[float, float] | None:
+        """Returns tokens a second and seconds a step since the last mark, None where no step is behind it."""
+        if self._mark is None or step == self._mark[1]:
+            return None
+        then, step_then, tokens_then = self._mark
+        seconds = max(time.monotonic() - then, 1e-9)
+        return (tokens - tokens_then) / seconds, seconds / (step - step_then)

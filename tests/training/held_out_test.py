@@ -1,0 +1,101 @@
+"""Held-out losses during training are the model's own, and the same after a resume."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth import features
+from firth.models import example_sums, total_loss
+from firth.objectives import MaskedLMObjective
+from firth.tokenizers import load_tokenizer
+from firth.training import read_history, train
+from firth.training.history import History
+from firth.training.row_files import read_rows
+from tests.training.artifacts import LIMITS, tiny_recipe, write_artifact, write_split
+
+ROWS = 10
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("artifact")
+    return directory, write_artifact(directory), write_split(directory, 16, split="eval", first=100)
+
+
+def run(artifact, directory, name):
+    folder, train_files, eval_files = artifact
+    recipe = tiny_recipe(steps=9, eval_every_steps=3, eval_rows=ROWS, checkpoint_every_steps=2)
+    places = str(directory / name), str(directory / "checkpoints")
+    return recipe, train(recipe, train_files, str(folder / "tokenizer"), *places, eval_files)
+
+
+@pytest.fixture(scope="module")
+def trained(artifact, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("whole")
+    return (*run(artifact, directory, "run"), directory / "run")
+
+
+def held_out(directory):
+    return [
+        {key: line.get(key) for key in ("step", "held_out_loss", "samples")}
+        for line in read_history(directory)
+    ]
+
+
+def test_the_last_loss_is_that_of_the_model(artifact, trained, tmp_path):
+    """Of the first rows, with the masks that the Evaluator draws."""
+    recipe, model, directory = trained
+    records = [r for path in sorted((artifact[0] / "Split-eval").iterdir()) for r in records_of(path)][:ROWS]
+    with tf.io.TFRecordWriter(str(tmp_path / "rows")) as writer:
+        for record in records:
+            writer.write(record)
+    rows = read_rows([str(tmp_path / "rows")], str(tmp_path / "cache"), LIMITS).take(np.arange(ROWS))
+    objective = MaskedLMObjective(
+        recipe.objective, recipe.sequences, load_tokenizer(str(artifact[0] / "tokenizer"))
+    )
+    seeds = np.stack([np.full(ROWS, recipe.seed), rows[features.EXAMPLE_ID]], axis=1)
+    nobody = {name: np.zeros_like(value) for name, value in rows.items()}
+    examples = tf.data.Dataset.from_tensor_slices((rows, nobody, seeds)).map(objective).batch(ROWS)
+    expected = total_loss(example_sums(model(next(iter(examples)), training=False)), recipe.objective.losses)
+    line = read_history(directory)[-1]
+    assert line["held_out_loss"] == pytest.approx(float(expected["loss"]), rel=1e-5)
+    assert line["held_out_mlm_loss"] == pytest.approx(float(expected["mlm_loss"]), rel=1e-5)
+
+
+def records_of(path):
+    return list(tf.data.TFRecordDataset(str(path), "GZIP").as_numpy_iterator())
+
+
+def test_losses_and_samples_stand_in_history_and_summaries(trained):
+    _, _, directory = trained
+    lines = held_out(directory)
+    assert [line["step"] for line in lines if line["held_out_loss"] is not None] == [3, 6, 9]
+    for line in lines[2::3]:
+        assert len(line["samples"]) == 3
+        for sample in line["samples"]:
+            assert sample["text"].count("[MASK]") == 1 and sample["answer"].startswith("w")
+            assert len(sample["proposed"]) == 3
+    (events,) = directory.glob("events.out.tfevents.*")
+    found = {
+        (event.step, value.tag)
+        for event in tf.compat.v1.train.summary_iterator(str(events))
+        for value in event.summary.value
+    }
+    assert {(3, "held_out_loss"), (3, "held_out_mlm_loss"), (3, "samples"), (1, "gradient_norm")} <= found
+    assert (2, "held_out_loss") not in found
+
+
+def test_the_same_after_a_resume(artifact, trained, tmp_path, monkeypatch):
+    append = History.append
+
+    def stop(self, line):
+        append(self, line)
+        if line["step"] == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(History, "append", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(artifact, tmp_path, "first")
+    monkeypatch.undo()
+    run(artifact, tmp_path, "second")
+    assert held_out(tmp_path / "second") == held_out(trained[2])
