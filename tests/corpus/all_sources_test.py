@@ -213,6 +213,7 @@ def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
         if not isinstance(each, Document):
             assert each.reason
             assert each.file == str(path)
+            assert each.line >= 0
             each.to_json()
     assert records
     return collections.Counter(getattr(each, "reason", "document") for each in records)

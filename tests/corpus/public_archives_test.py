@@ -1,0 +1,83 @@
+"""Archives of warcio's and resiliparse's test suites: every page is read, or its rejection says why not.
+
+FIRTH_WARC_FILES names a folder of the files in warcio's `test/data` and resiliparse's `tests/data`.
+"""
+
+import collections
+import os
+import pathlib
+
+import pytest
+
+from firth.corpus.document import Document
+from firth.corpus.sources import SOURCES, list_files
+from tests.corpus.source_files import FILES
+
+# Documents and rejections. Where warcio 1.8 or fastwarc 2.0 read more or fewer pages, it is said why.
+ARCHIVES: dict[str, dict[str, int]] = {
+    # Its last record says that it has 1 byte; the others say -1 or `abc`. warcio yields three empty ones.
+    "bad.arc": {"malformed_header": 3, "no_http_status": 1},
+    "block-sized-records.warc": {"not_a_response": 3},
+    "block-sized-records.warc.gz": {"not_a_response": 3},
+    # warcio does not read lz4.
+    "block-sized-records.warc.lz4": {"not_a_response": 3},
+    # Both peers yield the page as far as it goes.
+    "clipped.warc.gz": {"truncated_gzip": 1},
+    # fastwarc reads no HTTP header of LF alone.
+    "clueweb-quirk.warc.gz": {"document": 29},
+    # warcio refuses records that share a gzip stream.
+    "example-bad-non-chunked.warc.gz": {"document": 1, "not_a_response": 1},
+    "example-bad.warc.gz.bad": {"document": 1, "not_a_response": 1, "not_successful": 1},
+    "example-digest.warc": {"empty": 1},
+    "example-iana.org-chunked.warc": {"document": 1},
+    "example-resource.warc.gz": {"not_a_response": 1},
+    "example-space-in-target-uri.warc.gz": {"not_a_response": 1},
+    # The file lost its carriage returns, and the length counts them. warcio yields what is left.
+    "example-space-in-url.arc": {"bad_length": 1},
+    # The length of the response is four bytes too short. Both peers yield it.
+    "example-trunc.warc": {"bad_length": 1},
+    "example-wget-bad-target-uri.warc.gz": {"document": 1, "not_a_response": 2},
+    # Its chunks are declared and not there. warcio yields an empty page.
+    "example-wrong-chunks.warc.gz": {"document": 1},
+    # fastwarc does not read ARC.
+    "example.arc": {"document": 1},
+    "example.arc.gz": {"document": 1},
+    "example.warc": {"document": 1, "not_a_response": 1},
+    "example.warc.gz": {"document": 1, "not_a_response": 1},
+    "post-test.warc.gz": {"not_text": 3},
+    "warcfile.warc": {"document": 16},
+    "warcfile.warc.gz": {"document": 16},
+    "warcfile.warc.lz4": {"document": 16},
+}
+
+
+def archive(name: str) -> pathlib.Path:
+    folder = os.environ.get("FIRTH_WARC_FILES")
+    if not folder or not (pathlib.Path(folder) / name).exists():
+        pytest.skip(f"FIRTH_WARC_FILES names no folder with {name}")
+    return pathlib.Path(folder) / name
+
+
+def read(kind: str, path: pathlib.Path) -> list:
+    options = {"extractor": "resiliparse"} if kind in ("warc", "html") else {}
+    source = FILES[kind][0](kind=kind, paths=(str(path),), **options)
+    return list(SOURCES[kind].read(source, list_files(source)[0]))
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_the_records_of_an_archive(name):
+    records = read("warc", archive(name))
+    found = collections.Counter(getattr(each, "reason", "document") for each in records)
+    assert found == ARCHIVES[name]
+    assert all(each.uri.startswith("http") for each in records if isinstance(each, Document))
+
+
+@pytest.mark.parametrize("kind", sorted(FILES))
+def test_no_reader_loses_an_archive(kind):
+    for name in ARCHIVES:
+        path = archive(name)
+        if kind == "parquet" and path.suffix in (".gz", ".lz4"):
+            continue
+        records = read(kind, path)
+        assert records
+        assert all(isinstance(each, Document) or (each.reason and each.file == str(path)) for each in records)
