@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks.sides import batches
 from benchmarks.sides.families import FAMILIES, Size
 from benchmarks.tokenization import read_texts
+from firth.corpus.packing import pack
 
 TOKENS, WIDTH, HEADS, WARM_UP = 4096, 256, 4, 2
 NEVER = 10**9
@@ -80,7 +81,7 @@ def time_ways(documents: np.ndarray, causal: bool, rounds: int) -> dict[str, flo
 def packed_documents(texts: list[str], length: int) -> np.ndarray:
     """Returns the document ids of packed rows, int32 [rows, length]."""
     size = Size(length=length, batch=TOKENS // length)
-    (lot,) = batches.text_lots(texts, FAMILIES["bert"], size, 0, 64, lots=1)
+    (lot,) = batches.text_lots(texts, FAMILIES["bert"], size, 0, 64, lots=1, pack=pack)
     return lot["document_ids"].astype(np.int32)
 
 

@@ -1,4 +1,4 @@
-"""ELMo's LSTM with projection beside torch's `nn.LSTM(proj_size=...)`, on the same words in the same minute.
+"""ELMo's LSTM with projection next to torch's `nn.LSTM(proj_size=...)`, on the same words in the same minute.
 
     python -m benchmarks.lstm --torch-python PYTHON           # or FIRTH_TORCH_PYTHON=PYTHON
     python -m benchmarks.lstm --rounds 15 --json figures.json
@@ -6,12 +6,12 @@
 
 The layer of ELMo's reference model with half its cells: 2048 cells, projection 512, inputs of 512, in one
 direction and in both; in float32, and with matmuls in bfloat16, which is firth's `mixed_bfloat16` and torch's
-autocast. Three inputs: `text`, where firth reads 32 packed rows of 128 words and torch the same documents one
-by one, 32 in a batch, padded to the longest or as its packed sequences; and `full-32` and `full-128`, batches
-of so many rows of 20 words that one document fills, as ELMo trains on running text, where the layers alone
-are compared. Words/s count what is not padding. Inference makes the outputs, training them and the gradients
-for the inputs and all weights. firth clips cells and projections as ELMo does, which torch cannot; with
-padding, torch's second direction reads it before the words.
+autocast. Three inputs: `text`, where firth reads 32 packed rows of 128 words and torch the same words joined
+into full rows, its states running on from document to document, or each document alone in its packed
+sequences; and `full-32` and `full-128`, batches of so many rows of 20 words that one document fills, as ELMo
+trains on running text, where the layers alone are compared. Words/s count what is not padding. Inference
+makes the outputs, training them and the gradients for the inputs and all weights. firth clips cells and
+projections as ELMo does, which torch cannot.
 
 `matmuls` are those of firth's step, in TensorFlow and with nothing between them: what a step can hardly be
 faster than. Each side is a process of its own, and they do a lot of work in turn; figures are medians. Peak
@@ -30,12 +30,13 @@ import tempfile
 
 import numpy as np
 
-from benchmarks.models import WORKS, measure
+from benchmarks.models import INPUTS, measure
 from benchmarks.sides import batches
 from benchmarks.sides.families import Family, Size
-from benchmarks.sides.lstm_work import FIRTH, MATMULS, PACKED, PADDED, Layer
+from benchmarks.sides.lstm_work import FIRTH, JOINED, MATMULS, PACKED, Layer
 from benchmarks.sides.turns import started
 from benchmarks.tokenization import read_texts
+from firth.corpus.packing import pack
 
 PRECISIONS = ("float32", "mixed_bfloat16")
 DIRECTIONS = {"one": 1, "both": 2}
@@ -49,7 +50,7 @@ def make_lots(given: str, texts: list[str]) -> list[batches.Features]:
     if given != "text":
         return [{"document_ids": np.ones((STEPS * BATCHES[given], LENGTH), "int32")}]
     words = Family("causal", vocabulary=100_000, dropout=0.0, peers=())
-    return batches.text_lots(texts, words, Size(), 0, MOST_DOCUMENTS, LOTS)
+    return batches.text_lots(texts, words, Size(), 0, MOST_DOCUMENTS, LOTS, pack)
 
 
 def compare(layer: Layer, given: str, texts: list[str], options) -> dict:
@@ -63,7 +64,9 @@ def compare(layer: Layer, given: str, texts: list[str], options) -> dict:
             for side, python in pythons(given, options).items()
         }
         with started(commands, module="benchmarks.sides.lstm_work") as sides:
-            figures = {work: measure(sides, work, given, lots, options.rounds) for work in options.works}
+            figures = {
+                work: measure(sides, work, given, lots, options.rounds, LENGTH) for work in options.works
+            }
             return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
 
 
@@ -71,7 +74,7 @@ def pythons(given: str, options) -> dict[str, str]:
     """Returns the interpreter of each side that can be measured."""
     found = {FIRTH: sys.executable, MATMULS: sys.executable}
     if options.torch_python:
-        found |= dict.fromkeys((PADDED, PACKED) if given == "text" else (PADDED,), options.torch_python)
+        found |= dict.fromkeys((JOINED, PACKED) if given == "text" else (JOINED,), options.torch_python)
     return found
 
 
@@ -83,7 +86,7 @@ def line(name: str, sides: dict[str, dict[str, float]]) -> str:
         cell = f"{side} {row['tokens_per_second']:,.0f}/s"
         if side != MATMULS:
             cell += f" {row['peak_megabytes']:,.0f} MB"
-        if side in (PADDED, PACKED):
+        if side in (JOINED, PACKED):
             ratio = ours / row["tokens_per_second"]
             behind |= ratio < 1
             cell += f" {ratio:.2f}x"
@@ -97,7 +100,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     for name, choices in {
         "inputs": tuple(BATCHES),
-        "works": WORKS,
+        "works": tuple(INPUTS),
         "precisions": PRECISIONS,
         "directions": tuple(DIRECTIONS),
     }.items():

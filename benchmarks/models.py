@@ -1,4 +1,4 @@
-"""Training and inference of each family, firth beside its peers, on the same documents in the same minute.
+"""Training and inference of each family, firth next to its peers, on the same documents in the same minute.
 
     python -m benchmarks.models                                # all families
     python -m benchmarks.models bert gpt2 --rounds 15 --json figures.json
@@ -6,13 +6,16 @@
     python -m benchmarks.models --works inference              # or --inputs full: a part of the table
     python -m benchmarks.models --torch-python PYTHON          # or FIRTH_TORCH_PYTHON=PYTHON
 
-Of the peers, KerasHub runs in this interpreter and Hugging Face transformers in one of its own, PYTHON, that
-has torch. ELMo, which neither has, stands beside torch's own modules, `nn.LSTM(proj_size=...)` among them. 4
-layers (ELMo 2 in each direction), width 256, rows of 128, batches of 32, vocabularies of the published models
-(of ELMo's 793,471 words an eighth). Two inputs: `text`, where firth reads packed rows of real documents and
-peers the same documents one by one, padded to the longest of a batch; and `full`, rows that one document
-fills, where nobody pads and models alone are compared. Tokens/s count what is not padding, a decoder's too.
-Inference makes the hidden states of all tokens; training is forward, backward, clipping and AdamW.
+Of the peers, KerasHub runs in this interpreter and Hugging Face transformers in one of its own, PYTHON,
+that has torch. ELMo, which neither has, is compared with torch's own modules, `nn.LSTM(proj_size=...)`.
+4 layers (ELMo 2 in each direction), width 256, rows of 128, batches of 32, vocabularies of the published
+models (of ELMo's 793,471 words an eighth).
+
+Real documents are firth's packed rows. Peers read them as their users do: in training `joined` into full
+blocks, without padding, each token attending to earlier documents too; in inference `sorted` by length, a
+document a row, padded to the longest of a batch. In `full` one document fills a row: nobody pads or packs,
+and models alone are compared. Tokens/s count what is not padding, a decoder's too. Inference makes the
+hidden states of all tokens; training is forward, backward, clipping and AdamW.
 
 Each side is a process of its own and they do a lot of work in turn, several rounds; figures are medians. Peak
 memory is that of the whole process, libraries included, when the work is done; inference comes first, so that
@@ -40,35 +43,42 @@ from benchmarks.sides.turns import Side, started
 from benchmarks.sides.words import with_words
 from benchmarks.tokenization import read_texts
 
-INPUTS, WORKS = ("text", "full"), ("inference", "training")
+# What each work is given; the first of each is real text.
+INPUTS = {"inference": ("sorted", "full"), "training": ("joined", "full")}
 WARM_UP, LOTS = 2, 4
 FULL_TARGETS = {"corruption": 32, "denoising": 128}
 
 
 def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches.Features]]:
     from benchmarks.sides.recipes import make_recipe
+    from firth.corpus.packing import pack
 
     family = FAMILIES[name]
     recipe = make_recipe(name, family, size)
     target_length = recipe.objective.target_length(recipe.sequences)
     most = recipe.sequences.max_documents
+    text = batches.text_lots(texts, family, size, target_length, most, LOTS, pack)
     lots = {
-        "text": batches.text_lots(texts, family, size, target_length, most, LOTS),
+        "joined": text,
+        "sorted": [batches.together(text)],
         "full": batches.full_lots(family, size, FULL_TARGETS.get(family.task, 0), LOTS),
     }
     return with_words(lots, texts, family.vocabulary) if family.task == "bidirectional" else lots
 
 
-def measure(sides: dict[str, Side], work: str, given: str, lots: list, rounds: int) -> dict[str, dict]:
+def measure(
+    sides: dict[str, Side], work: str, given: str, lots: list, rounds: int, length: int
+) -> dict[str, dict]:
     """Returns the median figures of each side."""
     steps: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
     for number in range(-WARM_UP, rounds):
         lot = number % len(lots)
-        tokens = batches.count_tokens(lots[lot])
+        ours = batches.count_tokens(lots[lot])
+        theirs = batches.count_joined(lots[lot], length) if given == "joined" else ours
         for name, side in sides.items():
             step = side.step(work, given, lot)
             if number >= 0:
-                step["tokens_per_second"] = tokens / step["seconds"]
+                step["tokens_per_second"] = (ours if name == FIRTH else theirs) / step["seconds"]
                 steps[name].append(step)
     return {
         name: {unit: statistics.median(step[unit] for step in done) for unit in done[0]}
@@ -95,8 +105,9 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
         with started(commands) as sides:
             figures = {
                 work: {
-                    given: measure(sides, work, given, lots[given], options.rounds)
-                    for given in options.inputs
+                    given: measure(sides, work, given, lots[given], options.rounds, size.length)
+                    for given in INPUTS[work]
+                    if given in options.inputs
                 }
                 for work in options.works
             }
@@ -126,7 +137,7 @@ def lines(name: str, figures: dict) -> list[str]:
                 behind |= ratio is not None and ratio < 1
                 cells.append(_cell(side, row) + (f" {ratio:6.2f}x" if ratio else ""))
             mark = "  BEHIND" if behind else ""
-            rows.append(f"{name:11} {work:10} {given:5} " + " | ".join(cells) + mark)
+            rows.append(f"{name:11} {work:10} {given:6} " + " | ".join(cells) + mark)
     return rows
 
 
@@ -139,8 +150,9 @@ def main() -> None:
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}")
     parser.add_argument("--text", type=pathlib.Path, help="a file to read instead of docstrings")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--works", nargs="*", default=WORKS, choices=WORKS, metavar="WORK")
-    parser.add_argument("--inputs", nargs="*", default=INPUTS, choices=INPUTS, metavar="INPUT")
+    inputs = sorted({given for some in INPUTS.values() for given in some})
+    parser.add_argument("--works", nargs="*", default=[*INPUTS], choices=[*INPUTS], metavar="WORK")
+    parser.add_argument("--inputs", nargs="*", default=inputs, choices=inputs, metavar="INPUT")
     parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="sides not to measure")
     parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")

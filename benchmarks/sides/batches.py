@@ -1,11 +1,11 @@
-"""Rows of real text for firth, and the same documents one by one, padded, for those that do not pack.
+"""Rows of real text for firth, and what those that do not pack read of the same documents.
 
 Words get ids by a hash: which ones does not change the work. NumPy alone, so that all sides can read it.
 """
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,6 +16,8 @@ IGNORED = -100
 MASK_RATE, MEAN_SPAN = 0.15, 3
 
 Features = dict[str, np.ndarray]
+# Sizes, capacity of a row and most documents of a row, to the places of each row's documents.
+Pack = Callable[[list[int], int, int], list[list[int]]]
 # Ids that an encoder or a lone stack reads, and those that a decoder beside it reads.
 Document = tuple[np.ndarray, np.ndarray]
 
@@ -48,31 +50,51 @@ def as_document(ids: list[int], family: Family, length: int, target_length: int)
 
 
 def packed(
-    documents: Iterator[Document], length: int, target_length: int, most: int
-) -> Iterator[list[Document]]:
-    """Fills rows with documents in their order; a row is full where the next one does not fit."""
-    row: list[Document] = []
-    for document in documents:
-        sources, targets = (sum(len(each[side]) for each in [*row, document]) for side in (0, 1))
-        if row and (sources > length or targets > target_length or len(row) == most):
-            yield row
-            row = []
-        row.append(document)
+    documents: list[Document], capacities: tuple[int, int], most: int, pack: Pack
+) -> list[list[Document]]:
+    """Returns rows of documents as the pipeline packs them, in an order of their own."""
+    sizes = [
+        max(_share(ids, capacity, capacities[0]) for ids, capacity in zip(each, capacities))
+        for each in documents
+    ]
+    rows = [[documents[index] for index in row] for row in pack(sizes, capacities[0], most)]
+    return [rows[index] for index in np.random.default_rng(0).permutation(len(rows))]
+
+
+def _share(ids: np.ndarray, capacity: int, whole: int) -> int:
+    """Returns what ids take of a row, of `whole`."""
+    return -(-len(ids) * whole // capacity) if len(ids) else 0
 
 
 def text_lots(
-    texts: list[str], family: Family, size: Size, target_length: int, most: int, lots: int
+    texts: list[str], family: Family, size: Size, target_length: int, most: int, lots: int, pack: Pack
 ) -> list[Features]:
     """Returns batches of packed documents, each cut to the length of a row."""
     ids = (word_ids(text, family.vocabulary) for text in texts)
-    documents = (as_document(each, family, size.length, target_length) for each in ids if each)
-    rows = list(packed(documents, size.length, target_length, most))
+    documents = [as_document(each, family, size.length, target_length) for each in ids if each]
+    rows = packed(documents, (size.length, target_length), most, pack)
     if len(rows) < lots * size.batch:
         raise ValueError(f"the text fills {len(rows)} rows, {lots * size.batch} are needed")
+    return _lots_of(rows, family, size, target_length, lots)
+
+
+def _lots_of(rows, family: Family, size: Size, target_length: int, lots: int) -> list[Features]:
     starts = range(0, lots * size.batch, size.batch)
     return [
         make_lot(rows[start : start + size.batch], family, size, target_length, start) for start in starts
     ]
+
+
+def together(lots: list[Features]) -> Features:
+    """Returns several lots as one, so that documents of like lengths can be found among more of them."""
+    return {name: np.concatenate([lot[name] for lot in lots]) for name in lots[0]}
+
+
+def slices(features: Features, batch: int) -> list[Features]:
+    """Returns a lot's rows in batches."""
+    rows = len(features["token_ids"])
+    starts = range(0, rows, batch)
+    return [{name: value[start : start + batch] for name, value in features.items()} for start in starts]
 
 
 def full_lots(family: Family, size: Size, target_length: int, lots: int) -> list[Features]:
@@ -83,10 +105,7 @@ def full_lots(family: Family, size: Size, target_length: int, lots: int) -> list
         return generator.integers(FIRST_PIECE, family.vocabulary, length, dtype="int32")
 
     rows = [[(ids(size.length), ids(target_length))] for _ in range(lots * size.batch)]
-    starts = range(0, lots * size.batch, size.batch)
-    return [
-        make_lot(rows[start : start + size.batch], family, size, target_length, start) for start in starts
-    ]
+    return _lots_of(rows, family, size, target_length, lots)
 
 
 def make_lot(
@@ -181,9 +200,42 @@ def _dense_labels(features: Features) -> np.ndarray:
     return labels
 
 
-def padded_batches(documents: list[Features], batch: int) -> list[Features]:
-    """Returns batches of documents in their order, each padded to its longest, with masks beside the ids."""
-    return [_pad(documents[start : start + batch]) for start in range(0, len(documents), batch)]
+def peer_batches(features: Features, given: str, size: Size) -> list[Features]:
+    """Returns what a peer reads of a lot, with masks next to the ids, the way its users prepare that work.
+
+    In `joined`, documents are joined into full blocks, as people do who pre-train. In `sorted`, each document
+    is a row and batches have similar lengths, as people do who fine-tune or serve. Each batch is padded to
+    its longest row.
+    """
+    rows = unpacked(features)
+    if given == "joined":
+        rows = joined(rows, size.length)
+    if given == "sorted":
+        rows = sorted(rows, key=lambda row: -len(row["token_ids"]))
+    return [_pad(rows[start : start + size.batch]) for start in range(0, len(rows), size.batch)]
+
+
+def joined(documents: list[Features], length: int) -> list[Features]:
+    """Returns blocks of `length` ids that documents fill one after another; what fills no block is left out.
+
+    A decoder's ids and labels are dealt out to as many rows.
+    """
+    whole = {name: np.concatenate([each[name] for each in documents]) for name in documents[0]}
+    blocks = len(whole["token_ids"]) // length
+    dealt = {
+        name for name in whole if "decoder_token_ids" in whole and name in ("decoder_token_ids", "labels")
+    }
+    parts = {
+        name: np.array_split(value, blocks) if name in dealt else np.split(value[: blocks * length], blocks)
+        for name, value in whole.items()
+    }
+    return [{name: parts[name][block] for name in parts} for block in range(blocks)]
+
+
+def count_joined(features: Features, length: int) -> int:
+    """Returns the tokens of a lot that are left where its documents are joined into blocks."""
+    tokens = count_tokens({"document_ids": features["document_ids"]})
+    return count_tokens(features) - tokens % length
 
 
 def _pad(documents: list[Features]) -> Features:

@@ -21,7 +21,7 @@ class Model:
     """One family; see `benchmarks.sides.work`."""
 
     def __init__(self, name: str, family: Family, size: Size):
-        self._recipe = make_recipe(name, family, size)
+        self._recipe, self._batch = make_recipe(name, family, size), size.batch
         self._model = build_pretraining_model(self._recipe)
         self._step = None
         self.versions = {
@@ -31,11 +31,12 @@ class Model:
             FIRTH: importlib.metadata.version("firth"),
         }
 
-    def prepare(self, features: batches.Features) -> list[dict[str, tf.Tensor]]:
-        """Returns the lot as it is: a batch of packed rows, with keys as the input pipeline adds them."""
-        rows = np.arange(len(next(iter(features.values()))))
+    def prepare(self, features: batches.Features, given: str) -> list[dict[str, tf.Tensor]]:
+        """Returns the lot in batches of packed rows, with keys as the input pipeline adds them."""
+        rows = np.arange(len(features["token_ids"]))
         keys = noise_keys(self._recipe.seed, np.zeros_like(rows), rows)
-        return [{name: tf.constant(value) for name, value in {**features, names.NOISE_KEYS: keys}.items()}]
+        parts = batches.slices({**features, names.NOISE_KEYS: keys}, self._batch)
+        return [{name: tf.constant(value) for name, value in part.items()} for part in parts]
 
     def inference(self, batch) -> None:
         """Hidden states of all tokens."""

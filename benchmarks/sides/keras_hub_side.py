@@ -84,9 +84,9 @@ class Model:
         head.build((None, None, self._size.width), (None, None))
         return head
 
-    def prepare(self, features: batches.Features) -> list[dict[str, tf.Tensor]]:
-        """Returns the lot's documents in padded batches."""
-        given = batches.padded_batches(batches.unpacked(features), self._size.batch)
+    def prepare(self, features: batches.Features, given: str) -> list[dict[str, tf.Tensor]]:
+        """Returns the lot's documents as peers read them."""
+        given = batches.peer_batches(features, given, self._size)
         prepared = []
         for batch in given:
             batch["segment_ids"] = batch["token_ids"] * 0

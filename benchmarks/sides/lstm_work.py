@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.sides import turns
 
-FIRTH, PADDED, PACKED, MATMULS = "firth", "torch padded", "torch packed", "matmuls"
+FIRTH, JOINED, PACKED, MATMULS = "firth", "torch joined", "torch packed", "matmuls"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Firth:
 
 
 class Torch:
-    """torch's layer: documents padded to the longest of a batch, or in its packed sequences."""
+    """torch's layer: documents joined into rows without padding, or each alone in its packed sequences."""
 
     def __init__(self, layer: Layer, packed: bool):
         import torch
@@ -111,8 +111,12 @@ class Torch:
         self._lstm = torch.nn.LSTM(layer.width, layer.cells, batch_first=True, **shape)
 
     def prepare(self, document_ids):
-        """Returns batches of documents in their order: vectors, padded to the longest, and lengths."""
-        return [self._inputs(some) for some in row_batches(document_lengths(document_ids), self._layer.batch)]
+        """Returns batches of vectors and lengths: of joined rows, or of documents from the longest on."""
+        lengths = sorted(document_lengths(document_ids), reverse=True)
+        if not self._packed:
+            row = document_ids.shape[1]
+            lengths = [row] * -(-sum(lengths) // row)
+        return [self._inputs(some) for some in row_batches(lengths, self._layer.batch)]
 
     def _inputs(self, lengths):
         shape = len(lengths), max(lengths), self._layer.width
@@ -205,7 +209,7 @@ def matmuls(layer: Layer, batch: int, length: int) -> tuple[list, list]:
 
 SIDES = {
     FIRTH: Firth,
-    PADDED: lambda *arguments: Torch(*arguments, packed=False),
+    JOINED: lambda *arguments: Torch(*arguments, packed=False),
     PACKED: lambda *arguments: Torch(*arguments, packed=True),
     MATMULS: Matmuls,
 }

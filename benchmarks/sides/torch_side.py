@@ -118,9 +118,9 @@ class Model(TorchModel):
         self._size = size
         self.versions = {"python": platform.python_version(), "torch": torch.__version__}
 
-    def prepare(self, features: batches.Features) -> list[dict[str, torch.Tensor]]:
-        """Returns the lot's documents in padded batches."""
-        given = batches.padded_batches(batches.unpacked(features), self._size.batch)
+    def prepare(self, features: batches.Features, given: str) -> list[dict[str, torch.Tensor]]:
+        """Returns the lot's documents as peers read them."""
+        given = batches.peer_batches(features, given, self._size)
         names = {"token_ids": "token_ids", "characters": "characters", "token_ids_mask": "mask"}
         return [{name: torch.tensor(batch[key]).long() for key, name in names.items()} for batch in given]
 

@@ -201,9 +201,9 @@ class Model(TorchModel):
             TRANSFORMERS: transformers.__version__,
         }
 
-    def prepare(self, features: batches.Features) -> list[dict[str, torch.Tensor]]:
-        """Returns the lot's documents in padded batches."""
-        given = batches.padded_batches(batches.unpacked(features), self._size.batch)
+    def prepare(self, features: batches.Features, given: str) -> list[dict[str, torch.Tensor]]:
+        """Returns the lot's documents as peers read them."""
+        given = batches.peer_batches(features, given, self._size)
         return [self._inputs(batch) for batch in given]
 
     def _inputs(self, batch):
@@ -217,6 +217,8 @@ class Model(TorchModel):
         return {
             name: torch.tensor(value).long() if value.dtype == "int32" else torch.tensor(value)
             for name, value in named.items()
+            # Without padding nobody gives a mask, and attention is faster.
+            if not (name.endswith("attention_mask") and value.all())
         }
 
     def inference(self, batch) -> None:
@@ -227,10 +229,10 @@ class Model(TorchModel):
             if not self._family.has_decoder_beside_encoder:
                 self._model.base_model(**inputs)
                 return
-            encoded = self._model.get_encoder()(inputs["input_ids"], inputs["attention_mask"])
+            encoded = self._model.get_encoder()(inputs["input_ids"], inputs.get("attention_mask"))
             self._model.get_decoder()(
                 input_ids=inputs["decoder_input_ids"],
-                attention_mask=inputs["decoder_attention_mask"],
+                attention_mask=inputs.get("decoder_attention_mask"),
                 encoder_hidden_states=encoded.last_hidden_state,
-                encoder_attention_mask=inputs["attention_mask"],
+                encoder_attention_mask=inputs.get("attention_mask"),
             )

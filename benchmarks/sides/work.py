@@ -38,7 +38,7 @@ def main() -> None:
     module = importlib.import_module(f"benchmarks.sides.{MODULES[side]}_side")
     family = families.FAMILIES[name]
     model = module.Model(name, family, families.Size(**json.loads(size)))
-    lots = {key: model.prepare(features) for key, features in read_lots(path).items()}
+    lots = {key: model.prepare(features, key[0]) for key, features in read_lots(path).items()}
 
     def do(work, given, lot):
         for batch in lots[given, lot]:
