@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from keras import ops
 
 from firth.layers.custom_gradient import custom_gradient
+from firth.layers.likeliest import likeliest
 
 # Logits that are held at once: an eighth of a gigabyte in float32.
 MAX_LOGITS = 2**25
@@ -75,7 +76,8 @@ def _in_one_piece(labels, weights):
         losses, correct, probabilities = _predict(hidden, table, bias, labels)
 
         def gradient(upstream):
-            slopes = _differentiate(hidden, table, labels, probabilities, upstream[0] * real)
+            scales = upstream[0] * real
+            slopes = _differentiate(hidden, table, bias, labels, losses, probabilities, scales)
             return _like(slopes, hidden, table, *bias)
 
         return ops.stack([losses * real, correct * real]), gradient
@@ -192,7 +194,7 @@ def _loop(rows: _Rows, table, bias, scales):
         places = ops.expand_dims(index * rows.of_chunk + ops.arange(rows.of_chunk, dtype="int32"), 1)
         made = [losses, correct]
         if scales is not None:
-            made += _differentiate(taken[0], table, taken[1], probabilities, taken[2])
+            made += _differentiate(taken[0], table, bias, taken[1], losses, probabilities, taken[2])
         placed = [ops.scatter_update(whole, places, part) for whole, part in zip(done[:3], made[:3])]
         summed = [ops.add(whole, ops.cast(part, "float32")) for whole, part in zip(done[3:], made[3:])]
         return _after(index, made[-1]), *placed, *summed
@@ -217,23 +219,28 @@ def _predict(hidden, table, bias, labels):
     logits = ops.cast(ops.matmul(hidden, ops.transpose(table)), "float32")
     for part in bias:
         logits = ops.add(logits, ops.cast(part, "float32"))
-    probabilities, likeliest = ops.softmax(logits), ops.cast(ops.argmax(logits, axis=-1), "int32")
+    probabilities, best = ops.softmax(logits), likeliest(logits)
     # The largest probability is one over the sum of the exponentials, so that sum needs no pass of its own;
     # and being at least 1 / vocabulary, it never underflows as the label's probability can.
-    log_total = _pick(logits, likeliest) - ops.log(_pick(probabilities, likeliest))
-    hits = ops.cast(ops.equal(likeliest, labels), "float32")
+    log_total = _pick(logits, best) - ops.log(_pick(probabilities, best))
+    hits = ops.cast(ops.equal(best, labels), "float32")
     return log_total - _pick(logits, labels), hits, probabilities
 
 
-def _differentiate(hidden, table, labels, probabilities, scales):
-    """Returns the gradients of `sum(losses * scales)` for hidden states, table and bias."""
-    at_labels = (_pick(probabilities, labels) - 1.0) * scales
+def _differentiate(hidden, table, bias, labels, losses, probabilities, scales):
+    """Returns the gradients of `sum(losses * scales)` for hidden states, table and, if there is one, bias.
+
+    Rows are scaled where they are as narrow as the hidden states, not as wide as the vocabulary.
+    """
     places = ops.stack([ops.arange(ops.shape(labels)[0], dtype="int32"), labels], axis=-1)
-    slope = ops.scatter_update(probabilities * ops.expand_dims(scales, -1), places, at_labels)
-    rounded = ops.cast(slope, hidden.dtype)
+    # Made of the losses, which need all else that reads the probabilities, the update can be done in place.
+    slope = ops.scatter_update(probabilities, places, ops.exp(-losses) - 1.0)
+    rounded, scales = ops.cast(slope, hidden.dtype), ops.expand_dims(ops.cast(scales, "float32"), -1)
+    for_hidden = ops.cast(ops.matmul(rounded, ops.cast(table, hidden.dtype)), "float32") * scales
+    scaled = ops.cast(ops.cast(hidden, "float32") * scales, hidden.dtype)
     # The table's in the table's own layout: the transpose of a whole vocabulary is costly.
-    for_table = ops.matmul(ops.transpose(rounded), hidden)
-    return ops.matmul(rounded, ops.cast(table, hidden.dtype)), for_table, ops.sum(slope, axis=0)
+    slopes = [ops.cast(for_hidden, hidden.dtype), ops.matmul(ops.transpose(rounded), scaled)]
+    return [*slopes, *(ops.sum(slope * scales, axis=0) for _ in bias)]
 
 
 def _pick(rows, columns):

@@ -6,6 +6,7 @@ from keras import ops
 from firth.layers.activations import get_activation
 from firth.layers.checks import check_positive, check_width
 from firth.layers.gather_rows import gather_tokens
+from firth.layers.norms import LayerNorm
 from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
 from firth.layers.tied_projection import tied_projection
 
@@ -69,9 +70,7 @@ class MaskedLMHead(keras.layers.Layer):
         self.dense = keras.layers.Dense(
             self.embedding_width, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
         )
-        self.norm = keras.layers.LayerNormalization(
-            epsilon=norm_epsilon, dtype=self.dtype_policy, name="norm"
-        )
+        self.norm = LayerNorm(epsilon=norm_epsilon, dtype=self.dtype_policy, name="norm")
 
     def build(self, hidden_shape, masked_positions_shape=None, token_table_shape=None):
         """Creates the dense layer, the norm and `bias` [vocabulary_size]."""

@@ -1,6 +1,9 @@
 """The norms that a recipe may name."""
 
 import keras
+from keras import ops
+
+from firth.layers.norm_gradients import layer_norm, rms_norm
 
 _KINDS = ("layer_norm", "rms_norm")
 
@@ -29,5 +32,47 @@ def build_norm(kind: str = "layer_norm", epsilon: float = 1e-12, biases: bool = 
     if kind not in _KINDS:
         raise ValueError(f"`kind` of a norm must be one of {list(_KINDS)}. Received: kind={kind!r}")
     if kind == "rms_norm":
-        return keras.layers.RMSNormalization(epsilon=epsilon, dtype=dtype, name=name)
-    return keras.layers.LayerNormalization(epsilon=epsilon, center=biases, dtype=dtype, name=name)
+        return RMSNorm(epsilon=epsilon, dtype=dtype, name=name)
+    return LayerNorm(epsilon=epsilon, center=biases, dtype=dtype, name=name)
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class LayerNorm(keras.layers.LayerNormalization):
+    """Keras's `LayerNormalization` over the last axis, whose gradient takes fewer passes on TensorFlow.
+
+    XLA and torch, which Keras's other backends run on, fuse what TensorFlow does operation by operation.
+
+    Example:
+
+    >>> import numpy as np
+    >>> [round(float(value), 3) for value in LayerNorm()(np.array([[1.0, 3.0]]))[0]]
+    [-1.0, 1.0]
+    """
+
+    def call(self, inputs):
+        """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
+        if keras.backend.backend() != "tensorflow":
+            return super().call(inputs)
+        beta = ops.cast(self.beta, "float32") if self.center else None
+        gamma = ops.cast(self.gamma, "float32")
+        outputs = layer_norm(ops.cast(inputs, "float32"), gamma, beta, self.epsilon)
+        return ops.cast(outputs, self.compute_dtype)
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class RMSNorm(keras.layers.RMSNormalization):
+    """Keras's `RMSNormalization` over the last axis; see `LayerNorm` for what differs.
+
+    Example:
+
+    >>> import numpy as np
+    >>> [round(float(value), 4) for value in RMSNorm(epsilon=1e-12)(np.array([[3.0, 4.0]]))[0]]
+    [0.8485, 1.1314]
+    """
+
+    def call(self, inputs):
+        """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
+        if keras.backend.backend() != "tensorflow":
+            return super().call(inputs)
+        outputs = rms_norm(ops.cast(inputs, "float32"), ops.cast(self.scale, "float32"), self.epsilon)
+        return ops.cast(outputs, self.compute_dtype)

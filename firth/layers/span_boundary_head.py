@@ -7,6 +7,7 @@ from firth.layers.activations import get_activation
 from firth.layers.checks import check_positive, check_width
 from firth.layers.embedding import Embedding
 from firth.layers.gather_rows import gather_tokens
+from firth.layers.norms import LayerNorm
 from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
 from firth.layers.tied_projection import tied_projection
 
@@ -79,9 +80,7 @@ class SpanBoundaryHead(keras.layers.Layer):
         dense = keras.layers.Dense(
             self.width, kernel_initializer=self._initializer, dtype=self.dtype_policy, name=name
         )
-        norm = keras.layers.LayerNormalization(
-            epsilon=self.norm_epsilon, dtype=self.dtype_policy, name=f"{name}_norm"
-        )
+        norm = LayerNorm(epsilon=self.norm_epsilon, dtype=self.dtype_policy, name=f"{name}_norm")
         return dense, norm
 
     def build(

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from firth.layers.likeliest import likeliest
 from firth.models.losses import cross_entropy
 
 
@@ -39,5 +40,5 @@ def predictions_of_logits(logits, labels, weights) -> Predictions:
     weights = ops.cast(weights, "float32")
     flat = ops.reshape(logits, (-1, logits.shape[-1]))
     losses = ops.reshape(cross_entropy(flat, ops.reshape(labels, (-1,))), ops.shape(weights))
-    hits = ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32"))
+    hits = ops.equal(likeliest(logits), ops.cast(labels, "int32"))
     return Predictions(losses, ops.cast(hits, "float32"), weights)
