@@ -1,12 +1,13 @@
 """Where a training step's time goes: by kind of operation, its matmuls together.
 
-    python -m benchmarks.profile                          # BERT, GPT-2, T5 and ELMo, rows without padding
+    python -m benchmarks.profile                          # BERT, GPT-2, T5 and ELMo's LSTM, without padding
     python -m benchmarks.profile bert --precision mixed_bfloat16 --steps 10
     python -m benchmarks.profile bert --names             # each operation by its name in the graph
 
-firth's side of `benchmarks.models`, input `full`. TensorFlow's profiler says how long each operation ran,
-without those inside it. Operations that ran at the same time are added up, so their sum can be longer than the
-step. `matmuls` are all products together: what a step cannot be faster than with the same library for them.
+firth's side of `benchmarks.models`, input `full`, or of `benchmarks.lstm`, `full-32`. The profiler says
+how long each operation ran, without those inside it. Operations that ran together are added up, so the sum
+can be longer than the step; with TF_NUM_INTEROP_THREADS=1 none do. `matmuls` are all products: what a
+step cannot be faster than with the same library for them.
 """
 
 import os
@@ -21,13 +22,18 @@ import statistics
 import tempfile
 import time
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
+from benchmarks.lstm import LENGTH
 from benchmarks.models import make_lots
 from benchmarks.sides.families import FAMILIES, Size
 from benchmarks.sides.firth_side import Model
+from benchmarks.sides.lstm_work import Firth, Layer
 from benchmarks.tokenization import read_texts
+
+LSTM = "lstm"
 
 
 def trace(run, folder: str) -> list[tuple[str, float]]:
@@ -81,7 +87,7 @@ def seconds(run, steps: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("families", nargs="*", default=["bert", "gpt2", "t5", "elmo"], metavar="FAMILY")
+    parser.add_argument("families", nargs="*", default=["bert", "gpt2", "t5", LSTM], metavar="FAMILY")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--most", type=int, default=25, help="rows of the table")
     parser.add_argument("--names", action="store_true", help="each operation by its name")
@@ -95,14 +101,24 @@ def main() -> None:
         print(profile(name, size, texts, options), flush=True)
 
 
+def make_step(name: str, size: Size, texts: list[str], given: str):
+    """Returns what does one training step."""
+    if name == LSTM:
+        layer = Firth(Layer(precision=size.precision, batch=size.batch))
+        (rows,) = layer.prepare(np.ones((size.batch, LENGTH), "int32"))
+        return lambda: layer.training(rows)
+    model = Model(name, FAMILIES[name], size)
+    (batch,) = model.prepare(make_lots(name, size, texts)[given][0], given)
+    return lambda: model.training(batch)
+
+
 def profile(name: str, size: Size, texts: list[str], options) -> str:
     """Returns the table of one family."""
-    model = Model(name, FAMILIES[name], size)
-    (batch,) = model.prepare(make_lots(name, size, texts)[options.input][0], options.input)
-    model.training(batch)
-    took = seconds(lambda: model.training(batch), options.steps)
+    step = make_step(name, size, texts, options.input)
+    step()
+    took = seconds(step, options.steps)
     with tempfile.TemporaryDirectory() as folder:
-        ran = trace(lambda: model.training(batch), folder)
+        ran = trace(step, folder)
     return f"{name} {size.precision}: a step {took * 1e3:,.0f} ms, " + "\n".join(table(ran, options))
 
 
