@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 import typer
 
 from firth.cli.output import ExitCode, fail, print_error, terminal
-from firth.cli.recipe_options import recipe_or_exit, require_files, sources_option
+from firth.cli.recipe_options import recipe_or_exit, sources_option
 
 if TYPE_CHECKING:
     from firth.pipelines.run_errors import RunFailedError
@@ -73,9 +73,7 @@ def recipe_of(
     if text_key is not None and not jsonl:
         fail("--text-key names the text of a JSON line; give --jsonl too", ExitCode.USAGE)
     sources = sources_option(text or (), jsonl or (), "text" if text_key is None else text_key)
-    checked = recipe_or_exit(name, [*sources, *(overrides or ())])
-    require_files(checked)
-    return checked
+    return recipe_or_exit(name, [*sources, *(overrides or ())], require_all=True)
 
 
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:

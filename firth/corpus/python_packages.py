@@ -1,16 +1,13 @@
 """The .py files of installed packages and of the standard library, found without importing them."""
 
-import difflib
-import importlib.metadata
-import importlib.util
 import os
-import pkgutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 
 from firth.corpus.errors import SourceError
 from firth.corpus.source_files import SourceFile
+from firth.recipes.packages import find_package, suggest_package
 
 # Tests say little in their docstrings, and some Python distributions leave them out.
 SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
@@ -27,10 +24,10 @@ def package_files(source_name: str, package: str) -> list[SourceFile]:
     Raises:
         SourceError: if there is no such package, or it has no .py file.
     """
-    # A dotted name would import its parent.
-    spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    spec = find_package(package)
     if spec is None:
-        raise SourceError(f"source {source_name!r}: no package {package!r} is installed{_nearest(package)}")
+        nearest = suggest_package(package)
+        raise SourceError(f"source {source_name!r}: no package {package!r} is installed{nearest}")
     if spec.submodule_search_locations is None:
         places: Iterable[str] = [spec.origin or ""]
     else:
@@ -67,21 +64,3 @@ def _files_under(place: str, package: str, module: str) -> Iterator[SourceFile]:
 def _source_file(path: str, package: str, module: str) -> SourceFile:
     status = os.stat(path)
     return SourceFile(path, f"{package}/{module}", status.st_size, status.st_mtime)
-
-
-def _nearest(package: str) -> str:
-    modules = {module.name for module in pkgutil.iter_modules()}
-    for name in _modules_of_distribution(package):
-        if name in modules:
-            return f"; the distribution {package!r} is imported as {name!r}"
-    near = difflib.get_close_matches(package, modules, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def _modules_of_distribution(name: str) -> list[str]:
-    try:
-        files = importlib.metadata.files(name) or []
-    except (importlib.metadata.PackageNotFoundError, ValueError):
-        return []
-    modules = {file.parts[0].removesuffix(".py") for file in files if file.suffix == ".py"}
-    return sorted(module for module in modules if not module.startswith("_"))

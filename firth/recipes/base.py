@@ -4,6 +4,9 @@ from typing import Annotated
 
 import pydantic
 
+MAX_INTEGER = 2**63 - 1
+# Far above anything published, and low enough that no tensor's shape overflows.
+MAX_SIZE = 2**24
 Fraction = Annotated[float, pydantic.Field(ge=0.0, le=1.0)]
 
 
@@ -25,6 +28,13 @@ class Config(pydantic.BaseModel):
     def to_json(self) -> str:
         """Returns this part as canonical JSON, fit to be an execution property or a cache key."""
         return self.model_dump_json()
+
+    @pydantic.model_validator(mode="after")
+    def _numbers_fit(self):
+        for name, value in self:
+            if type(value) is int and abs(value) > MAX_INTEGER:
+                raise ValueError(f"{name}: {value:.3g} does not fit in 64 bits")
+        return self
 
     @classmethod
     def from_json(cls, text: str):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config
+from firth.recipes.file_names import NamesFiles
 from firth.recipes.sources import Paths, SourceName
 
 Names = Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
@@ -70,7 +71,7 @@ class ExamplesBenchmark(Benchmark):
     """
 
     kind: Literal["examples"]
-    uri: str
+    uri: Annotated[str, NamesFiles(is_folder=True)]
     text_features: Names = ("text",)
     id_feature: str | None = None
 

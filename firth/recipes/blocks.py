@@ -4,10 +4,11 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base import Config
+from firth.recipes.base import MAX_SIZE, Config
 from firth.recipes.cleaning import Fraction
 
-Count = Annotated[int, pydantic.Field(ge=1)]
+Count = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
+Layers = Annotated[int, pydantic.Field(ge=1, le=10_000)]
 Activation = Literal["gelu", "gelu_approximate", "relu", "silu"]
 
 

@@ -15,16 +15,20 @@ from firth.recipes.yaml_text import Path
 _NAMED_KEYS = re.compile(r"([a-z][a-z_0-9]*(?:\.[A-Za-z0-9][\w-]*)*):")
 
 
+MOST_PROBLEMS = 50
+
+
 def explain(error: pydantic.ValidationError, draft: Draft, root: type[Config]) -> list[str]:
     """Returns one line for each problem: `place: key: problem`."""
-    found = [(_data_path(details["loc"], draft.data), details) for details in error.errors(include_url=False)]
+    errors = error.errors(include_url=False)
+    found = [(_data_path(details["loc"], draft.data), details) for details in errors[:MOST_PROBLEMS]]
     lines = []
     for path, details in found:
         # A list whose items are all refused counts as empty; its items' problems say enough.
         is_echo = any(other[: len(path)] == path and other != path for other, _ in found)
         if not (is_echo and details["type"] == "too_short"):
             lines += [_line(draft, path, problem) for problem in _problems(details, path, draft, root)]
-    return lines
+    return lines + ([f"and {len(errors) - len(found)} more problems"] if len(errors) > len(found) else [])
 
 
 def _data_path(location: tuple[int | str, ...], data: Any) -> Path:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config, Fraction
+from firth.recipes.file_names import NamesFiles
 
 Count = Annotated[int, pydantic.Field(ge=0)]
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
@@ -162,7 +163,7 @@ class WordList(Config):
             written without spaces need `false`.
     """
 
-    path: str
+    path: Annotated[str, NamesFiles()]
     language: str | None = None
     whole_words: bool = True
 

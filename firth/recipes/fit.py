@@ -35,6 +35,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _model_and_objective(recipe)
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
+    yield from _candidates(recipe)
     yield from _pairs(recipe)
     yield from _boundary(recipe)
     yield from _generator(recipe)
@@ -88,6 +89,12 @@ def _tokenizer(recipe: "Recipe") -> Iterator[str]:
                 f"tokenizer.max_characters: {tokenizer.max_characters} is not "
                 f"model.characters.max_characters: {characters}"
             )
+
+
+def _candidates(recipe: "Recipe") -> Iterator[str]:
+    asked, pieces = recipe.export.top_k, recipe.tokenizer.vocabulary_size
+    if asked > pieces:
+        yield f"export.top_k: {asked} is above tokenizer.vocabulary_size: {pieces}"
 
 
 def _pairs(recipe: "Recipe") -> Iterator[str]:

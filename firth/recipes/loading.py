@@ -1,6 +1,5 @@
 """Reads recipes: presets by name, files by path, and options on top."""
 
-import difflib
 import functools
 import importlib.resources
 import json
@@ -10,16 +9,16 @@ from collections.abc import Sequence
 
 import pydantic
 
-from firth.recipes.drafts import Draft, draft_of, overlay, override
+from firth.recipes.drafts import Draft, Option, assign, draft_of, overlay, override
 from firth.recipes.errors import RecipeError
 from firth.recipes.explain import explain
 from firth.recipes.families import in_order, suggest_preset
+from firth.recipes.file_names import absolute, named_files
 from firth.recipes.recipe import Recipe
+from firth.recipes.recipe_files import SUFFIXES, UnreadableFileError, read_text
 from firth.recipes.yaml_text import read_yaml, write_yaml
 
 EXTENDS = "extends"
-SUFFIXES = (".yaml", ".yml")
-
 _PRESETS = importlib.resources.files("firth.recipes").joinpath("presets")
 
 
@@ -35,11 +34,16 @@ def preset_names() -> tuple[str, ...]:
     return in_order(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))
 
 
-def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Recipe:
+def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()) -> Recipe:
     """Returns the recipe of a preset or a YAML file, checked.
 
-    A file may start from a preset, `extends: bert_mini`: its mappings are merged key by key into the
-    preset's, its lists replace them. A file that gives no `name` is named after itself.
+    A file may start from a preset, `extends: bert_mini`, or from another file, `extends: ../base.yaml`, which
+    is looked up from the extending file's folder: its mappings are merged key by key into what it extends,
+    its lists replace them. A file that gives no `name` is named after itself.
+
+    Files that a recipe file names (sources, benchmarks, lists of words) are looked up from that file's
+    folder, and from the working directory where there are none; those of an override from the working
+    directory. The recipe holds their full paths.
 
     Args:
         name_or_path: A preset's name, or a path that holds a `/` or ends in `.yaml` or `.yml`.
@@ -53,6 +57,13 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str] =
     >>> load_recipe("bert_mini", ["training.steps=500"]).training.steps
     500
     """
+    return load_with_places(name_or_path, overrides)[0]
+
+
+def load_with_places(
+    name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()
+) -> tuple[Recipe, Draft]:
+    """Returns what `load_recipe` does, and where each of its values was said."""
     draft = _read(name_or_path)
     problems: list[str] = []
     for option in overrides:
@@ -62,7 +73,17 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str] =
             problems += error.problems
     if problems:
         raise RecipeError(problems)
-    return _checked(draft)
+    draft = _with_full_paths(_checked(draft), draft)
+    return _checked(draft), draft
+
+
+def _with_full_paths(recipe: Recipe, draft: Draft) -> Draft:
+    data = draft.data
+    for file in named_files(recipe):
+        full = absolute(file.pattern, draft.origin(file.key).folder)
+        if full != file.pattern:
+            data = assign(data, file.key, full)
+    return Draft(data, draft.origins)
 
 
 def recipe_to_yaml(recipe: Recipe) -> str:
@@ -85,46 +106,60 @@ def _checked(draft: Draft) -> Recipe:
 
 def _read(name_or_path: str | os.PathLike[str]) -> Draft:
     name = os.fspath(name_or_path)
-    if isinstance(name_or_path, str) and os.sep not in name and not name.endswith(SUFFIXES):
+    if isinstance(name_or_path, str) and not _is_path(name):
         if name not in preset_names():
             advice = suggest_preset(name, preset_names())
             raise RecipeError([f"no preset is named {name!r}; {advice} (a file's path ends in .yaml)"])
         return _read_preset(name)
-    return _extended(_file_text(pathlib.Path(name)), name, pathlib.Path(name).stem)
+    return _read_file(pathlib.Path(name), ())
+
+
+def _is_path(name: str) -> bool:
+    return os.sep in name or name.endswith(SUFFIXES)
 
 
 @functools.cache
 def _read_preset(name: str) -> Draft:
     file = _PRESETS.joinpath(f"{name}.yaml")
-    return _extended(file.read_text(encoding="utf-8"), f"presets/{name}.yaml", name)
+    draft, parent, _ = _split(file.read_text(encoding="utf-8"), f"presets/{name}.yaml", name, None)
+    return draft if parent is None else overlay(_read_preset(parent), draft)
 
 
-def _extended(text: str, file: str, stem: str) -> Draft:
-    """Returns what a file says, on top of the preset that it extends."""
-    draft = draft_of(read_yaml(text, file), file)
+def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> Draft:
+    """Returns what a file says, on top of the preset or the file that it extends.
+
+    Args:
+        path: The file.
+        below: The files that extend it, the first one first.
+    """
+    folder = pathlib.Path(os.path.abspath(path.parent))
+    draft, parent, place = _split(read_text(path), os.fspath(path), path.stem, folder)
+    if parent is None:
+        return draft
+    if not _is_path(parent):
+        if parent not in preset_names():
+            advice = suggest_preset(parent, preset_names())
+            raise RecipeError([f"{place}: {EXTENDS}: no preset is named {parent!r}; {advice}"])
+        return overlay(_read_preset(parent), draft)
+    chain = (*below, path.resolve())
+    extended = path.parent / os.path.expanduser(parent)
+    if extended.resolve() in chain:
+        around = [*chain[chain.index(extended.resolve()) :], extended.resolve()]
+        names = " -> ".join(os.path.relpath(each, folder) for each in around)
+        raise RecipeError([f"{place}: {EXTENDS}: {names} goes in a circle"])
+    try:
+        return overlay(_read_file(extended, chain), draft)
+    except UnreadableFileError as error:
+        raise RecipeError([f"{place}: {EXTENDS}: {error}"]) from None
+
+
+def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tuple[Draft, str | None, str]:
+    """Returns what a file says but for `extends`; what it extends, if anything; and where it says so."""
+    draft = draft_of(read_yaml(text, file), file, folder)
     if not isinstance(draft.data, dict):
         raise RecipeError([f"{file}: a recipe is a mapping, such as `extends: bert_mini`"])
     data = {"name": stem, **draft.data}
-    parent = data.pop(EXTENDS, None)
-    top = Draft(data, draft.origins)
-    if parent is None:
-        return top
-    if parent not in preset_names():
-        place = draft.origin((EXTENDS,)).place
-        advice = suggest_preset(str(parent), preset_names())
-        raise RecipeError([f"{place}: {EXTENDS}: no preset is named {parent!r}; {advice}"])
-    return overlay(_read_preset(parent), top)
-
-
-def _file_text(path: pathlib.Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        beside = [entry.name for entry in path.parent.glob("*") if entry.suffix in SUFFIXES]
-        near = difflib.get_close_matches(path.name, beside, n=1)
-        advice = f"; did you mean {path.with_name(near[0])}?" if near else ""
-        raise RecipeError([f"{path}: no such file{advice}"]) from None
-    except UnicodeDecodeError as error:
-        raise RecipeError([f"{path}: not UTF-8 at byte {error.start}"]) from None
-    except OSError as error:
-        raise RecipeError([f"{path}: cannot be read: {error.strerror}"]) from None
+    parent, place = data.pop(EXTENDS, None), draft.origin((EXTENDS,)).place
+    if not isinstance(parent, str | None):
+        raise RecipeError([f"{place}: {EXTENDS}: must be a preset's name or a file's path, not {parent!r}"])
+    return Draft(data, draft.origins), parent, place

@@ -11,6 +11,7 @@ from firth.recipes.blocks import (
     DisentangledPositions,
     Embeddings,
     FeedForward,
+    Layers,
     LearnedPositions,
     Norm,
     Positions,
@@ -24,7 +25,7 @@ Stddev = Annotated[float, pydantic.Field(gt=0)]
 class _Shape(Config):
     """What all transformers have. The vocabulary's size stands in the tokenizer's part of the recipe."""
 
-    layers: Count = 12
+    layers: Layers = 12
     width: Count = 768
     attention: Attention = Attention()
     feed_forward: FeedForward = FeedForward()
@@ -138,7 +139,7 @@ class EncoderDecoder(_Transformer):
     """
 
     kind: Literal["encoder_decoder"] = "encoder_decoder"
-    decoder_layers: Count | None = None
+    decoder_layers: Layers | None = None
     share_encoder_decoder: bool = False
     tied_output: bool = True
     scaled_output: bool = False
@@ -204,7 +205,7 @@ class CharacterCNN(Config):
         (6, 512),
         (7, 1024),
     )
-    highway_layers: int = pydantic.Field(default=2, ge=0)
+    highway_layers: int = pydantic.Field(default=2, ge=0, le=1_000)
     activation: Literal["relu", "tanh"] = "relu"
 
 
@@ -225,7 +226,7 @@ class BiLSTM(Config):
     """
 
     kind: Literal["bilstm"] = "bilstm"
-    layers: Count = 2
+    layers: Layers = 2
     cells: Count = 4096
     projection_width: Count = 512
     characters: CharacterCNN = CharacterCNN()

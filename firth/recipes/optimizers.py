@@ -8,11 +8,12 @@ from firth.recipes.base import Config
 from firth.recipes.cleaning import Fraction
 
 Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
+Rate = Annotated[float, pydantic.Field(gt=0, le=1_000)]
 Positive = Annotated[float, pydantic.Field(gt=0)]
 
 
 class _Optimizer(Config):
-    learning_rate: Positive = 1e-4
+    learning_rate: Rate = 1e-4
     schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "linear"
     final_fraction: Fraction = 0.0
     warmup_steps: int = pydantic.Field(default=10_000, ge=0)
@@ -83,7 +84,7 @@ class Adafactor(_Optimizer):
     """
 
     kind: Literal["adafactor"] = "adafactor"
-    learning_rate: Positive = 1e-2
+    learning_rate: Rate = 1e-2
     schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "inverse_square_root"
     gradient_clip_norm: Positive | None = None
     beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
@@ -104,7 +105,7 @@ class Adagrad(_Optimizer):
     """
 
     kind: Literal["adagrad"] = "adagrad"
-    learning_rate: Positive = 0.2
+    learning_rate: Rate = 0.2
     schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "constant"
     warmup_steps: int = pydantic.Field(default=0, ge=0)
     gradient_clip_norm: Positive | None = 10.0

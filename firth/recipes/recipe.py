@@ -29,7 +29,7 @@ class Recipe(Config):
 
     name: FolderName
     description: str = ""
-    seed: int = 42
+    seed: Annotated[int, pydantic.Field(ge=0, lt=2**31)] = 42
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     cleaning: Cleaning = Cleaning()
     tokenizer: AnyTokenizer = WordPieceTokenizer()

@@ -10,17 +10,17 @@ from firth.recipes.recipe import Recipe
 def recipe_schema() -> dict[str, Any]:
     """Returns the JSON Schema (draft 2020-12) of a recipe file.
 
-    Beside the recipe's own keys a file may have `extends`; what it then leaves out comes from the preset.
+    Beside the recipe's own keys a file may have `extends`; what it then leaves out comes from there.
 
     Example:
 
-    >>> recipe_schema()["properties"]["extends"]["enum"][0]
+    >>> recipe_schema()["properties"]["extends"]["anyOf"][0]["enum"][0]
     'demo'
     """
     schema = _with_kinds_optional(Recipe.model_json_schema())
     extends = {
-        "description": "Start from this preset: mappings are merged key by key, lists replace.",
-        "enum": list(preset_names()),
+        "description": "Start from this preset or file: mappings are merged key by key, lists replace.",
+        "anyOf": [{"enum": list(preset_names())}, {"pattern": r"/|\.ya?ml$", "type": "string"}],
         "title": "Extends",
     }
     schema["properties"] = {EXTENDS: extends, **schema["properties"]}

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config
+from firth.recipes.file_names import NamesFiles
 
-Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
+Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1), NamesFiles()]
 # Endings of files that are decompressed while they are read.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
@@ -23,7 +24,7 @@ class Source(Config):
 
     name: SourceName
     licence: str = "unknown"
-    max_document_bytes: int = pydantic.Field(default=2**24, gt=0)
+    max_document_bytes: int = pydantic.Field(default=2**24, gt=0, lt=2**31)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ class RecordSource(FileSource):
         licence_key: Of the record's own licence. A record that states none has the source's.
     """
 
-    text_key: str = "text"
+    text_key: Annotated[str, pydantic.Field(min_length=1)] = "text"
     id_key: str | None = None
     uri_key: str | None = None
     licence_key: str | None = None

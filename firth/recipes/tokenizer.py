@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base import Config
+from firth.recipes.base import MAX_SIZE, Config
 
 
 class WordPieceTokenizer(Config):
@@ -21,7 +21,7 @@ class WordPieceTokenizer(Config):
     """
 
     kind: Literal["wordpiece"] = "wordpiece"
-    vocabulary_size: int = pydantic.Field(default=30_522, ge=16)
+    vocabulary_size: int = pydantic.Field(default=30_522, ge=16, le=MAX_SIZE)
     lowercase: bool = True
     min_frequency: int = pydantic.Field(default=2, ge=1)
     max_word_characters: int = pydantic.Field(default=100, ge=8)
@@ -52,7 +52,7 @@ class BytePairTokenizer(Config):
     """
 
     kind: Literal["bpe"] = "bpe"
-    vocabulary_size: int = pydantic.Field(default=50_257, ge=272)
+    vocabulary_size: int = pydantic.Field(default=50_257, ge=272, le=MAX_SIZE)
     min_frequency: int = pydantic.Field(default=2, ge=1)
     sentinels: int = pydantic.Field(default=0, ge=0)
     ties: Literal["greater", "first_seen"] = "greater"
@@ -89,7 +89,7 @@ class SentencePieceTokenizer(Config):
 
     kind: Literal["sentencepiece"] = "sentencepiece"
     model: Literal["unigram", "bpe"] = "unigram"
-    vocabulary_size: int = pydantic.Field(default=32_000, ge=16)
+    vocabulary_size: int = pydantic.Field(default=32_000, ge=16, le=MAX_SIZE)
     lowercase: bool = False
     character_coverage: float = pydantic.Field(default=0.9995, gt=0.9, le=1.0)
     byte_fallback: bool = False
@@ -123,7 +123,7 @@ class WordTokenizer(Config):
     """
 
     kind: Literal["words"] = "words"
-    vocabulary_size: int = pydantic.Field(default=793_471, ge=16)
+    vocabulary_size: int = pydantic.Field(default=793_471, ge=16, le=MAX_SIZE)
     lowercase: bool = False
     min_frequency: int = pydantic.Field(default=1, ge=1)
     max_characters: int = pydantic.Field(default=50, ge=4)
@@ -164,6 +164,6 @@ class Sequences(Config):
             depend on the number of workers.
     """
 
-    length: int = pydantic.Field(default=128, ge=8)
-    max_documents: int = pydantic.Field(default=8, ge=1)
-    shards: int = pydantic.Field(default=16, ge=1)
+    length: int = pydantic.Field(default=128, ge=8, le=MAX_SIZE)
+    max_documents: int = pydantic.Field(default=8, ge=1, le=2**16)
+    shards: int = pydantic.Field(default=16, ge=1, le=2**16)

@@ -4,7 +4,7 @@ from typing import Literal
 
 import pydantic
 
-from firth.recipes.base import Config
+from firth.recipes.base import MAX_SIZE, Config
 from firth.recipes.optimizers import AdamW, AnyOptimizer
 
 
@@ -42,13 +42,13 @@ class Training(Config):
         eval_rows: Most rows of the eval split that such a loss is of.
     """
 
-    steps: int = pydantic.Field(default=1_000_000, ge=1)
-    batch_size: int = pydantic.Field(default=256, ge=1)
+    steps: int = pydantic.Field(default=1_000_000, ge=1, lt=2**31)
+    batch_size: int = pydantic.Field(default=256, ge=1, le=MAX_SIZE)
     earlier_stages: tuple[Stage, ...] = ()
     optimizer: AnyOptimizer = AdamW()
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
     strategy: Literal["none", "mirrored"] = "none"
-    replicas: int | None = pydantic.Field(default=None, ge=1)
+    replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
     checkpoint_every_steps: int = pydantic.Field(default=1_000, ge=1)
     log_every_steps: int = pydantic.Field(default=10, ge=1)
     eval_every_steps: int | None = pydantic.Field(default=1_000, ge=1)

@@ -8,8 +8,10 @@ from typing import Any
 import yaml
 
 from firth.recipes.errors import RecipeError
+from firth.recipes.yaml_bounds import MAX_DEPTH, MAX_VALUES, BoundedLoader, BoundError
 
 Path = tuple[str, ...]
+MOST_PROBLEMS = 50
 
 _FLOAT = re.compile(
     r"[-+]?(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+)$"
@@ -22,7 +24,7 @@ _RESOLVERS = (
 )
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(BoundedLoader):
     """YAML 1.2's plain scalars: `1e-4` is a float, and neither `no`, `010` nor `2024-01-01` is a surprise."""
 
     yaml_implicit_resolvers: dict = {}  # noqa: RUF012 (the base class declares it as an instance variable)
@@ -50,6 +52,9 @@ for _name, _pattern, _first in _RESOLVERS:
         _class.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", _pattern, list(_first))
 
 
+_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
+
 @dataclasses.dataclass(frozen=True)
 class Located:
     """What a YAML text says, and where.
@@ -71,7 +76,8 @@ def read_yaml(text: str, file: str) -> Located:
         file: Its name in places and errors.
 
     Raises:
-        RecipeError: for syntax errors, duplicate keys, and values that JSON does not have.
+        RecipeError: for syntax errors, duplicate keys, values that JSON does not have, and texts that stand
+            for too many values (by aliases of aliases, say) or nest them too deeply.
 
     Example:
 
@@ -83,12 +89,10 @@ def read_yaml(text: str, file: str) -> Located:
         node = loader.get_single_node()
         reader = _Reader(loader, file)
         data = None if node is None else reader.value(node, ())
-    except RecursionError:
-        raise RecipeError([f"{file}: nested too deeply, or an alias that contains itself"]) from None
     except yaml.YAMLError as error:
         raise RecipeError([_syntax_problem(error, file)]) from None
     if reader.problems:
-        raise RecipeError(reader.problems)
+        raise RecipeError(reader.problems[:MOST_PROBLEMS])
     return Located(data, reader.places)
 
 
@@ -129,25 +133,47 @@ class _Reader:
     def __init__(self, loader: yaml.SafeLoader, file: str):
         self.places: dict[Path, str] = {}
         self.problems: list[str] = []
-        self._loader, self._file = loader, file
+        self._loader, self._file, self._values = loader, file, 0
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         self.places.setdefault(path, _place(self._file, node.start_mark))
+        self._require_bounds(node, path)
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, path)
+        if node.tag not in _COLLECTIONS:
+            self._report(node, path, f"the tag {node.tag} is not known")
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, str(index))) for index, item in enumerate(node.value)]
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path)
-        value = self._loader.construct_object(node)
+        assert isinstance(node, yaml.MappingNode)
+        return self._mapping(node, path)
+
+    def _require_bounds(self, node: yaml.Node, path: Path) -> None:
+        """Counts values as often as aliases repeat them, and ends the reading where they are too many."""
+        self._values += 1
+        if self._values > MAX_VALUES:
+            self._report(node, (), f"more than {MAX_VALUES:,} values, each alias written out")
+        elif len(path) > MAX_DEPTH:
+            self._report(node, (), f"nested more than {MAX_DEPTH} deep, or an alias that contains itself")
+        else:
+            return
+        raise RecipeError(self.problems[-1:])
+
+    def _scalar(self, node: yaml.ScalarNode, path: Path) -> Any:
+        try:
+            value = self._loader.construct_object(node)
+        except (ValueError, KeyError, AttributeError):  # As PyYAML answers a tag that the text does not fit.
+            value = math.nan
         if not _in_json(value):
-            self._report(node, path, f"{node.value!r} is neither text, number, true, false nor null")
+            self._report(node, path, f"{_short(node.value)} is neither text, number, true, false nor null")
         return value
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = self._loader.construct_object(key_node, deep=True)
+            key = self._scalar(key_node, path) if isinstance(key_node, yaml.ScalarNode) else None
             if not isinstance(key, str):
-                self._report(key_node, path, f"the key {key!r} is not text")
+                shown = _short(key_node.value) if isinstance(key_node, yaml.ScalarNode) else "a collection"
+                self._report(key_node, path, f"the key {shown} is not text")
                 continue
             here = (*path, key)
             if key in result:
@@ -160,6 +186,10 @@ class _Reader:
     def _report(self, node: yaml.Node, path: Path, problem: str) -> None:
         key = f"{'.'.join(path)}: " if path else ""
         self.problems.append(f"{_place(self._file, node.start_mark)}: {key}{problem}")
+
+
+def _short(text: str) -> str:
+    return repr(text) if len(text) <= 60 else f"{text[:57]!r}..."
 
 
 def _in_json(value: Any) -> bool:
@@ -177,5 +207,6 @@ def _place(file: str, mark: yaml.Mark) -> str:
 def _syntax_problem(error: yaml.YAMLError, file: str) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
         context = f", {error.context}" if error.context else ""
-        return f"{_place(file, error.problem_mark)}: not YAML: {error.problem}{context}"
+        said = "" if isinstance(error, BoundError) else "not YAML: "
+        return f"{_place(file, error.problem_mark)}: {said}{error.problem}{context}"
     return f"{file}: not YAML: {' '.join(str(error).split())}"

@@ -153,11 +153,12 @@ def test_a_source_without_files_is_refused(firth, runner, tmp_path):
     result = firth("run", "demo", "--text", "folder.txt", "--text", "gs://bucket/*.txt")
     assert result.exit_code == 2 and runner.calls == []
     assert (
-        f"source text: {tmp_path}/folder.txt matches no file" in result.stderr
-        and "gs://" not in result.stderr
+        f": sources.0.paths.0: {tmp_path}/folder.txt is a folder; name files" in result.stderr
+        and result.stderr.count("\n") == 1
     )
     result = firth("run", "demo", "--text", "foldr.txt")
-    assert f"(seen from {tmp_path}); did you mean {tmp_path}/folder.txt?" in result.stderr
+    problem = f"{tmp_path}/foldr.txt matches no file; did you mean {tmp_path}/folder.txt?"
+    assert result.stderr == f"error: --text foldr.txt: sources.0.paths.0: {problem}\n"
 
 
 def test_the_options_of_the_folder_reach_the_runner(firth, runner):

@@ -1,0 +1,58 @@
+"""What a recipe needs on this machine: files, and packages whose docstrings it reads."""
+
+import glob
+import os
+from collections.abc import Iterator
+
+from firth.recipes.drafts import Draft
+from firth.recipes.file_names import NamedFile, is_remote, named_files
+from firth.recipes.packages import find_package, suggest_package
+from firth.recipes.paths import suggest_path
+from firth.recipes.recipe import Recipe
+from firth.recipes.sources import DocstringsSource
+from firth.recipes.yaml_text import Path
+
+
+def missing(recipe: Recipe, draft: Draft) -> list[str]:
+    """Returns a line for each file or package that the recipe names and this machine does not have.
+
+    Args:
+        recipe: As `load_with_places` gives it.
+        draft: Where its values were said.
+
+    Example:
+
+    >>> from firth.recipes.loading import load_with_places
+    >>> option = "sources.0.packages=[jsn]"
+    >>> missing(*load_with_places("bert_tiny", [option]))[0].removeprefix(f"--set {option}: ")
+    "sources.0.packages.0: no package 'jsn' is installed; did you mean 'json'?"
+    """
+    lines = [(file.key, problem) for file in named_files(recipe) if (problem := _file_problem(file))]
+    lines += _missing_packages(recipe)
+    return [f"{draft.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
+
+
+def _file_problem(file: NamedFile) -> str:
+    """Returns why a file cannot be read; nothing where it can, or where only Beam can tell."""
+    pattern = file.pattern
+    if is_remote(pattern) or (file.is_folder and os.path.isdir(pattern)):
+        return ""
+    advice = suggest_path(pattern) or f"; the working directory is {os.getcwd()}"
+    if file.is_folder:
+        return f"there is no folder {pattern}{advice}"
+    files = [path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path)]
+    if not files and os.path.isdir(pattern):
+        return f"{pattern} is a folder; name files, as in {os.path.join(pattern, '*')}"
+    if not files:
+        return f"{pattern} matches no file{advice}"
+    unreadable = [path for path in files if not os.access(path, os.R_OK)]
+    return f"{unreadable[0]} cannot be read: permission denied" if unreadable else ""
+
+
+def _missing_packages(recipe: Recipe) -> Iterator[tuple[Path, str]]:
+    for number, source in enumerate(recipe.sources):
+        if isinstance(source, DocstringsSource):
+            for index, package in enumerate(source.packages):
+                if find_package(package) is None:
+                    problem = f"no package {package!r} is installed{suggest_package(package)}"
+                    yield ("sources", str(number), "packages", str(index)), problem
