@@ -38,7 +38,8 @@ class InputEmbedding(keras.layers.Layer):
         training: Whether dropout acts.
 
     Raises:
-        ValueError: if a number is below 1.
+        ValueError: if a number is below 1, for a misspelt key or kind, and for rows longer than the table of
+            positions.
 
     Example:
 
@@ -77,6 +78,7 @@ class InputEmbedding(keras.layers.Layer):
         shared = seed_generator(seed)
         table = {"initializer_stddev": initializer_stddev, "seed": shared, "dtype": self.variable_dtype}
         self.width = width
+        self.longest: int | None = None
         self._unused, self.position = self._positions(positions or {}, table)
         self.segment = Embedding(segments, width, name="segment", **table) if segments else None
         self.norm = None
@@ -91,9 +93,8 @@ class InputEmbedding(keras.layers.Layer):
         if kind == "sinusoidal":
             return 0, SinusoidalPositions(self.width, dtype=self.variable_dtype, name="position")
         if kind == "learned":
-            unused = positions.get("unused", 0)
-            rows = positions.get("length", 512) + unused
-            return unused, Embedding(rows, self.width, name="position", **table)
+            unused, self.longest = positions.get("unused", 0), positions.get("length", 512)
+            return unused, Embedding(self.longest + unused, self.width, name="position", **table)
         return 0, None
 
     def build(self, tokens_shape):
@@ -114,10 +115,24 @@ class InputEmbedding(keras.layers.Layer):
         if self.segment is not None:
             total = ops.add(total, self.segment(segment_ids))
         if self.position is not None:
+            self.check_length(position_ids.shape[1])
             total = ops.add(total, self.position(position_ids + self._unused))
         if self.norm is not None:
             total = self.norm(total)
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
+
+    def check_length(self, length):
+        """Raises `ValueError` if rows of that many tokens have positions that no learned vector belongs to.
+
+        Args:
+            length: An int; a tensor or None, where the length is not known, passes.
+        """
+        if not isinstance(length, int) or self.longest is None or length <= self.longest:
+            return
+        raise ValueError(
+            "InputEmbedding: a row must not be longer than the table of learned positions. "
+            f"Received: rows of {length} tokens, positions.length={self.longest}"
+        )
 
     def compute_output_shape(self, tokens_shape):
         """The shape of `tokens`."""

@@ -1,20 +1,28 @@
 """A backbone with the heads of its pre-training objective."""
 
+import json
+
 import keras
 
 from firth import features as names
 from firth.layers.noise import example_noise
 from firth.layers.parts import check_part
 from firth.layers.seeds import plain_seed, seed_generator
+from firth.models.epoch_metrics import EpochMetrics
+from firth.models.example_sums import example_sums, total_loss
 from firth.models.predictions import Predictions
 from firth.models.tables import BACKBONES, HEADS
 from firth.recipes.model import AnyModel
-from firth.recipes.objective import AnyObjective
+from firth.recipes.objective import AnyObjective, objective_from_json
 
 
 @keras.saving.register_keras_serializable(package="firth")
 class PretrainingModel(keras.Model):
     """Features to the predictions of each loss of an objective.
+
+    Keras's own `compile`, `fit` and `evaluate` work on it: `compile` takes an optimizer and no loss, for the
+    objective is the loss, and data are batches of features, which hold labels and weights. `firth.training`
+    has a loop of its own, which also resumes exactly.
 
     Its parts are attributes: `backbone`, and `heads`, of a class that `HEADS` names for the objective.
 
@@ -46,6 +54,8 @@ class PretrainingModel(keras.Model):
             "vocabulary_size": vocabulary_size,
             "seed": plain_seed(seed),
         }
+        self._loss_weights = objective_from_json(json.dumps(objective)).losses
+        self._epoch_metrics: EpochMetrics | None = None
         shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         shape = {key: value for key, value in model.items() if key != "kind"}
         self.backbone = BACKBONES[model["kind"]](vocabulary_size, **shape, **shared, name="backbone")
@@ -65,6 +75,59 @@ class PretrainingModel(keras.Model):
         """Returns the predictions of each loss, by its name."""
         with example_noise(features.get(names.NOISE_KEYS)):
             return self.heads.predictions(self.backbone, features, training=training)
+
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
+        """Prepares `fit` and `evaluate`, whose metrics are those of `EpochMetrics`.
+
+        Args:
+            optimizer: A Keras optimizer, or its name.
+            loss: None: the objective is the loss.
+            metrics: None: they follow from the objective.
+            **kwargs: As of `keras.Model.compile`.
+
+        Raises:
+            ValueError: for a loss or metrics.
+        """
+        for name, value in (("loss", loss), ("metrics", metrics)):
+            if value is not None:
+                raise ValueError(
+                    f"PretrainingModel: `{name}` follows from the objective; leave it out. "
+                    f"Received: {name}={value!r}"
+                )
+        if not self.built:
+            self.build()
+        super().compile(optimizer, **kwargs)
+        self._epoch_metrics = EpochMetrics(self._loss_weights)
+
+    @property
+    def metrics(self):
+        """Keras's own metrics and, after `compile`, those of the objective."""
+        return [*super().metrics, *(self._epoch_metrics.metrics if self._epoch_metrics else [])]
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        """Returns the objective's loss of one batch, a float32 scalar; labels and weights are features.
+
+        Raises:
+            ValueError: for targets or weights beside the features.
+        """
+        for name, value in (("y", y), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise ValueError(f"PretrainingModel: features hold labels and weights; leave out `{name}`")
+        return total_loss(example_sums(y_pred), self._loss_weights)["loss"] + sum(self.losses)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        """Returns the means so far of this epoch; see `EpochMetrics`."""
+        self._compiled_metrics().update(y_pred)
+        return self.get_metrics_result()
+
+    def get_metrics_result(self):
+        """Returns the means so far of this epoch."""
+        return self._compiled_metrics().results()
+
+    def _compiled_metrics(self) -> EpochMetrics:
+        if self._epoch_metrics is None:
+            raise ValueError("PretrainingModel: call `compile` first")
+        return self._epoch_metrics
 
     def get_config(self):
         """The constructor's arguments."""

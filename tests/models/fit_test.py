@@ -1,0 +1,79 @@
+"""Keras's own `compile`, `fit` and `evaluate` on the model that pre-trains."""
+
+import keras
+import numpy as np
+import pytest
+
+from firth.models import BACKBONES, PretrainingModel, example_sums, total_loss
+from tests.models.checklist_test import build, numpy
+from tests.models.table import BATCH, MODELS, TRAINED, VOCABULARY, training_features
+
+# It has two losses; each more compiles for seconds, and kinds of heads differ in nothing that `fit` sees.
+NAMES = ["masked_lm"]
+
+
+def batches(name, count=2):
+    return [training_features(name, seed) for seed in range(count)]
+
+
+def joined(rows):
+    return {key: np.concatenate([row[key] for row in rows]) for key in rows[0]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fit_learns_and_evaluate_is_exact(name):
+    model, rows = build(name), batches(name)
+    losses = TRAINED[name][1].losses
+    # The second batch predicts half as much, so that a mean of means would be another number.
+    for key in rows[1]:
+        if key.endswith("weights"):
+            rows[1][key] = rows[1][key] * (np.arange(rows[1][key].shape[1]) % 2 == 0).astype("float32")
+    sums = {key: numpy(value) for key, value in example_sums(model(joined(rows))).items()}
+    expected = {key: float(value) for key, value in total_loss(sums, losses).items()}
+    expected |= {
+        f"{loss}_accuracy": sums[f"{loss}_correct_sum"].sum() / sums[f"{loss}_weight_sum"].sum()
+        for loss in losses
+    }
+    model.compile(keras.optimizers.Adam(1e-2), jit_compile=False)
+    found = model.evaluate(joined(rows), batch_size=BATCH, verbose=0, return_dict=True)
+    assert set(found) == {"loss", *(f"{loss}_{what}" for loss in losses for what in ("loss", "accuracy"))}
+    for key, value in found.items():
+        np.testing.assert_allclose(value, expected[key], rtol=1e-4)
+    history = model.fit(joined(rows), batch_size=BATCH, epochs=4, verbose=0).history
+    assert set(history) == set(found)
+    assert np.isfinite(history["loss"]).all() and history["loss"][-1] < 0.9 * history["loss"][0]
+
+
+def test_a_model_that_is_not_built_and_batches_from_a_generator():
+    model, objective = TRAINED["causal_lm"]
+    made = PretrainingModel(MODELS[model].model_dump(), objective.model_dump(), VOCABULARY, seed=1)
+    made.compile("adam", run_eagerly=keras.backend.backend() != "jax")
+    history = made.fit(((row,) for row in batches("causal_lm")), verbose=0).history
+    assert set(history) == {"loss", "lm_loss", "lm_accuracy"}
+
+
+@pytest.mark.parametrize("name", ["loss", "metrics"])
+def test_the_objective_is_the_loss(name):
+    with pytest.raises(ValueError, match=f"`{name}` follows from the objective"):
+        build("causal_lm").compile("adam", **{name: ["mse"]})
+
+
+def test_targets_beside_the_features_are_refused():
+    model, features = build("causal_lm"), training_features("causal_lm")
+    model.compile("sgd", run_eagerly=True)
+    with pytest.raises(ValueError, match="leave out `y`"):
+        model.fit(features, np.zeros((BATCH, 1)), verbose=0)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
+def test_rows_longer_than_the_table_of_positions(name):
+    shape = MODELS[name].model_dump(exclude={"kind"})
+    backbone = BACKBONES[MODELS[name].kind](VOCABULARY, **shape)
+    ones = np.ones((1, 15), "int32")
+    features = {"token_ids": ones, "segment_ids": ones, "position_ids": ones, "document_ids": ones}
+    features |= {f"decoder_{key}": value for key, value in features.items()}
+    with pytest.raises(ValueError, match=r"rows of 15 tokens, positions\.length=14"):
+        backbone(features)
+    if name == "gpt2":
+        with pytest.raises(ValueError, match=r"rows of 15 tokens, positions\.length=14"):
+            backbone.empty_cache(1, 15)
