@@ -85,7 +85,7 @@ MODELS = {
     "roberta": _encoder(
         positions=blocks.LearnedPositions(length=512, unused=2), embeddings=blocks.Embeddings(norm=True)
     ),
-    "albert": _encoder(embeddings=FACTORISED, share_layers=True),
+    "albert": _encoder(embeddings=FACTORISED, share_layers=blocks.SharedLayers()),
     "electra": _encoder(embeddings=FACTORISED),
     "deberta_v3": _encoder(positions=blocks.DisentangledPositions(), embeddings=blocks.Embeddings(norm=True)),
     "xlnet": _xlnet,

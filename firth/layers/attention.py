@@ -9,8 +9,9 @@ from keras import ops
 from firth.layers.block_sparse import read_blocks, suits_blocks
 from firth.layers.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.dropout import Dropout
+from firth.layers.initializers import NormalColumns, normal
 from firth.layers.rotary_positions import rotate
-from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.seeds import plain_seed, seed_generator
 
 # Queries of a block of causal attention, and most blocks: smaller or more of them cost more than they spare,
 # as `benchmarks.attention` measures.
@@ -37,6 +38,8 @@ class Attention(keras.layers.Layer):
         cross: Keys and values come from other states than queries, those of an encoder.
         initializer_stddev: Of the truncated normal that the kernels start from.
         output_stddev: The same of the output projection; `initializer_stddev` where it is None.
+        scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead, that of
+            queries divided by the root of a head's width unless scores are: T5's way.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
@@ -81,6 +84,7 @@ class Attention(keras.layers.Layer):
         cross=False,
         initializer_stddev=0.02,
         output_stddev=None,
+        scaled_initializer=False,
         seed=None,
         **kwargs,
     ):
@@ -102,7 +106,10 @@ class Attention(keras.layers.Layer):
         self.output_stddev = initializer_stddev if output_stddev is None else output_stddev
         self.seed = plain_seed(seed)
         generator = seed_generator(seed)
-        self._kernel_initializer = truncated_normal(initializer_stddev, generator)
+        self.scaled_initializer = scaled_initializer
+        self._generator = generator
+        joined = self.heads * self.head_width
+        output_start = joined**-0.5 if scaled_initializer else self.output_stddev
         # Of four axes the first one, of five the second one.
         self.dropout = Dropout(
             dropout, batch_axis=-4, seed=generator, dtype=self.dtype_policy, name="dropout"
@@ -110,7 +117,7 @@ class Attention(keras.layers.Layer):
         self.output_projection = keras.layers.Dense(
             width,
             use_bias=biases,
-            kernel_initializer=truncated_normal(self.output_stddev, generator),
+            kernel_initializer=normal(output_start, generator, truncated=not scaled_initializer),
             dtype=self.dtype_policy,
             name="output",
         )
@@ -135,23 +142,32 @@ class Attention(keras.layers.Layer):
         queries, keys = self.heads * self.head_width, 2 * self.key_value_heads * self.head_width
         self.query_kernel = self.query_bias = None
         if self.cross:
-            self.query_kernel, self.query_bias = self._add_projection("query_", queries)
+            self.query_kernel, self.query_bias = self._add_projection("query_", queries, 0)
             queries = 0
-        self.kernel, self.bias = self._add_projection("", queries + keys)
+        self.kernel, self.bias = self._add_projection("", queries, keys)
         self.dropout.build((None, self.heads, None, None))
         self.output_projection.build((None, self.heads * self.head_width))
 
-    def _add_projection(self, prefix, columns):
+    def _add_projection(self, prefix, queries, keys):
+        columns = queries + keys
         kernel = self.add_weight(
             name=f"{prefix}kernel",
             shape=(self.width, columns),
-            initializer=self._kernel_initializer,
+            initializer=self._kernel_initializer(queries, keys),
             autocast=False,
         )
         if not self.biases:
             return kernel, None
         zeros = {"shape": (columns,), "initializer": "zeros", "autocast": False}
         return kernel, self.add_weight(name=f"{prefix}bias", **zeros)
+
+    def _kernel_initializer(self, queries, keys):
+        """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
+        if not self.scaled_initializer:
+            return normal(self.initializer_stddev, self._generator)
+        of_inputs = self.width**-0.5
+        of_queries = of_inputs if self.scaled else of_inputs * self.head_width**-0.5
+        return NormalColumns([(queries, of_queries), (keys, of_inputs)], self._generator)
 
     def call(
         self,
@@ -281,5 +297,6 @@ class Attention(keras.layers.Layer):
             "cross": self.cross,
             "initializer_stddev": self.initializer_stddev,
             "output_stddev": self.output_stddev,
+            "scaled_initializer": self.scaled_initializer,
             "seed": self.seed,
         }

@@ -16,7 +16,7 @@ class CausalTransformer(TransformerStack):
 
     Args:
         layers, width, attention, feed_forward, norm, positions, biases, share_layers, dropout,
-            initializer_stddev, seed, dtype: As in `MaskedTransformer`.
+            output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in `MaskedTransformer`.
         cross_attention: Whether blocks can attend to an encoder's states.
         bidirectional_prefix: Where an attention order is given, it alone decides what a token sees of its
             document, also behind it. Relative buckets tell both directions apart then.
@@ -63,9 +63,11 @@ class CausalTransformer(TransformerStack):
         norm=None,
         positions=None,
         biases=True,
-        share_layers=False,
+        share_layers=None,
         dropout=0.1,
+        output_dropout=0.0,
         initializer_stddev=0.02,
+        scaled_initializer=False,
         seed=None,
         cross_attention=False,
         bidirectional_prefix=False,
@@ -83,7 +85,9 @@ class CausalTransformer(TransformerStack):
             biases,
             share_layers,
             dropout,
+            output_dropout,
             initializer_stddev,
+            scaled_initializer,
             seed,
             cross_attention=cross_attention,
             output_stddev=initializer_stddev * sublayers**-0.5 if scaled_residual_initializer else None,
@@ -128,7 +132,4 @@ class CausalTransformer(TransformerStack):
 
         It is a tuple of one tensor [2, batch, key_value_heads, length, head_width] a layer.
         """
-        return tuple(
-            self.blocks[index % len(self.blocks)].attention.empty_cache(batch, length)
-            for index in range(self.depth)
-        )
+        return tuple(self.blocks[place].attention.empty_cache(batch, length) for place in self._order)

@@ -30,6 +30,7 @@ class DisentangledAttention(Attention):
         biases: Of the projections.
         initializer_stddev: Of the truncated normal that the kernels start from.
         output_stddev: The same of the output projection; `initializer_stddev` where it is None.
+        scaled_initializer: As in `Attention`.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
@@ -38,6 +39,8 @@ class DisentangledAttention(Attention):
             `attention_bias`. None adds nothing.
         positions: Float tensor [2 length + 1, width], embeddings of the distances from `length` down; see
             `DisentangledPositions`.
+        content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself where
+            it is None.
         training: Whether dropout acts.
 
     Raises:
@@ -64,6 +67,7 @@ class DisentangledAttention(Attention):
         biases=True,
         initializer_stddev=0.02,
         output_stddev=None,
+        scaled_initializer=False,
         seed=None,
         **kwargs,
     ):
@@ -81,20 +85,32 @@ class DisentangledAttention(Attention):
             biases=biases,
             initializer_stddev=initializer_stddev,
             output_stddev=output_stddev,
+            scaled_initializer=scaled_initializer,
             seed=seed,
             **kwargs,
         )
 
     # There is neither an encoder to read nor a cache.
     def call(  # type: ignore[override]
-        self, hidden, bias=None, positions=None, causal=False, training=None
+        self, hidden, bias=None, positions=None, content=None, causal=False, training=None
     ):
         """Returns a float tensor [batch, length, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
-        query, key, value = self._project(hidden, None, None)
+        query, key, value = (
+            self._project(hidden, None, None) if content is None else self._apart(hidden, content)
+        )
         relative = self._relative_scores(query[0], key, positions)
         bias = relative if bias is None else ops.add(relative, ops.cast(bias, "float32"))
         return self._attend(hidden, query, key, value, bias, training, causal)
+
+    def _apart(self, hidden, content):
+        """Returns the queries of some states, and the keys and values of others."""
+        joined = self.heads * self.head_width
+        query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
+        content = ops.cast(content, self.compute_dtype)
+        query = self._heads(hidden, self.kernel[:, :joined], query_bias, 1, 1)
+        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, 2, 0), 2)
+        return query, key, value
 
     def _relative_scores(self, query, key, positions):
         """Returns the second and the third term, float32 [batch, heads, length, length]."""

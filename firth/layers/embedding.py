@@ -5,7 +5,8 @@ from keras import ops
 
 from firth.layers.checks import check_positive
 from firth.layers.gather_rows import gather_rows
-from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.initializers import normal
+from firth.layers.seeds import plain_seed, seed_generator
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -18,7 +19,8 @@ class Embedding(keras.layers.Layer):
     Args:
         rows: Ids are below this.
         width: Of a row.
-        initializer_stddev: Of the truncated normal that the table starts from.
+        initializer_stddev: Of the normal that the table starts from.
+        truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
@@ -34,14 +36,15 @@ class Embedding(keras.layers.Layer):
     (1, 3, 4)
     """
 
-    def __init__(self, rows, width, initializer_stddev=0.02, seed=None, **kwargs):
+    def __init__(self, rows, width, initializer_stddev=0.02, truncated=True, seed=None, **kwargs):
         super().__init__(**kwargs)
         check_positive("Embedding", rows=rows, width=width)
         self.rows = rows
         self.width = width
         self.initializer_stddev = initializer_stddev
         self.seed = plain_seed(seed)
-        self._initializer = truncated_normal(initializer_stddev, seed_generator(seed))
+        self.truncated = truncated
+        self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
     def build(self, ids_shape=None):
         """Creates `table` [rows, width]."""
@@ -64,5 +67,6 @@ class Embedding(keras.layers.Layer):
             "rows": self.rows,
             "width": self.width,
             "initializer_stddev": self.initializer_stddev,
+            "truncated": self.truncated,
             "seed": self.seed,
         }

@@ -5,7 +5,9 @@ from keras import ops
 
 from firth.layers.activations import get_activation
 from firth.layers.checks import check_positive, check_width
-from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.dropout import Dropout
+from firth.layers.initializers import normal
+from firth.layers.seeds import plain_seed, seed_generator
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -23,10 +25,13 @@ class FeedForward(keras.layers.Layer):
         biases: Of all projections.
         initializer_stddev: Of the truncated normal that the kernels start from.
         output_stddev: The same of the outer kernel; `initializer_stddev` where it is None.
+        scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead.
+        dropout: Share of the layer between that is dropped in training, after the activation and the gate.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
         hidden: Float tensor [batch, length, width].
+        training: Whether dropout acts.
 
     Raises:
         ValueError: if a width is below 1, the activation is unknown, or the input is not as wide as said.
@@ -47,6 +52,8 @@ class FeedForward(keras.layers.Layer):
         biases=True,
         initializer_stddev=0.02,
         output_stddev=None,
+        scaled_initializer=False,
+        dropout=0.0,
         seed=None,
         **kwargs,
     ):
@@ -63,8 +70,13 @@ class FeedForward(keras.layers.Layer):
         self.seed = plain_seed(seed)
         self._activate = get_activation(activation)
         generator = seed_generator(seed)
-        self._kernel_initializer = truncated_normal(initializer_stddev, generator)
-        self._output_initializer = truncated_normal(self.output_stddev, generator)
+        self.scaled_initializer = scaled_initializer
+        inner_start, outer_start = initializer_stddev, self.output_stddev
+        if scaled_initializer:
+            inner_start, outer_start = width**-0.5, self.inner_width**-0.5
+        self._kernel_initializer = normal(inner_start, generator, truncated=not scaled_initializer)
+        self._output_initializer = normal(outer_start, generator, truncated=not scaled_initializer)
+        self.dropout = Dropout(dropout, seed=generator, dtype=self.dtype_policy, name="dropout")
 
     def build(self, hidden_shape):
         """Creates `inner_kernel`, `inner_bias`, `outer_kernel` and `outer_bias`.
@@ -79,6 +91,7 @@ class FeedForward(keras.layers.Layer):
             self.gate_kernel, self.gate_bias = self._add_projection("gate", self.inner_width)
         self.inner_kernel, self.inner_bias = self._add_projection("inner", self.inner_width)
         self.outer_kernel, self.outer_bias = self._add_projection("outer", self.width)
+        self.dropout.build((*hidden_shape[:-1], self.inner_width))
 
     def _add_projection(self, name, bias_width):
         kernel = self.add_weight(
@@ -90,7 +103,7 @@ class FeedForward(keras.layers.Layer):
             return kernel, None
         return kernel, self.add_weight(name=f"{name}_bias", shape=(bias_width,), initializer="zeros")
 
-    def call(self, hidden):
+    def call(self, hidden, training=None):
         """Returns a float tensor [batch, length, width]."""
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))
@@ -100,8 +113,15 @@ class FeedForward(keras.layers.Layer):
             inner = ops.multiply(self._activate(gate), inner)
         else:
             inner = self._activate(inner)
+        inner = self._drop(inner, hidden, training)
         outer = _plus(ops.matmul(inner, self.outer_kernel), self.outer_bias)
         return ops.reshape(outer, ops.shape(hidden))
+
+    def _drop(self, inner, hidden, training):
+        if not training or self.dropout.rate == 0.0:
+            return inner
+        of_rows = ops.reshape(inner, (*ops.shape(hidden)[:-1], self.inner_width))
+        return ops.reshape(self.dropout(of_rows, training=training), (-1, self.inner_width))
 
     def compute_output_shape(self, hidden_shape):
         """The shape of the input."""
@@ -118,6 +138,8 @@ class FeedForward(keras.layers.Layer):
             "biases": self.biases,
             "initializer_stddev": self.initializer_stddev,
             "output_stddev": self.output_stddev,
+            "scaled_initializer": self.scaled_initializer,
+            "dropout": self.dropout.rate,
             "seed": self.seed,
         }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.recipes.base import Config
-from firth.recipes.blocks import Attention, Embeddings, FeedForward, Norm, Positions
+from firth.recipes.blocks import Attention, Embeddings, FeedForward, Norm, Positions, SharedLayers
 from firth.recipes.errors import suggest
 from firth.recipes.types import configs_in, kinds_of
 
@@ -14,6 +14,7 @@ _OF_A_BLOCK: dict[str, Any] = {
     "norm": Norm,
     "positions": Positions,
     "embeddings": Embeddings,
+    "share_layers": SharedLayers,
 }
 
 
@@ -22,7 +23,7 @@ def check_block_parts(layer: str, **parts: Mapping | None) -> None:
 
     Args:
         layer: Name of the layer, for the message.
-        **parts: `attention`, `feed_forward`, `norm`, `positions` or `embeddings`.
+        **parts: `attention`, `feed_forward`, `norm`, `positions`, `embeddings` or `share_layers`.
 
     Example:
 

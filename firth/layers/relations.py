@@ -22,7 +22,7 @@ def build_attention(width, positions, **arguments):
     return (DisentangledAttention if is_disentangled else Attention)(width, **arguments)
 
 
-def build_relation(positions, attention, bidirectional, epsilon, dropout, **start):
+def build_relation(positions, attention, bidirectional, epsilon, dropout, scaled_initializer=False, **start):
     """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions.
 
     Args:
@@ -31,6 +31,7 @@ def build_relation(positions, attention, bidirectional, epsilon, dropout, **star
         bidirectional: Whether tokens also see those behind them.
         epsilon: Of a norm over a table of positions.
         dropout: Of such a table.
+        scaled_initializer: Start a bias of distances from a normal of one over the root of the width.
         **start: `initializer_stddev`, `seed` and `dtype`.
 
     Returns:
@@ -42,6 +43,8 @@ def build_relation(positions, attention, bidirectional, epsilon, dropout, **star
     kind = values.pop("kind", None)
     start["name"] = "positions"
     if kind == "relative_buckets":
+        if scaled_initializer:
+            start |= {"initializer_stddev": attention.width**-0.5, "truncated": False}
         return RelativeBucketBias(attention.heads, bidirectional=bidirectional, **values, **start)
     if kind == "disentangled":
         return DisentangledPositions(attention.width, epsilon=epsilon, dropout=dropout, **values, **start)

@@ -6,7 +6,8 @@ from keras import ops
 
 from firth.layers.checks import check_positive
 from firth.layers.gather_rows import gather_rows
-from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.initializers import normal
+from firth.layers.seeds import plain_seed, seed_generator
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -20,10 +21,11 @@ class RelativeBucketBias(keras.layers.Layer):
 
     Args:
         heads: Of the attention.
-        buckets: Of distances, an even number.
+        buckets: Of distances; an odd one out stays unused, as in the reference code.
         max_distance: From here on all distances share a bucket.
         bidirectional: Whether queries also see keys behind them.
-        initializer_stddev: Of the truncated normal that the table starts from.
+        initializer_stddev: Of the normal that the table starts from.
+        truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
@@ -51,6 +53,7 @@ class RelativeBucketBias(keras.layers.Layer):
         max_distance=128,
         bidirectional=True,
         initializer_stddev=0.02,
+        truncated=True,
         seed=None,
         **kwargs,
     ):
@@ -63,7 +66,8 @@ class RelativeBucketBias(keras.layers.Layer):
         self.initializer_stddev = initializer_stddev
         self.seed = plain_seed(seed)
         self._buckets_by_distance = buckets_by_distance(buckets, max_distance, bidirectional)
-        self._initializer = truncated_normal(initializer_stddev, seed_generator(seed))
+        self.truncated = truncated
+        self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
     def build(self, query_places_shape=None):
         """Creates `table` [buckets, heads]."""
@@ -96,6 +100,7 @@ class RelativeBucketBias(keras.layers.Layer):
             "max_distance": self.max_distance,
             "bidirectional": self.bidirectional,
             "initializer_stddev": self.initializer_stddev,
+            "truncated": self.truncated,
             "seed": self.seed,
         }
 
@@ -116,9 +121,9 @@ def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) ->
     directions = 2 if bidirectional else 1
     one_way = buckets // directions
     exact = one_way // 2
-    if buckets % (2 * directions) or not exact < max_distance:
+    if not 1 <= exact < max_distance:
         raise ValueError(
-            f"RelativeBucketBias: `buckets` must be a multiple of {2 * directions} and less than "
+            f"RelativeBucketBias: `buckets` must be at least {2 * directions} and less than "
             f"{2 * directions} times `max_distance`. Received: buckets={buckets}, max_distance={max_distance}"
         )
     distances = np.arange(-max_distance, max_distance + 1)

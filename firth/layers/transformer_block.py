@@ -24,7 +24,8 @@ class TransformerBlock(keras.layers.Layer):
         width: Of the hidden states.
         attention: A dict of `Attention`'s arguments: `heads`, and if wanted `key_value_heads`, `head_width`,
             `scaled` and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation` and `gated`; see `FeedForward`.
+        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
+            `FeedForward`.
         norm: A dict: `kind` and `epsilon`, see `build_norm`, and `placement`, `post` or `pre`.
         positions: None or a dict, the recipe's `positions`; its `kind` decides the class of the attention.
         biases: Of all projections and layer norms.
@@ -32,6 +33,7 @@ class TransformerBlock(keras.layers.Layer):
         dropout: Share of each sublayer's output that is dropped in training.
         initializer_stddev: Of the truncated normal that the kernels start from.
         output_stddev: The same of the projections that end a sublayer; `initializer_stddev` where it is None.
+        scaled_initializer: Start kernels by the number of their inputs instead, as in `Attention`.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
@@ -42,6 +44,8 @@ class TransformerBlock(keras.layers.Layer):
         context_bias: As `bias`, for the attention to the encoder.
         positions: What the attention reads of positions; see `build_relation`.
         cache, index, causal: As in `Attention`.
+        queries: Float tensor [batch, length, width] that the block renews, where it reads `hidden` but does
+            not renew it; with disentangled positions only.
         training: Whether dropout acts.
 
     Returns:
@@ -70,6 +74,7 @@ class TransformerBlock(keras.layers.Layer):
         dropout=0.0,
         initializer_stddev=0.02,
         output_stddev=None,
+        scaled_initializer=False,
         seed=None,
         **kwargs,
     ):
@@ -93,6 +98,7 @@ class TransformerBlock(keras.layers.Layer):
             "dropout": dropout,
             "initializer_stddev": initializer_stddev,
             "output_stddev": output_stddev,
+            "scaled_initializer": scaled_initializer,
             "seed": plain_seed(seed),
         }
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
@@ -100,6 +106,7 @@ class TransformerBlock(keras.layers.Layer):
             "biases": biases,
             "initializer_stddev": initializer_stddev,
             "output_stddev": output_stddev,
+            "scaled_initializer": scaled_initializer,
             **common,
         }
         self._norm_config = dict(norm or {})
@@ -140,11 +147,15 @@ class TransformerBlock(keras.layers.Layer):
         cache=None,
         index=None,
         causal=False,
+        queries=None,
         training=None,
     ):
         """Returns a float tensor [batch, length, width]; with `cache` a pair of it and the new cache."""
         hidden = ops.cast(hidden, self.compute_dtype)
         reading = {"positions": positions, "training": training}
+        if queries is not None:
+            reading["content"] = self._before(hidden, self.attention_norm)
+            hidden = ops.cast(queries, self.compute_dtype)
         states = self._before(hidden, self.attention_norm)
         if cache is None:
             attended = self.attention(states, bias, causal=causal, **reading)
@@ -155,7 +166,8 @@ class TransformerBlock(keras.layers.Layer):
             states = self._before(hidden, self.cross_attention_norm)
             attended = self.cross_attention(states, context_bias, context=context, training=training)
             hidden = self._after(hidden, attended, self.cross_attention_norm, training)
-        transformed = self.feed_forward(self._before(hidden, self.feed_forward_norm))
+        states = self._before(hidden, self.feed_forward_norm)
+        transformed = self.feed_forward(states, training=training)
         hidden = self._after(hidden, transformed, self.feed_forward_norm, training)
         return hidden if cache is None else (hidden, cache)
 

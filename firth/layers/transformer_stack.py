@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from firth.layers.checks import check_positive
+from firth.layers.dropout import Dropout
 from firth.layers.norms import build_norm
 from firth.layers.parts import check_block_parts
 from firth.layers.relations import build_relation
@@ -20,6 +21,7 @@ _OF_A_BLOCK = (
     "biases",
     "dropout",
     "initializer_stddev",
+    "scaled_initializer",
 )
 
 
@@ -38,9 +40,11 @@ class TransformerStack(keras.layers.Layer):
         norm=None,
         positions=None,
         biases=True,
-        share_layers=False,
+        share_layers=None,
         dropout=0.1,
+        output_dropout=0.0,
         initializer_stddev=0.02,
+        scaled_initializer=False,
         seed=None,
         cross_attention=False,
         output_stddev=None,
@@ -52,7 +56,12 @@ class TransformerStack(keras.layers.Layer):
         name = type(self).__name__
         check_positive(name, layers=layers, width=width)
         check_block_parts(
-            name, attention=attention, feed_forward=feed_forward, norm=norm, positions=positions
+            name,
+            attention=attention,
+            feed_forward=feed_forward,
+            norm=norm,
+            positions=positions,
+            share_layers=share_layers,
         )
         self._config = {
             "layers": layers,
@@ -62,9 +71,11 @@ class TransformerStack(keras.layers.Layer):
             "norm": dict(norm or {}),
             "positions": dict(positions) if positions else None,
             "biases": biases,
-            "share_layers": share_layers,
+            "share_layers": None if share_layers is None else dict(share_layers),
             "dropout": dropout,
+            "output_dropout": output_dropout,
             "initializer_stddev": initializer_stddev,
+            "scaled_initializer": scaled_initializer,
             "seed": plain_seed(seed),
         }
         self.depth = layers
@@ -75,7 +86,10 @@ class TransformerStack(keras.layers.Layer):
             "cross_attention": cross_attention,
             "output_stddev": output_stddev,
         }
-        count = 1 if share_layers else layers
+        self._order = order_of_blocks(
+            layers, **({"groups": layers} if share_layers is None else share_layers)
+        )
+        count = 1 + max(self._order)
         self.blocks = [TransformerBlock(name=f"block_{index}", **block, **common) for index in range(count)]
         self.positions = build_relation(
             positions,
@@ -84,8 +98,10 @@ class TransformerStack(keras.layers.Layer):
             epsilon=self._config["norm"].get("epsilon", 1e-12),
             dropout=dropout,
             initializer_stddev=initializer_stddev,
+            scaled_initializer=scaled_initializer,
             **common,
         )
+        self.dropout = Dropout(output_dropout, name="dropout", **common)
         self.final_norm = self._final_norm(**(norm or {}))
 
     def _final_norm(self, placement="post", **norm):
@@ -106,15 +122,19 @@ class TransformerStack(keras.layers.Layer):
         bias, positions = self._relate(bias, position_ids, first)
         reading = {**reading, "positions": positions, "training": training}
         caches = []
-        for index in range(self.depth):
-            block = self.blocks[index % len(self.blocks)]
+        for index, place in enumerate(self._order):
+            block = self.blocks[place]
             if cache is None:
                 hidden = block(hidden, bias, **reading)
             else:
                 hidden, written = block(hidden, bias, cache=cache[index], index=first, **reading)
                 caches.append(written)
-        hidden = hidden if self.final_norm is None else self.final_norm(hidden)
+        hidden = self._finish(hidden, training)
         return hidden if cache is None else (hidden, tuple(caches))
+
+    def _finish(self, hidden, training):
+        hidden = hidden if self.final_norm is None else self.final_norm(hidden)
+        return self.dropout(hidden, training=training)
 
     def _relate(self, bias, position_ids, first):
         """Returns the bias with that of distances, and what else attention reads of positions."""
@@ -134,3 +154,31 @@ class TransformerStack(keras.layers.Layer):
     def get_config(self):
         """The constructor's arguments."""
         return {**super().get_config(), **self._config}
+
+
+def order_of_blocks(layers: int, groups: int = 1, blocks: int = 1) -> list[int]:
+    """Returns which block is each layer, where groups of blocks are each applied several times.
+
+    A group of `blocks` is applied to the end before the next group is (Lan et al. 2019, "ALBERT", section
+    3.1; the reference code's `num_hidden_groups` and `inner_group_num`).
+
+    Args:
+        layers: Blocks that are applied, one after another.
+        groups: Groups whose weights differ.
+        blocks: Blocks of a group, whose weights differ too.
+
+    Raises:
+        ValueError: if groups do not fit into the layers.
+
+    Example:
+
+    >>> order_of_blocks(6, groups=2), order_of_blocks(4, groups=1, blocks=2), order_of_blocks(3, groups=3)
+    ([0, 0, 0, 1, 1, 1], [0, 1, 0, 1], [0, 1, 2])
+    """
+    if layers % blocks or not 1 <= groups <= layers // blocks:
+        raise ValueError(
+            "`share_layers`: `blocks` must divide `layers`, and `groups` must not be above what is left. "
+            f"Received: layers={layers}, groups={groups}, blocks={blocks}"
+        )
+    passes = layers // blocks
+    return [place * groups // passes * blocks + inner for place in range(passes) for inner in range(blocks)]

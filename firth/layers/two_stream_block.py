@@ -22,7 +22,8 @@ class TwoStreamBlock(keras.layers.Layer):
         width: Of the hidden states.
         attention: A dict of `TwoStreamAttention`'s arguments: `heads`, and if wanted `head_width`, `scaled`
             and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation` and `gated`; see `FeedForward`.
+        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
+            `FeedForward`.
         norm_epsilon: Added to the variance in each layer norm.
         dropout: Share of each sublayer's output that is dropped in training.
         initializer_stddev: Of the truncated normal that weights start from.
@@ -93,7 +94,7 @@ class TwoStreamBlock(keras.layers.Layer):
             hidden, content, relative, differs, bias, positions, both=both, training=training
         )
         hidden = self.attention_norm(hidden + self.dropout(attended, training=training))
-        transformed = self.dropout(self.feed_forward(hidden), training=training)
+        transformed = self.dropout(self.feed_forward(hidden, training=training), training=training)
         return self.feed_forward_norm(hidden + transformed)
 
     def compute_output_shape(self, hidden_shape):

@@ -26,7 +26,8 @@ class TwoStreamTransformer(keras.layers.Layer):
         width: Of the hidden states, an even number.
         attention: A dict of `TwoStreamAttention`'s arguments: `heads`, and if wanted `head_width`, `scaled`
             and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation` and `gated`; see `FeedForward`.
+        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
+            `FeedForward`.
         norm_epsilon: Added to the variance in each layer norm.
         dropout: Share of the input, of the sinusoids, of each sublayer's output and of the output that is
             dropped in training. One draw for the sinusoids serves a whole batch.

@@ -5,10 +5,12 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
+from firth.layers.initializers import normal
 from firth.layers.parts import check_block_parts
 from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
 
-_PARTS = ("attention", "feed_forward", "norm", "positions", "embeddings")
+_PARTS = ("attention", "feed_forward", "norm", "positions", "embeddings", "share_layers")
+_NEVER_NONE = ("attention", "feed_forward", "norm", "embeddings")
 _OF_A_STACK = (
     "layers",
     "width",
@@ -19,7 +21,9 @@ _OF_A_STACK = (
     "biases",
     "share_layers",
     "dropout",
+    "output_dropout",
     "initializer_stddev",
+    "scaled_initializer",
 )
 
 
@@ -36,7 +40,7 @@ class Backbone(keras.Model):
         super().__init__(dtype=dtype, **kwargs)
         check_block_parts(type(self).__name__, **{name: config[name] for name in _PARTS})
         positions = {"kind": "learned"} if config["positions"] is None else config["positions"]
-        parts = {name: dict(config[name] or {}) for name in _PARTS if name != "positions"}
+        parts = {name: dict(config[name] or {}) for name in _NEVER_NONE}
         config = {**config, **parts, "positions": dict(positions)}
         self._config = {**config, "seed": plain_seed(seed)}
         self.width = config["width"]
@@ -47,6 +51,7 @@ class Backbone(keras.Model):
             config["vocabulary_size"],
             self.embedding_width,
             config["embeddings"].get("initializer_stddev") or config["initializer_stddev"],
+            truncated=not config["scaled_initializer"],
             seed=self.seed_generator,
             dtype=self.variable_dtype,
             name="token_embedding",
@@ -76,10 +81,13 @@ class Backbone(keras.Model):
         """Returns the layer behind a factorised token table, or None between equal widths."""
         if self.embedding_width == self.width:
             return None
+        start = self._initializer
+        if self._config["scaled_initializer"]:
+            start = normal(self.embedding_width**-0.5, self.seed_generator, truncated=False)
         return keras.layers.Dense(
             self.width,
             use_bias=self._config["biases"],
-            kernel_initializer=self._initializer,
+            kernel_initializer=start,
             dtype=self.dtype_policy,
             name=name,
         )

@@ -20,7 +20,8 @@ class CausalTransformerBackbone(Backbone):
 
     Args:
         vocabulary_size, layers, width, attention, feed_forward, norm, positions, biases, share_layers,
-            dropout, initializer_stddev, seed, dtype: As in `MaskedTransformerBackbone`.
+            dropout, output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in
+            `MaskedTransformerBackbone`.
         embeddings: A dict: `width` of the token table, `segments` and `norm`; neither of the last two where
             it is None.
         tied_output: For the head: whether the vocabulary projection is the token table.
@@ -57,9 +58,11 @@ class CausalTransformerBackbone(Backbone):
         positions=None,
         embeddings=None,
         biases=True,
-        share_layers=False,
+        share_layers=None,
         dropout=0.1,
+        output_dropout=0.0,
         initializer_stddev=0.02,
+        scaled_initializer=False,
         tied_output=True,
         bidirectional_prefix=False,
         scaled_residual_initializer=False,
@@ -79,7 +82,9 @@ class CausalTransformerBackbone(Backbone):
             "biases": biases,
             "share_layers": share_layers,
             "dropout": dropout,
+            "output_dropout": output_dropout,
             "initializer_stddev": initializer_stddev,
+            "scaled_initializer": scaled_initializer,
             "tied_output": tied_output,
             "bidirectional_prefix": bidirectional_prefix,
             "scaled_residual_initializer": scaled_residual_initializer,
@@ -118,6 +123,7 @@ class CausalTransformerBackbone(Backbone):
 
     def empty_cache(self, batch, length):
         """Returns the cache of `batch` rows of `length` tokens of which none has been read."""
+        self.embeddings.check_length(length)
         return self.decoder.empty_cache(batch, length)
 
     def _decode(self, features, **arguments):

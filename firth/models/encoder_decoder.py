@@ -23,7 +23,8 @@ class EncoderDecoderBackbone(Backbone):
 
     Args:
         vocabulary_size, layers, width, attention, feed_forward, norm, positions, biases, share_layers,
-            dropout, initializer_stddev, seed, dtype: As in `MaskedTransformerBackbone`; `layers` are the
+            dropout, output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in
+            `MaskedTransformerBackbone`; `layers` are the
             encoder's.
         embeddings: A dict: `width` of the token table and `norm`; no norm where it is None.
         decoder_layers: Blocks of the decoder; as many as the encoder's where it is None.
@@ -64,9 +65,11 @@ class EncoderDecoderBackbone(Backbone):
         positions=None,
         embeddings=None,
         biases=True,
-        share_layers=False,
+        share_layers=None,
         dropout=0.1,
+        output_dropout=0.0,
         initializer_stddev=0.02,
+        scaled_initializer=False,
         decoder_layers=None,
         share_encoder_decoder=False,
         tied_output=True,
@@ -87,7 +90,9 @@ class EncoderDecoderBackbone(Backbone):
             "biases": biases,
             "share_layers": share_layers,
             "dropout": dropout,
+            "output_dropout": output_dropout,
             "initializer_stddev": initializer_stddev,
+            "scaled_initializer": scaled_initializer,
             "decoder_layers": decoder_layers,
             "share_encoder_decoder": share_encoder_decoder,
             "tied_output": tied_output,

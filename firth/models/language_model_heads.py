@@ -5,7 +5,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.chunked_cross_entropy import chunked_cross_entropy
-from firth.layers.seeds import truncated_normal
+from firth.layers.initializers import normal
 from firth.models.predictions import Predictions
 
 
@@ -38,7 +38,9 @@ class LanguageModelHeads(keras.layers.Layer):
         self.embedding_width = model["embeddings"]["width"] or self.width
         self.is_tied = model["tied_output"]
         self.scale = self.width**-0.5 if model.get("scaled_output") and self.is_tied else 1.0
-        self._initializer = truncated_normal(model["initializer_stddev"], seed)
+        is_scaled = bool(model.get("scaled_initializer"))
+        stddev = self.width**-0.5 if is_scaled else model["initializer_stddev"]
+        self._initializer = normal(stddev, seed, truncated=not is_scaled)
         self.table = self.projection = None
         if self.embedding_width != self.width:
             self.projection = keras.layers.Dense(

@@ -23,15 +23,18 @@ class MaskedTransformerBackbone(Backbone):
         layers: Transformer blocks.
         width: Of the hidden states.
         attention: A dict: `heads`, and if wanted `key_value_heads`, `head_width`, `scaled` and `dropout`.
-        feed_forward: A dict: `width`, `activation` and `gated`.
+        feed_forward: A dict: `width`, `activation`, `gated` and `dropout`.
         norm: A dict: `kind`, `placement` and `epsilon`.
         positions: A dict: `kind` and what belongs to it; 512 learned positions where it is None.
         embeddings: A dict: `width` of the token table, `segments` and `norm`; two segments and a norm where
             it is None.
         biases: Of all projections and layer norms.
-        share_layers: Apply one block `layers` times.
+        share_layers: None, or a dict: `groups` and `blocks`; see `firth.layers.MaskedTransformer`.
         dropout: Of embeddings and of each sublayer's output.
+        output_dropout: Of the states after the last block.
         initializer_stddev: Of the truncated normal that weights start from.
+        scaled_initializer: Start kernels from normals of one over the root of their inputs instead, tables
+            from normals that are not truncated, as T5 does.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
         dtype: A Keras dtype or policy.
 
@@ -65,9 +68,11 @@ class MaskedTransformerBackbone(Backbone):
         positions=None,
         embeddings=None,
         biases=True,
-        share_layers=False,
+        share_layers=None,
         dropout=0.1,
+        output_dropout=0.0,
         initializer_stddev=0.02,
+        scaled_initializer=False,
         seed=None,
         dtype=None,
         **kwargs,
@@ -84,7 +89,9 @@ class MaskedTransformerBackbone(Backbone):
             "biases": biases,
             "share_layers": share_layers,
             "dropout": dropout,
+            "output_dropout": output_dropout,
             "initializer_stddev": initializer_stddev,
+            "scaled_initializer": scaled_initializer,
         }
         super().__init__(config, seed, dtype, **kwargs)
         self.embeddings = self._make_embeddings("embeddings")

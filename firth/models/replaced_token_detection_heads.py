@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import MaskedLMHead, MaskedTransformer, get_activation
+from firth.layers import Embedding, MaskedLMHead, MaskedTransformer, get_activation
 from firth.layers.noise import current_noise
 from firth.layers.seeds import truncated_normal
 from firth.models.predictions import Predictions, predictions_of_logits
@@ -22,7 +22,9 @@ _OF_A_STACK = (
     "biases",
     "share_layers",
     "dropout",
+    "output_dropout",
     "initializer_stddev",
+    "scaled_initializer",
 )
 _UNIT_BITS = 24
 # Of the vocabulary, about the root of its size.
@@ -44,7 +46,8 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
     not depend on its batch.
 
     Its parts are attributes: `generator_projection` (None between equal widths), `generator` (a
-    `MaskedTransformer`), `masked_lm_head`, `dense` and `decision`.
+    `MaskedTransformer`), `mask_positions` (the absolute positions of DeBERTa's enhanced mask decoder, None
+    without one), `masked_lm_head`, `dense` and `decision`.
 
     Args:
         model: The recipe's `model`, as a dict.
@@ -78,6 +81,17 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="generator",
         )
+        self.mask_decoder = objective.get("mask_decoder")
+        self.mask_positions = None
+        if self.mask_decoder is not None:
+            self.mask_positions = Embedding(
+                self.mask_decoder["length"],
+                small.width,
+                config.initializer_stddev,
+                seed=seed,
+                dtype=self.dtype_policy,
+                name="mask_positions",
+            )
         self.masked_lm_head = MaskedLMHead(
             vocabulary_size,
             small.width,
@@ -97,6 +111,8 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         if self.generator_projection is not None:
             self.generator_projection.build((None, self.embedding_width))
         self.generator.build((None, None, self.generator_width))
+        if self.mask_positions is not None:
+            self.mask_positions.build((None, None))
         self.masked_lm_head.build((None, None, self.generator_width))
         self.dense.build((None, self.width))
         self.decision.build((None, self.width))
@@ -120,11 +136,16 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         if self.generator_projection is not None:
             rows = self.generator_projection(ops.reshape(embedded, (-1, self.embedding_width)))
             embedded = ops.reshape(rows, (*ops.shape(embedded)[:-1], self.generator_width))
+        decoding = {}
+        if self.mask_positions is not None and self.mask_decoder is not None:
+            absolute = self.mask_positions(features[names.POSITION_IDS])
+            decoding = {"absolute": absolute, "passes": self.mask_decoder["passes"]}
         hidden = self.generator(
             embedded,
             features[names.DOCUMENT_IDS],
             position_ids=features[names.POSITION_IDS],
             training=training,
+            **decoding,
         )
         return self.masked_lm_head(hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table)
 

@@ -15,15 +15,15 @@ class TwoStreamTransformerBackbone(keras.Model):
 
     Yang et al. 2019, "XLNet: Generalized Autoregressive Pretraining for Language Understanding", section 2.
     Rows may hold several documents, which never see each other. The memory of segments before (section 2.4)
-    is left out: rows are independent. So is dropout between the two layers of a feed-forward part, which the
-    reference code has and no other family here.
+    is left out: rows are independent.
 
     Args:
         vocabulary_size: Rows of the token embeddings.
         layers: Transformer blocks.
         width: Of the hidden states, an even number.
         attention: A dict: `heads`, and if wanted `head_width`, `scaled` and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation` and `gated`; see `FeedForward`.
+        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
+            `FeedForward`.
         norm_epsilon: Added to the variance in each layer norm.
         dropout: Of embeddings, of sinusoids, of each sublayer's output and of the hidden states.
         initializer_stddev: Of the truncated normal that weights start from.

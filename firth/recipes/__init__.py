@@ -11,6 +11,7 @@ from firth.recipes.blocks import (
     RelativeBuckets,
     RotaryPositions,
     RotaryScaling,
+    SharedLayers,
     SinusoidalPositions,
 )
 from firth.recipes.classifier import ClassifierStep
@@ -45,6 +46,7 @@ from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
 from firth.recipes.limits import CorpusLimits, StepLimit
 from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.masking import (
+    EnhancedMaskDecoder,
     MaskedLM,
     PermutationLM,
     ReplacedTokenDetection,
@@ -107,6 +109,7 @@ __all__ = [
     "DocstringsSource",
     "Embeddings",
     "EncoderDecoder",
+    "EnhancedMaskDecoder",
     "Evaluation",
     "ExactDuplicatesStep",
     "ExamplesBenchmark",
@@ -144,6 +147,7 @@ __all__ = [
     "SentenceDuplicatesStep",
     "SentencePieceTokenizer",
     "Sequences",
+    "SharedLayers",
     "SinusoidalPositions",
     "SpanCorruption",
     "SpanMasking",

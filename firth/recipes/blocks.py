@@ -45,11 +45,45 @@ class FeedForward(Config):
         activation: Exact GELU, its approximation by tanh, ReLU, or SiLU (also known as Swish).
         gated: Multiply the activation with a second projection (Shazeer 2020, "GLU Variants"): SwiGLU is
             `silu` gated, T5 1.1's GEGLU is `gelu_approximate` gated.
+        dropout: Of the layer between, which T5 and XLNet have and BERT has not.
     """
 
     width: Count | None = None
     activation: Activation = "gelu"
     gated: bool = False
+    dropout: Fraction = 0.0
+
+
+class SharedLayers(Config):
+    """Layers with the same weights (Lan et al. 2019, "ALBERT", section 3.1).
+
+    Layers fall into `groups`, one after another, and each group applies its `blocks` again and again.
+
+    Attributes:
+        groups: Groups whose weights differ, `num_hidden_groups` of ALBERT's configuration.
+        blocks: Blocks of a group, whose weights differ too, its `inner_group_num`. The model's `layers` count
+            all blocks that are applied, ALBERT's `num_hidden_layers` times these.
+    """
+
+    groups: Count = 1
+    blocks: Count = 1
+
+    def distinct(self, layers: int) -> int:
+        """Returns how many blocks have weights of their own.
+
+        Raises:
+            ValueError: if the groups do not fit into so many layers.
+
+        Example:
+
+        >>> SharedLayers(groups=2, blocks=2).distinct(12)
+        4
+        """
+        if layers % self.blocks:
+            raise ValueError(f"share_layers.blocks: {self.blocks} does not divide layers: {layers}")
+        if self.groups > layers // self.blocks:
+            raise ValueError(f"share_layers.groups: {self.groups} is above {layers // self.blocks}")
+        return self.groups * self.blocks
 
 
 class Norm(Config):
@@ -120,12 +154,13 @@ class RelativeBuckets(Config):
     """A learned bias of each head for buckets of distances, shared by all layers (Raffel et al. 2019, 2.1).
 
     Attributes:
-        buckets: Of distances; half of them exact, the others growing logarithmically.
+        buckets: Of distances; half of them exact, the others growing logarithmically. An odd number leaves
+            one unused in a bidirectional stack, as in the reference code.
         max_distance: From here on, all distances share the last bucket.
     """
 
     kind: Literal["relative_buckets"] = "relative_buckets"
-    buckets: int = pydantic.Field(default=32, ge=4, multiple_of=4)
+    buckets: int = pydantic.Field(default=32, ge=4)
     max_distance: Count = 128
 
     @pydantic.model_validator(mode="after")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pydantic
 
+from firth.recipes.blocks import DisentangledPositions
 from firth.recipes.classifier import ClassifierStep
 from firth.recipes.denoising import SalientSpans, _Sentinels
 from firth.recipes.errors import suggest
@@ -39,6 +40,7 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _pairs(recipe)
     yield from _boundary(recipe)
     yield from _generator(recipe)
+    yield from _mask_decoder(recipe)
     yield from _carried_state(recipe)
     yield from _stages(recipe)
     yield from _names(recipe)
@@ -127,6 +129,23 @@ def _generator(recipe: "Recipe") -> Iterator[str]:
                 f"objective.generator_width_fraction: {objective.generator_width_fraction:g} makes a "
                 f"generator that cannot work, for its {reason}"
             )
+
+
+def _mask_decoder(recipe: "Recipe") -> Iterator[str]:
+    objective, model = recipe.objective, recipe.model
+    if not isinstance(objective, ReplacedTokenDetection) or not isinstance(model, MaskedTransformer):
+        return
+    if objective.mask_decoder is None:
+        return
+    if not isinstance(model.positions, DisentangledPositions):
+        yield (
+            f"objective.mask_decoder: it needs model.positions.kind: disentangled, not {model.positions.kind}"
+        )
+    if recipe.sequences.length > objective.mask_decoder.length:
+        yield (
+            f"sequences.length: {recipe.sequences.length} is above "
+            f"objective.mask_decoder.length: {objective.mask_decoder.length}"
+        )
 
 
 def _carried_state(recipe: "Recipe") -> Iterator[str]:

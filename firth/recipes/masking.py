@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 import pydantic
 
+from firth.recipes.base import Config
 from firth.recipes.blocks import Count
 from firth.recipes.cleaning import Fraction
 from firth.recipes.objective_base import Objective
@@ -124,6 +125,21 @@ class SpanMasking(_Masking):
         return {"mlm": 1.0, "sbo": 1.0} if self.boundary else {"mlm": 1.0}
 
 
+class EnhancedMaskDecoder(Config):
+    """DeBERTa's last block, which learns where tokens stand in their document (He et al. 2020, section 3.2).
+
+    The last block is applied `passes` times. It reads the states before it; its first queries are those
+    states plus learned vectors of absolute positions, its next ones what the pass before returned.
+
+    Attributes:
+        length: Rows of the table of positions.
+        passes: Times that the last block is applied; the reference code has two.
+    """
+
+    length: Count = 512
+    passes: Count = 2
+
+
 class ReplacedTokenDetection(_Masking):
     """Tell which tokens a small generator replaced (Clark et al. 2020, "ELECTRA").
 
@@ -135,6 +151,7 @@ class ReplacedTokenDetection(_Masking):
         generator_layers_fraction: Of the layers.
         generator_weight, discriminator_weight: Of the two losses in their sum.
         temperature: Of the generator's samples.
+        mask_decoder: How a generator with disentangled positions learns absolute ones; null for not at all.
     """
 
     kind: Literal["replaced_token_detection"] = "replaced_token_detection"
@@ -145,6 +162,7 @@ class ReplacedTokenDetection(_Masking):
     generator_weight: float = pydantic.Field(default=1.0, ge=0.0)
     discriminator_weight: float = pydantic.Field(default=50.0, ge=0.0)
     temperature: float = pydantic.Field(default=1.0, gt=0.0)
+    mask_decoder: EnhancedMaskDecoder | None = None
 
     @property
     def losses(self) -> dict[str, float]:

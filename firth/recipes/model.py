@@ -16,6 +16,7 @@ from firth.recipes.blocks import (
     Norm,
     Positions,
     RotaryPositions,
+    SharedLayers,
 )
 from firth.recipes.cleaning import Fraction
 
@@ -59,7 +60,9 @@ class _Transformer(_Shape):
     positions: Positions = LearnedPositions()
     embeddings: Embeddings = Embeddings()
     biases: bool = True
-    share_layers: bool = False
+    share_layers: SharedLayers | None = None
+    output_dropout: Fraction = 0.0
+    scaled_initializer: bool = False
 
     @pydantic.model_validator(mode="after")
     def _positions_fit_heads(self):
@@ -70,6 +73,15 @@ class _Transformer(_Shape):
                 f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
             )
         return self
+
+    @pydantic.model_validator(mode="after")
+    def _groups_fit_layers(self):
+        self.distinct_blocks(self.layers)
+        return self
+
+    def distinct_blocks(self, layers: int) -> int:
+        """Returns how many of so many blocks have weights of their own."""
+        return layers if self.share_layers is None else self.share_layers.distinct(layers)
 
     @property
     def embedding_width(self) -> int:
@@ -90,9 +102,13 @@ class MaskedTransformer(_Transformer):
         width: Of the hidden states.
         attention, feed_forward, norm, positions, embeddings: See `firth.recipes.blocks`.
         biases: Of all dense layers and layer norms.
-        share_layers: All blocks have the same weights (Lan et al. 2019, "ALBERT").
+        share_layers: Which blocks have the same weights (Lan et al. 2019, "ALBERT"); null for none.
         dropout: Of embeddings and of each sublayer's output.
+        output_dropout: Of the states after the last block and the norm after it, which T5 has.
         initializer_stddev: Of the truncated normal that weights start from.
+        scaled_initializer: Start each kernel from a normal of one over the root of its inputs instead, that
+            of queries divided by the root of a head's width unless scores are; tables from normals that are
+            not truncated. So does T5's reference code.
     """
 
     kind: Literal["masked_transformer"] = "masked_transformer"
@@ -104,7 +120,7 @@ class CausalTransformer(_Transformer):
 
     Attributes:
         layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            initializer_stddev: As in `MaskedTransformer`.
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformer`.
         tied_output: The vocabulary projection is the token table.
         bidirectional_prefix: Tokens of a prefix see all of it; the objective says what the prefix is.
         scaled_residual_initializer: Start the projections that end a residual branch from a stddev divided by
@@ -135,7 +151,7 @@ class EncoderDecoder(_Transformer):
         tied_output: The vocabulary projection is the token table.
         scaled_output: Multiply the decoder's states by width ** -0.5 before a tied projection, as T5 does.
         width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            initializer_stddev: As in `MaskedTransformer`.
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformer`.
     """
 
     kind: Literal["encoder_decoder"] = "encoder_decoder"
@@ -152,6 +168,7 @@ class EncoderDecoder(_Transformer):
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self):
         _refuse(self, DisentangledPositions)
+        self.distinct_blocks(self.blocks_of_decoder)
         if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
             raise ValueError("share_encoder_decoder needs as many decoder_layers as layers")
         if self.embeddings.segments:

@@ -210,10 +210,18 @@ CASES = {
     ),
     "MaskedTransformer, shared layers": Case(
         layers.MaskedTransformer,
-        {"layers": 3, **BERT, "share_layers": True, "norm": {"placement": "pre"}},
+        {"layers": 3, **BERT, "share_layers": {"groups": 1}, "norm": {"placement": "pre"}},
         lambda s: (hidden(s), document_ids()),
         14,
         BLOCK_PARAMETERS + 2 * WIDTH,
+        (BATCH, LENGTH, WIDTH),
+    ),
+    "MaskedTransformer, two groups of two": Case(
+        layers.MaskedTransformer,
+        {"layers": 8, **BERT, "share_layers": {"groups": 2, "blocks": 2}},
+        lambda s: (hidden(s), document_ids()),
+        48,
+        4 * BLOCK_PARAMETERS,
         (BATCH, LENGTH, WIDTH),
     ),
     "MaskedTransformer, relative buckets": Case(
@@ -266,7 +274,7 @@ CASES = {
     ),
     "CausalTransformer, attending to an encoder": Case(
         layers.CausalTransformer,
-        {"layers": 2, **BERT, "positions": BUCKETS, "cross_attention": True, "share_layers": True},
+        {"layers": 2, **BERT, "positions": BUCKETS, "cross_attention": True, "share_layers": {"groups": 1}},
         lambda s: (hidden(s), document_ids(), None, None, hidden(s + 1)[:, :4], document_ids()[:, :4]),
         21,
         BLOCK_PARAMETERS + ATTENTION_PARAMETERS + 2 * WIDTH + 8 * 2,

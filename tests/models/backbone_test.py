@@ -210,7 +210,7 @@ def test_a_prefix_is_read_at_once_into_a_cache():
 
 def test_shared_layers_equal_layers_of_the_same_weights():
     shared = built("albert")
-    apart = build_backbone(MODELS["albert"].model_copy(update={"share_layers": False}), VOCABULARY)
+    apart = build_backbone(MODELS["albert"].model_copy(update={"share_layers": None}), VOCABULARY)
     weights = by_path(shared)
     assert {path for path in weights if "block_" in path} == {
         path for path in weights if "encoder/block_0/" in path

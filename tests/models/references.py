@@ -105,7 +105,7 @@ REFERENCES = {
     "albert": Reference(
         encoder(
             embeddings=FACTORISED,
-            share_layers=True,
+            share_layers=blocks.SharedLayers(),
             feed_forward=blocks.FeedForward(width=24, activation="gelu_approximate"),
         ),
         MaskedLM(max_predictions=12, next_sentence=False, sentence_order=True),

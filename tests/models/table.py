@@ -6,7 +6,14 @@ from firth import features as names
 from firth.recipes import blocks
 from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
 from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
-from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, SpanMasking, UniLM
+from firth.recipes.masking import (
+    EnhancedMaskDecoder,
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
+)
 from firth.recipes.model import (
     AnyModel,
     BiLSTM,
@@ -64,7 +71,15 @@ ENCODERS = {
         positions=blocks.LearnedPositions(length=14, unused=2),
         embeddings=blocks.Embeddings(segments=1, norm=True),
     ),
-    "albert": MaskedTransformer(**SHAPE, positions=LEARNED, embeddings=FACTORISED, share_layers=True),
+    "albert": MaskedTransformer(
+        **SHAPE, positions=LEARNED, embeddings=FACTORISED, share_layers=blocks.SharedLayers()
+    ),
+    "albert, groups": MaskedTransformer(
+        **{**SHAPE, "layers": 4},
+        positions=LEARNED,
+        embeddings=FACTORISED,
+        share_layers=blocks.SharedLayers(groups=2, blocks=1),
+    ),
     "electra": MaskedTransformer(**SHAPE, positions=LEARNED, embeddings=FACTORISED),
     "deberta": MaskedTransformer(
         **SHAPE,
@@ -83,7 +98,7 @@ DECODERS = {
     "llama_3_1": CausalTransformer(
         **LLAMA,
         positions=blocks.RotaryPositions(base=100.0, scaling=blocks.RotaryScaling(original_length=64)),
-        share_layers=True,
+        share_layers=blocks.SharedLayers(),
     ),
     "causal t5": CausalTransformer(**SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False),
     "prefix lm": CausalTransformer(
@@ -105,7 +120,7 @@ ENCODER_DECODERS = {
         **SHAPE,
         positions=blocks.SinusoidalPositions(),
         embeddings=blocks.Embeddings(width=8),
-        share_layers=True,
+        share_layers=blocks.SharedLayers(),
     ),
 }
 MODELS: dict[str, AnyModel] = {**ENCODERS, **DECODERS, **ENCODER_DECODERS}
@@ -130,6 +145,12 @@ TRAINED = {
     "unilm": ("unilm", UniLM()),
     "span_masking": ("bert", SpanMasking()),
     "replaced_token_detection": ("electra", ReplacedTokenDetection(generator_width_fraction=0.5)),
+    "replaced_token_detection, mask decoder": (
+        "deberta",
+        ReplacedTokenDetection(
+            generator_width_fraction=0.5, mask_decoder=EnhancedMaskDecoder(length=LENGTH, passes=2)
+        ),
+    ),
     "permutation_lm": ("xlnet", PermutationLM()),
     "causal_lm": ("gpt2", CausalLM()),
     "causal_lm, table of its own": ("llama", CausalLM()),

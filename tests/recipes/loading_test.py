@@ -123,11 +123,15 @@ def test_refused_overrides_name_the_option(option, problem):
 
 
 @pytest.mark.parametrize("preset, option, problem", [
-    ("t5_tiny", "model.positions.buckets=6", "must be a multiple of 4"),
+    ("t5_tiny", "model.positions.buckets=3", "model.positions.buckets: must be greater than or equal to 4"),
+    ("albert_tiny", "model.share_layers.groups=3", "share_layers.groups: 3 is above 2"),
+    ("albert_tiny", "model.share_layers.blocks=3", "share_layers.blocks: 3 does not divide layers: 2"),
     ("t5_tiny", "model.positions.max_distance=16", "buckets: 32 must be below 2 x max_distance: 16"),
     ("t5_tiny", "tokenizer.sentinels=3", "set tokenizer.sentinels: "),
     ("deberta_v3_tiny", "model.positions.max_distance=17", "buckets: 32 must be below 2 x max_distance: 17"),
     ("deberta_v3_tiny", "model.attention.key_value_heads=1", "not work with positions.kind: disentangled"),
+    ("deberta_v3_tiny", "objective.mask_decoder.length=64", "is above objective.mask_decoder.length: 64"),
+    ("electra_tiny", "objective.mask_decoder.passes=2", "needs model.positions.kind: disentangled"),
     ("xlnet_tiny", "model.attention.key_value_heads=1", "does not work with kind: two_stream_transformer"),
     ("llama_tiny", "model.attention.head_width=15", "attention.head_width: 15 is odd"),
     ("gpt2_tiny", "model.embeddings.segments=2", "a causal transformer has no segments"),

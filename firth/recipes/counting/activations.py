@@ -29,7 +29,9 @@ def activation_bytes(recipe: Recipe) -> int:
     model, objective = recipe.model, recipe.objective
     kept = _BACKBONES[model.kind](model, lengths)
     if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformer):
-        kept += _one_stack(generator_of(model, objective), lengths)
+        generator = generator_of(model, objective)
+        again = objective.mask_decoder.passes - 1 if objective.mask_decoder else 0
+        kept += _one_stack(generator.model_copy(update={"layers": generator.layers + again}), lengths)
     return element * kept + 2 * _FLOAT32 * _logits(recipe, lengths)
 
 

@@ -44,7 +44,7 @@ def encoder_decoder(model: EncoderDecoder, vocabulary: int) -> dict[str, int]:
     Where both are shared, the decoder's part is its attention to the encoder alone.
     """
     depth = model.blocks_of_decoder
-    cross = cross_attention(model) * (1 if model.share_layers else depth)
+    cross = cross_attention(model) * model.distinct_blocks(depth)
     own = 0 if model.share_encoder_decoder else added_to_tokens(model) + stack(model, depth)
     return {
         "embeddings": vocabulary * model.embedding_width,

@@ -47,7 +47,7 @@ def stack(model: AnyTransformer, layers: int) -> int:
     Beside the blocks, counted once where they are shared, there are the norm behind the last block of a
     pre-norm stack, and what relative positions learn once for all layers.
     """
-    blocks = block(model) * (1 if model.share_layers else layers)
+    blocks = block(model) * model.distinct_blocks(layers)
     final = norm(model, model.width) if model.norm.placement == "pre" else 0
     return blocks + final + relative_positions(model)
 

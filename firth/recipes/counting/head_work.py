@@ -50,7 +50,8 @@ def _replaced_token_detection(
 ) -> Work:
     """The generator over the whole row, its predictions, and one decision for each token."""
     generator = generator_of(model, objective)
-    work = one_stack(generator, lengths)
+    again = objective.mask_decoder.passes - 1 if objective.mask_decoder else 0
+    work = one_stack(generator.model_copy(update={"layers": generator.layers + again}), lengths)
     predictions = lengths.selected * _prediction(generator, vocabulary)
     return Work(work.row + predictions + lengths.input * model.width * (model.width + 1), work.step)
 

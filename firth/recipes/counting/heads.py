@@ -67,6 +67,8 @@ def _replaced_token_detection(
     """The generator reads the discriminator's embeddings, so only what lies behind them is its own."""
     generator = generator_of(model, objective)
     behind = projection(generator, generator.embedding_width, generator.width)
+    if objective.mask_decoder is not None:
+        behind += objective.mask_decoder.length * generator.width
     return {
         "generator": behind + stack(generator, generator.layers) + _tokens_head(generator, vocabulary),
         "replaced_token_head": dense(model.width, model.width) + dense(model.width, 1),
