@@ -3,17 +3,10 @@
 import codecs
 import functools
 import logging
-import re
-from collections import Counter
 from collections.abc import Callable
 
-# Parsers take time that grows with the square of the depth. Browsers stop at 512.
-MAX_DEPTH = 1000
-# Elements that end by themselves where the next begins, or have no end, are left out.
-_TAG = re.compile(
-    "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
-    "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
-)
+from firth.corpus.markup import problem_of_markup
+
 _MARKS = (
     # Before those of UTF-16, which begin as they do. Browsers do not read it, and neither does this.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -89,7 +82,7 @@ def _decode(data: bytes, encoding: str) -> str:
 def extract_text(html: str, extractor: str) -> tuple[str, str | None]:
     """Returns the text of a page of HTML, and the reason of rejection if there is none.
 
-    Reasons: `nested_too_deeply`, `no_text`, `extractor_failed`.
+    Reasons: those of `problem_of_markup`, `no_text`, `extractor_failed`.
 
     Args:
         html: The page.
@@ -100,39 +93,14 @@ def extract_text(html: str, extractor: str) -> tuple[str, str | None]:
     >>> extract_text("<nav>Home</nav><p>Call me Ishmael.</p>", "resiliparse")
     ('Call me Ishmael.', None)
     """
-    if depth_of(html) > MAX_DEPTH:
-        return "", "nested_too_deeply"
+    problem = problem_of_markup(html)
+    if problem:
+        return "", problem
     try:
         text = EXTRACTORS[extractor](html)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError):
         return "", "extractor_failed"
     return (text, None) if text.strip() else ("", "no_text")
-
-
-def depth_of(html: str) -> int:
-    """Returns how deep the elements of a page are nested, those that end by themselves left out.
-
-    Where there are too few tags to matter, it is 0.
-
-    Example:
-
-    >>> depth_of("<div>" * 2000 + "<p>" * 9), depth_of("<b></b>" * 2000), depth_of("<div>")
-    (2000, 1, 0)
-    """
-    # Few tags cannot be deep, and counting them is much quicker than reading them.
-    if html.count("<") <= MAX_DEPTH:
-        return 0
-    open_elements: Counter[str] = Counter()
-    depth = deepest = 0
-    for end, name in _TAG.findall(html.lower()):
-        if not end:
-            open_elements[name] += 1
-            depth += 1
-            deepest = max(deepest, depth)
-        elif open_elements[name]:
-            open_elements[name] -= 1
-            depth -= 1
-    return deepest
 
 
 def _trafilatura(html: str) -> str:

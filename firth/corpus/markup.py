@@ -1,0 +1,79 @@
+"""What would make a parser of HTML take time that grows with the square of a page."""
+
+import re
+from collections import Counter
+
+# Browsers stop at 512.
+MAX_DEPTH = 1000
+# Parsers compare each attribute of a tag with all before it.
+MAX_ATTRIBUTES = 1000
+# Elements that end by themselves where the next begins, or have no end, are left out.
+_TAG = re.compile(
+    "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
+    "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
+)
+# A tag, without its end. Nothing follows the repetition, so that there is nothing to go back for.
+_START_TAG = re.compile(r"""<[A-Za-z](?:[^>"']+|"[^"]*"|'[^']*')*""")
+# Each attribute has at least a name and a space.
+_LONG_TAG = 2 * MAX_ATTRIBUTES
+_QUOTED = re.compile(r"""("[^"]*"|'[^']*')|/""")
+# What is not markup, though it may look so. Without its end it goes on to that of the page.
+_RAW = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
+)
+
+
+def problem_of_markup(html: str) -> str | None:
+    """Returns the reason of rejection of a page that a parser would take too long for, if it is one.
+
+    Reasons: `nested_too_deeply`; `too_many_attributes`, of a tag.
+
+    Example:
+
+    >>> problem_of_markup("<div>" * 2000), problem_of_markup("<p " + "a " * 2000), problem_of_markup("<p>")
+    ('nested_too_deeply', 'too_many_attributes', None)
+    """
+    if depth_of(html) > MAX_DEPTH:
+        return "nested_too_deeply"
+    # Scripts look like tags of many attributes, and are seldom long enough to be looked at for it.
+    if _has_many_attributes(html) and _has_many_attributes(_RAW.sub("", html)):
+        return "too_many_attributes"
+    return None
+
+
+def _has_many_attributes(html: str) -> bool:
+    for tag in _START_TAG.finditer(html):
+        if tag.end() - tag.start() > _LONG_TAG and _attributes_of(tag[0]) > MAX_ATTRIBUTES:
+            return True
+    return False
+
+
+def _attributes_of(tag: str) -> int:
+    """Returns how many attributes a tag may have: values in quotes end one, and so do spaces."""
+    return len(_QUOTED.sub(" ", tag).split()) - 1
+
+
+def depth_of(html: str) -> int:
+    """Returns how deep the elements of a page are nested, those that end by themselves left out.
+
+    Where there are too few tags to matter, it is 0.
+
+    Example:
+
+    >>> depth_of("<div>" * 2000 + "<p>" * 9), depth_of("<b></b>" * 2000), depth_of("<div>")
+    (2000, 1, 0)
+    """
+    # Few tags cannot be deep, and counting them is much quicker than reading them.
+    if html.count("<") <= MAX_DEPTH:
+        return 0
+    open_elements: Counter[str] = Counter()
+    depth = deepest = 0
+    for end, name in _TAG.findall(html.lower()):
+        if not end:
+            open_elements[name] += 1
+            depth += 1
+            deepest = max(deepest, depth)
+        elif open_elements[name]:
+            open_elements[name] -= 1
+            depth -= 1
+    return deepest
