@@ -55,7 +55,8 @@ def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Ite
     package, module = file.name.split("/", 1)
     try:
         found = _parse(module, code)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        # Where code is nested too deeply, the parser of Python 3.10 says that it has no memory.
         yield reject(source, file.path, getattr(error, "lineno", 0) or 0, "malformed_python", code)
         return
     seen: Counter[str] = Counter()

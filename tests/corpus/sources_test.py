@@ -9,6 +9,7 @@ import pytest
 from firth.corpus.document import Document
 from firth.corpus.errors import SourceError
 from firth.corpus.python_packages import standard_library_files
+from firth.corpus.source_files import SourceFile
 from firth.corpus.sources import SOURCES, fingerprint, list_files
 from firth.recipes.sources import AnySource, DocstringsSource, JsonlSource, TextSource
 
@@ -139,6 +140,14 @@ def test_docstrings(package):
     rejected = [(each.file, each.line, each.reason) for each in records if not isinstance(each, Document)]
     assert rejected == [(str(package / "broken.py"), 1, "malformed_python")]
     assert "moby" not in sys.modules
+
+
+def test_a_module_nested_too_deeply_is_rejected(tmp_path):
+    path = tmp_path / "deep.py"
+    path.write_text("-" * 100_000 + "1")
+    source = DocstringsSource(kind="docstrings", packages=("moby",), standard_library=False)
+    (record,) = SOURCES["docstrings"].read(source, SourceFile(str(path), "moby/deep"))
+    assert record.reason == "malformed_python"
 
 
 def test_standard_library():
