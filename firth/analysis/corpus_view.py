@@ -64,6 +64,11 @@ class CorpusView:
         return measure_limits(self.report, self.limits)
 
     @property
+    def repeated_ids(self) -> list[Mapping[str, Any]]:
+        """Of each source that has any, the ids that several of its records state."""
+        return self.report.get("repeated_ids", [])
+
+    @property
     def sampled(self) -> int:
         """Documents as read whose language was told."""
         return sum(self.report["languages"]["read"].values())

@@ -28,8 +28,10 @@ def _order(seed: int, example_id: int) -> bytes:
 def _rows(examples_uri: str) -> Iterator[HeldOutRow]:
     import tensorflow as tf
 
+    from firth.corpus.record_files import read_records
+
     files = sorted(glob.glob(os.path.join(examples_uri, "Split-eval", "*")))
-    for record in tf.data.TFRecordDataset(files, compression_type="GZIP").as_numpy_iterator():
+    for record in (record for file in files for record in read_records(file)):
         features = tf.train.Example.FromString(record).features.feature
         yield HeldOutRow(
             example_id=features[names.EXAMPLE_ID].int64_list.value[0],

@@ -125,7 +125,7 @@ def _csv_rows(benchmark: CsvBenchmark, path: str, rows: csv.DictReader) -> Itera
 
 
 def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
-    for number, record in enumerate(read_records(path), 1):
+    for number, record in enumerate(_records(benchmark.name, path), 1):
         features = Example.FromString(record).features.feature
 
         def values(name: str, features=features) -> list[str]:
@@ -145,6 +145,13 @@ _READERS: dict[str, Callable[[Any, str], Iterator[tuple[str, str, list[str]]]]] 
     "csv": _read_csv,
     "examples": _read_examples,
 }
+
+
+def _records(name: str, path: str) -> Iterator[bytes]:
+    try:
+        yield from read_records(path)
+    except (OSError, EOFError, ValueError) as error:
+        raise SourceError(f"benchmark {name!r}: {error}") from error
 
 
 def _lines(name: str, path: str) -> Iterator[tuple[str, str]]:

@@ -11,9 +11,10 @@ from firth.corpus.document import Document
 from firth.corpus.excerpts import scrubber_for
 from firth.corpus.grouping import grouping_for
 from firth.corpus.json_files import read_json, write_json
-from firth.corpus.read import STEP, read_source_counts, source_names
+from firth.corpus.read import STEP, read_source_counts, source_names, sources_that_state_ids
 from firth.corpus.records import ReadBatches
 from firth.corpus.removal import remove_folder, remove_leftovers
+from firth.corpus.repeated_ids import RepeatedIds
 from firth.corpus.report import build_report, check_report
 from firth.corpus.tally import Tally, merge_tallies
 from firth.corpus.tallying import TALLY
@@ -62,6 +63,8 @@ def curate(
             written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)
             measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(TALLY)
             tallies += [written, measured[TALLY]]
+            if stating := sources_that_state_ids(corpus_folder):
+                tallies.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
             _ = (
                 tallies
                 | "Flatten" >> beam.Flatten()

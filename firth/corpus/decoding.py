@@ -55,8 +55,8 @@ def problem_of_text(text: str) -> str | None:
 def make_document(source: Source, place: str, text: str, stated: Stated = NOTHING) -> Document:
     """Returns the document that stands at a place of a source: `path`, `path#L12`, `path#R3`.
 
-    Its id is made from the source's name and the id that the record states, or else the place. Where the
-    record states no licence or URI, they are the source's and the place.
+    Its id is made from the source's name, the place and the id that the record states. Where the record
+    states no licence or URI, they are the source's and the place.
 
     Example:
 
@@ -66,7 +66,7 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
     'http://a/'
     """
     return Document(
-        id=document_id(source.name, stated.id or place),
+        id=document_id(source.name, place, stated.id),
         text=text,
         source=source.name,
         licence=stated.licence or source.licence,

@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 
-from firth.corpus.decoding import make_document, problem_of_text, reject
+from firth.corpus.decoding import Stated, make_document, problem_of_text, reject
 from firth.corpus.document import Document
 from firth.corpus.lines import read_whole
 from firth.corpus.python_packages import package_files, standard_library_files
@@ -40,7 +40,9 @@ def list_python_files(source: DocstringsSource) -> list[SourceFile]:
 def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields a document for each docstring of a file, cleaned as `inspect.cleandoc` does.
 
-    The URI is `docstring:package/qualified.name`, with `#2`, `#3` for further definitions of the same name.
+    The URI is `docstring:package/qualified.name`, with `#2`, `#3` for further definitions of the same name
+    in the file. A function of a package and a module in it may have one name, so the id depends on the file
+    too.
     Reasons of rejection: `malformed_python`, `too_long`, `unpaired_surrogate`,
     `unreadable`.
     """
@@ -63,7 +65,7 @@ def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Ite
     for name, line, text in found:
         seen[name] += 1
         uri = f"docstring:{package}/{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
-        yield _document_or_rejection(source, file.path, line, uri, text)
+        yield _document_or_rejection(source, file, line, uri, text)
 
 
 def _parse(module: str, code: bytes) -> list[tuple[str, int, str]]:
@@ -86,11 +88,13 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _document_or_rejection(
-    source: DocstringsSource, path: str, line: int, uri: str, text: str
+    source: DocstringsSource, file: SourceFile, line: int, uri: str, text: str
 ) -> Document | Rejection:
     data = text.encode("utf-8", "backslashreplace")
     problem = "too_long" if len(data) > source.max_document_bytes else problem_of_text(text)
-    return reject(source, path, line, problem, data) if problem else make_document(source, uri, text)
+    if problem:
+        return reject(source, file.path, line, problem, data)
+    return make_document(source, f"{uri} in {file.name}", text, Stated(uri=uri))
 
 
 def _docstrings(name: str, node: Definition) -> Iterator[tuple[str, int, str]]:

@@ -9,6 +9,8 @@ from firth.corpus.hashing import digest
 FIELDS = ("id", "text", "source", "licence", "uri")
 # A share for the document itself, beside its text.
 DOCUMENT_BYTES = 2**9
+# Bytes of an id that depend on what the record states.
+_HALF = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +18,8 @@ class Document:
     """A text, and where it comes from.
 
     Attributes:
-        id: Hexadecimal, a hash of the source and of the text's place in it (`document_id`).
+        id: 32 hexadecimal digits, a hash of the source and of the text's place in it (`document_id`). No
+            other document has it.
         text: What the document says.
         source: Name of the source in the recipe.
         licence: As the source's owner states it.
@@ -77,12 +80,23 @@ class Document:
         return cls(*(features[name].bytes_list.value[0].decode("utf-8") for name in FIELDS))
 
 
-def document_id(source: str, place: str) -> str:
+def document_id(source: str, place: str, stated: str = "") -> str:
     """Returns the id of the document that stands at a place of a source.
+
+    Records of one source may state the same id, so that the id alone tells no document from another. The
+    first half of a document's id is a hash of what it states, the second of its place.
+
+    Args:
+        source: Its name.
+        place: No other document of the source has it.
+        stated: The id that the record states, if it states one.
 
     Example:
 
     >>> document_id("books", "a.txt")
     'c99977e021a0f9fdbda9cb8ce64fb860'
+    >>> document_id("web", "a.jsonl#L1", "17"), document_id("web", "a.jsonl#L2", "17")
+    ('...', '...')
     """
-    return digest(source, place).hex()
+    placed = digest(source, place)
+    return (digest(source, "stated", stated)[:_HALF] + placed[_HALF:] if stated else placed).hex()

@@ -9,16 +9,14 @@ from apache_beam.io.filesystems import FileSystems
 from firth.corpus.decoding import make_document, reject
 from firth.corpus.document import Document
 from firth.corpus.fields import read_fields
+from firth.corpus.parquet_batches import DecompressionBombError, batch_rows
 from firth.corpus.rejection import Rejection
 from firth.corpus.source_files import SourceFile
 from firth.recipes.sources import ParquetSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
 
-BATCH_BYTES = 2**24
-MAX_BATCH_ROWS = 2**10
 BUFFER_BYTES = 2**20
 
 
@@ -27,17 +25,20 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
 
     Only the columns that the recipe names are read, some mebibytes of rows at a time. A page of a column
     is held as a whole, since Parquet compresses it so. Reasons: those of `read_fields`; `empty`; `too_long`;
-    `corrupt_parquet` and `unreadable`, after which the file ends. One worker reads a file.
+    `decompression_bomb`, for the whole file; `corrupt_parquet` and `unreadable`, after which the file ends.
+    One worker reads a file.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     number = 0
     try:
         with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
-            for row in _rows(source, pq.ParquetFile(raw, buffer_size=BUFFER_BYTES)):
+            for row in _rows(source, raw):
                 number += 1
                 yield _read_row(source, file.path, number, row)
+    except DecompressionBombError:
+        yield reject(source, file.path, 0, "decompression_bomb", b"", file.size)
+        return
     except (OSError, ValueError, pa.ArrowException) as error:
         # Arrow's own errors about broken files are OSErrors without a number.
         problem = "unreadable" if getattr(error, "errno", None) else "corrupt_parquet"
@@ -47,21 +48,19 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
         yield reject(source, file.path, 0, "empty", b"")
 
 
-def _rows(source: ParquetSource, parquet: "ParquetFile") -> Iterator[dict[str, Any]]:
-    paths = {parquet.schema.column(i).path for i in range(len(parquet.schema))}
+def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    parquet = pq.ParquetFile(raw, buffer_size=BUFFER_BYTES)
+    paths = [parquet.schema.column(i).path for i in range(len(parquet.schema))]
     keys = (source.text_key, source.id_key, source.uri_key, source.licence_key)
-    columns = [key for key in keys if key in paths | set(parquet.schema_arrow.names)]
-    for batch in parquet.iter_batches(_batch_rows(parquet), columns=columns):
+    columns = [key for key in keys if key in {*paths, *parquet.schema_arrow.names}]
+    options = {"metadata": parquet.metadata, "buffer_size": BUFFER_BYTES}
+    dictionaries = pq.ParquetFile(raw, read_dictionary=paths, **options)
+    for batch in parquet.iter_batches(batch_rows(parquet, dictionaries, columns), columns=columns):
         arrays = [_as_bytes(array) for array in batch.columns]
         for i in range(batch.num_rows):
             yield {name: array[i].as_py() for name, array in zip(batch.schema.names, arrays)}
-
-
-def _batch_rows(parquet: "ParquetFile") -> int:
-    """Returns how many rows of the group with the longest ones are about `BATCH_BYTES`."""
-    groups = [parquet.metadata.row_group(i) for i in range(parquet.num_row_groups)]
-    longest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
-    return min(max(BATCH_BYTES // max(longest, 1), 1), MAX_BATCH_ROWS)
 
 
 def _as_bytes(array: "pa.Array") -> "pa.Array":

@@ -107,7 +107,7 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
         yield index, batch
 
 
-def _write_counts(tally: Tally, path: str, sources: list[dict[str, str]]) -> None:
+def _write_counts(tally: Tally, path: str, sources: list[dict[str, Any]]) -> None:
     tally.check([STEP])
     flows = [
         {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow], "words": tally.words[flow]}
@@ -116,9 +116,15 @@ def _write_counts(tally: Tally, path: str, sources: list[dict[str, str]]) -> Non
     write_json(path, {"sources": sources, "flows": flows})
 
 
-def _describe(source: AnySource) -> dict[str, str]:
+def _describe(source: AnySource) -> dict[str, Any]:
     places = source.packages if source.kind == "docstrings" else source.paths
-    return {"name": source.name, "kind": source.kind, "licence": source.licence, "places": ", ".join(places)}
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "licence": source.licence,
+        "places": ", ".join(places),
+        "states_ids": source.states_ids,
+    }
 
 
 def read_source_counts(folder: str) -> Tally:
@@ -134,9 +140,16 @@ def read_source_counts(folder: str) -> Tally:
 
 def source_names(folder: str) -> tuple[str, ...]:
     """Returns the names of the sources that `ReadSources` read, in order; none for other documents."""
-    return tuple(
-        source["name"] for source in (read_json(f"{folder}/{COUNTS_FILE}") or {"sources": []})["sources"]
-    )
+    return tuple(source["name"] for source in _sources(folder))
+
+
+def sources_that_state_ids(folder: str) -> tuple[str, ...]:
+    """Returns the names of the sources of `source_names` whose records state ids."""
+    return tuple(source["name"] for source in _sources(folder) if source.get("states_ids"))
+
+
+def _sources(folder: str) -> list[dict[str, Any]]:
+    return (read_json(f"{folder}/{COUNTS_FILE}") or {"sources": []})["sources"]
 
 
 def check_sources(folder: str) -> None:

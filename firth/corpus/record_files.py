@@ -4,7 +4,7 @@ import io
 import posixpath
 import uuid
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
@@ -74,11 +74,23 @@ def read_records(path: str) -> Iterator[bytes]:
 
     Raises:
         OSError: if there is no such file, or its gzip stream is damaged.
-        EOFError: if its gzip stream ends too early.
-        ValueError: if a record is damaged.
+        EOFError: if its gzip stream ends too early; names the file.
+        ValueError: if a record is damaged; names the file.
     """
-    with FileSystems.open(path, compression_type=_AS_IT_IS) as file:
-        stream = igzip.IGzipFile(fileobj=file, mode="rb") if path.endswith(".gz") else file
-        buffered = io.BufferedReader(stream, BLOCK_BYTES)
-        while (record := _TFRecordUtil.read_record(buffered)) is not None:
-            yield record
+    try:
+        with FileSystems.open(path, compression_type=_AS_IT_IS) as file:
+            buffered = io.BufferedReader(_content(path, file), BLOCK_BYTES)
+            while (record := _TFRecordUtil.read_record(buffered)) is not None:
+                yield record
+    except (EOFError, ValueError) as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _content(path: str, file: Any) -> Any:
+    if not path.endswith(".gz"):
+        return file
+    # isal takes a file of nothing for one that holds nothing.
+    if not file.read(1):
+        raise EOFError("the gzip stream is missing")
+    file.seek(0)
+    return igzip.IGzipFile(fileobj=file, mode="rb")

@@ -6,11 +6,13 @@ from typing import Any
 from firth.corpus.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.excerpts import fit_to_show
 from firth.corpus.pii import Pii
+from firth.corpus.repeated_ids import REPEATED_IDS_STEP
 from firth.corpus.report_rows import (
     funnel_row,
     histogram,
     languages,
     licence_rows,
+    repeated_id_rows,
     size_rows,
     sources,
     split_rows,
@@ -43,6 +45,8 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
             `documents_in` and so on, and of what was kept, as `documents_kept`; `dropped` and `rejected`,
             objects of sizes by reason. Everywhere documents in = kept + dropped + rejected, and what a step
             keeps comes into the next; bytes and words kept are those of the documents as the step left them.
+        repeated_ids: Ids that several records of a source state, which stay documents of their own: `source`;
+            `ids`, how many; `documents` that have them; `examples`, an `id` and a `uri` each.
         counts: What steps counted beside documents, such as lines cut: `step`, `source`, `name`, `count`.
         splits: One object a split, source and licence, with its sizes.
         licences: One object a licence and source, with the sizes of what was read, `documents_in`, and of
@@ -67,12 +71,18 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
     tally.check(steps)
     report = {
         "funnel": [funnel_row(tally, step, source) for step in steps for source in sources(tally)],
-        "counts": [{**what._asdict(), "count": count} for what, count in sorted(tally.counts.items())],
+        "repeated_ids": repeated_id_rows(tally, scrubber),
+        "counts": [
+            {**what._asdict(), "count": count}
+            for what, count in sorted(tally.counts.items())
+            if what.step != REPEATED_IDS_STEP
+        ],
         "splits": split_rows(tally),
         "licences": licence_rows(tally),
         "dropped_examples": [
             {"step": step, "reason": reason, **fit_to_show(example, scrubber)._asdict()}
             for (step, reason), examples in sorted(tally.examples.items())
+            if step != REPEATED_IDS_STEP
             for example in examples
         ],
         "lengths": {name: histogram(tally, name) for name in LENGTH_HISTOGRAMS},

@@ -4,9 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from firth.corpus.excerpts import fit_to_show
 from firth.corpus.language import identify
+from firth.corpus.pii import Pii
+from firth.corpus.repeated_ids import REPEATED_IDS_STEP
 from firth.corpus.split import SPLITS
-from firth.corpus.tally import DROPPED, IN, KEPT, REJECTED, Flow, Tally
+from firth.corpus.tally import DROPPED, IN, KEPT, REJECTED, Count, Flow, Tally
 
 # Of this step the outcome is the split, and the reason the licence.
 SPLIT_STEP = "split"
@@ -80,6 +83,23 @@ def _sizes(tally: Tally, flows: Sequence[Flow]) -> dict[str, int]:
 
 def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
     return {f"{unit}_{outcome}": size for unit, size in sizes.items()}
+
+
+def repeated_id_rows(tally: Tally, scrubber: Pii) -> list[dict[str, Any]]:
+    """Returns how many ids several records of a source state, by source, and a few of their documents."""
+    return [
+        {
+            "source": source,
+            "ids": tally.counts[Count(REPEATED_IDS_STEP, source, "ids")],
+            "documents": tally.counts[Count(REPEATED_IDS_STEP, source, "documents")],
+            "examples": [
+                {"id": each.id, "uri": each.uri}
+                for each in (fit_to_show(example, scrubber) for example in examples)
+            ],
+        }
+        for (step, source), examples in sorted(tally.examples.items())
+        if step == REPEATED_IDS_STEP
+    ]
 
 
 def languages(tally: Tally, sample: str) -> dict[str, int]:

@@ -92,5 +92,6 @@ def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
         features = Example.FromString(data).features.feature
     except DecodeError:
         return {}, "malformed_example"
-    values = {name: (*each.bytes_list.value, *each.int64_list.value)[:1] for name, each in features.items()}
+    # Of a list of millions only the first is made an object.
+    values = {name: each.bytes_list.value[:1] or each.int64_list.value[:1] for name, each in features.items()}
     return {name: value[0] for name, value in values.items() if value}, None

@@ -9,6 +9,7 @@ from apache_beam.pvalue import PCollection
 from firth.corpus.coders import Unmeasured
 from firth.corpus.document import Document
 from firth.corpus.document_groups import grouped_documents, part_documents
+from firth.corpus.errors import CorpusError
 from firth.corpus.grouping import GroupValues, Values
 from firth.corpus.identity import id_halves
 from firth.corpus.steps import Decision, Grouping
@@ -16,8 +17,8 @@ from firth.corpus.table_groups import part_table
 from firth.corpus.tables import sort_table
 from firth.corpus.tally import Tally
 
-# Returns the decision about a document, given the verdicts on it, none for most documents, and whether a
-# document of the same id, which had verdicts too, came before.
+# Returns the decision about a document, given the verdicts on it, none for most documents, and whether the
+# same document, read twice, came before.
 Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # What a CorpusStep returns.
@@ -28,7 +29,11 @@ class JoinVerdicts(beam.PTransform):
     """Decides about documents by verdicts: `documents` and tables of `verdicts` to (document, decision)s.
 
     The tables have the fields `id_high` and `id_low`, the rest is for `decide`. Of a group a worker holds the
-    verdicts and passes the documents on.
+    verdicts and the documents' ids, and passes the documents on.
+
+    Raises:
+        CorpusError: on a worker, if two texts have one id: what is found about one would be decided about the
+            other.
     """
 
     def __init__(self, decide: Decide, grouping: Grouping):
@@ -55,15 +60,19 @@ class _Decide(beam.DoFn):
 
     def process(self, element: tuple[int, Values]):
         verdicts = VerdictIndex(element[1].of("verdicts"))
-        seen: set[str] = set()
+        seen: dict[str, int] = {}
         for documents in grouped_documents(element[1]):
             yield [(document, self._one(document, rows, seen)) for document, rows in verdicts.of(documents)]
 
-    def _one(self, document: Document, rows: np.ndarray, seen: set[str]) -> Decision:
+    def _one(self, document: Document, rows: np.ndarray, seen: dict[str, int]) -> Decision:
         again = document.id in seen
-        if len(rows):
-            seen.add(document.id)
-        return self._decide(document, rows, again)
+        text = hash(document.text)
+        if seen.setdefault(document.id, text) != text:
+            raise CorpusError(
+                f"several documents have the id {document.id!r}, one of them at {document.uri!r}; steps on "
+                "the whole corpus tell documents apart by their ids"
+            )
+        return self._decide(document, rows, again and len(rows) > 0)
 
 
 class VerdictIndex:

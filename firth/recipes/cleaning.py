@@ -53,7 +53,9 @@ Step = Annotated[
 class Split(Config):
     """Train and eval by a hash of the text, after de-duplication, so that no text is in both.
 
-    However few texts there are, one is for eval and one for train.
+    However few texts there are, one is for eval and one for train. Records of one id are split as all others
+    are: an id that repeats may be a counter that begins again in each file, and what such records share in
+    their text is for the steps on duplicates to find.
     """
 
     eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)

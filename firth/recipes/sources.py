@@ -31,6 +31,11 @@ class Source(Config):
         """What it reads: patterns of file names, or packages."""
         return ()
 
+    @property
+    def states_ids(self) -> bool:
+        """Whether its records state ids, which may repeat."""
+        return False
+
 
 class FileSource(Source):
     """A source of files. What gzip, bz2, xz, zstandard or lz4 compressed is decompressed, Parquet's excepted.
@@ -55,8 +60,9 @@ class RecordSource(FileSource):
 
     Attributes:
         text_key: Of the text.
-        id_key: Of what tells a record from all others of the source, a string or an integer. The
-            document's id is made from it, and otherwise from the record's place.
+        id_key: Of the record's id, a string or an integer. The document's id is made from it and from the
+            record's place, so that records of one id stay documents of their own; the corpus report counts
+            them under `repeated_ids`.
         uri_key: Of the URI. Without, the URI is the record's place.
         licence_key: Of the record's own licence. A record that states none has the source's.
     """
@@ -65,6 +71,10 @@ class RecordSource(FileSource):
     id_key: str | None = None
     uri_key: str | None = None
     licence_key: str | None = None
+
+    @property
+    def states_ids(self) -> bool:  # noqa: D102
+        return self.id_key is not None
 
 
 class PageSource(FileSource):

@@ -10,10 +10,13 @@ import tensorflow as tf
 
 from firth import features
 from firth.tokenizers.word_characters import word_characters
+from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 
 _FORMAT = 1
 _BATCH = 512
+# That TFRecord puts around each record.
+_FRAME_BYTES = 16
 _RAGGED = (
     features.RAW_TOKENS,
     features.WORD_STARTS,
@@ -99,16 +102,21 @@ def _remove_others(directory):
 
 def _read_file(path: str, limits: RowLimits) -> Iterator[dict]:
     """Yields checked blocks of rows, ragged tensors by field."""
-    records = tf.data.TFRecordDataset(path, "GZIP" if path.endswith(".gz") else "").batch(_BATCH)
-    count = 0
+    is_gzipped = path.endswith(".gz")
+    records = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "").batch(_BATCH)
+    count = size = 0
     try:
         for batch in records:
             block = tf.io.parse_example(batch, {**_PARSE_SPEC, **(_WORDS if limits.max_characters else {})})
             _check(block, limits, path, count)
             count += len(batch)
+            size += int(tf.reduce_sum(tf.strings.length(batch))) + len(batch) * _FRAME_BYTES
             yield _with_characters(block, limits.max_characters)
-    except (tf.errors.InvalidArgumentError, tf.errors.DataLossError) as error:
-        raise RowsError(f"{path}: cannot be read behind record {count}: {error.message}") from error
+        if is_gzipped:
+            check_gzip_end(path, size)
+    except (tf.errors.InvalidArgumentError, tf.errors.DataLossError, TruncatedError) as error:
+        why = getattr(error, "message", error)
+        raise RowsError(f"{path}: cannot be read after record {count}: {why}") from error
 
 
 def _with_characters(block: dict, max_characters: int) -> dict:

@@ -47,6 +47,9 @@ def corpus_report():
             funnel_row("length", "books", 9, dropped=[("too_few_words", 2)]),
             funnel_row("length", "news", 5, dropped=[("too_few_words", 1)]),
         ],
+        "repeated_ids": [
+            {"source": "news", "ids": 321, "documents": 765, "examples": [{"id": "2e1f", "uri": HOSTILE}]}
+        ],
         "counts": [{"step": "pii", "source": HOSTILE, "name": "email", "count": 4321}],
         "splits": [
             {

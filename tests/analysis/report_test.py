@@ -129,6 +129,7 @@ def test_a_page_on_the_corpus_alone():
     assert f"{HOSTILE} 9 7 90 B 70 B 18 14 CC0 5 4 50 B 40 B 10 8" in text
     assert "near 2 6 12 near 3 to 4 3 10" in text
     assert f"pii {HOSTILE} email 4,321" in text
+    assert f"news 321 765 {HOSTILE}" in text
     assert "kind: normalize" in text and "Held-out" not in text and "Training" not in text
 
 

@@ -1,5 +1,6 @@
 import gzip
 import os
+import zlib
 
 import numpy as np
 import pytest
@@ -121,8 +122,36 @@ def test_unreadable_files_are_named(tmp_path):
     whole = (tmp_path / "whole.gz").read_bytes()
     (tmp_path / "short.gz").write_bytes(whole[: len(whole) // 2])
     for name in ("no_id.gz", "garbage.gz", "plain.gz", "short.gz"):
-        with pytest.raises(RowsError, match=f"{name}: cannot be read behind record 0"):
+        with pytest.raises(RowsError, match=f"{name}: cannot be read after record 0"):
             read_rows([str(tmp_path / name)], tmp_path / "cache", LIMITS)
+
+
+@pytest.mark.parametrize("missing", [*range(1, 13), 100])
+def test_a_truncated_file_is_refused(tmp_path, missing):
+    write_rows(tmp_path / "whole.gz", [raw_row(index) for index in range(20)])
+    data = (tmp_path / "whole.gz").read_bytes()
+    (tmp_path / "short.gz").write_bytes(data[:-missing])
+    with pytest.raises(RowsError, match=r"short.gz: cannot be read after record \d+: .*"):
+        read_rows([str(tmp_path / "short.gz")], tmp_path / "cache", LIMITS)
+    assert os.listdir(tmp_path / "cache") == []
+
+
+def test_a_file_that_ends_between_two_records_is_refused(tmp_path):
+    for name, index in (("one", 0), ("other", 1)):
+        write_rows(tmp_path / name / "rows.gz", [raw_row(index)])
+    one, other = (gzip.decompress((tmp_path / name / "rows.gz").read_bytes()) for name in ("one", "other"))
+    stream = zlib.compressobj(wbits=31)
+    half = stream.compress(one) + stream.flush(zlib.Z_FULL_FLUSH)
+    (tmp_path / "half.gz").write_bytes(half)
+    with pytest.raises(RowsError, match=r"half.gz: cannot be read after record 1"):
+        read_rows([str(tmp_path / "half.gz")], tmp_path / "cache", LIMITS)
+    (tmp_path / "whole.gz").write_bytes(half + stream.compress(other) + stream.flush())
+    assert len(read_rows([str(tmp_path / "whole.gz")], tmp_path / "cache", LIMITS)) == 2
+    (tmp_path / "two.gz").write_bytes(gzip.compress(one) + gzip.compress(other))
+    assert len(read_rows([str(tmp_path / "two.gz")], tmp_path / "cache", LIMITS)) == 2
+    (tmp_path / "nothing.gz").write_bytes(b"")
+    with pytest.raises(RowsError, match=r"nothing.gz: cannot be read after record 0"):
+        read_rows([str(tmp_path / "nothing.gz")], tmp_path / "cache", LIMITS)
 
 
 def test_nothing_to_read_and_repeated_ids_are_refused(tmp_path):

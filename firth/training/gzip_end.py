@@ -1,0 +1,52 @@
+"""Whether a gzip file is all there: TensorFlow takes the end of a truncated one for its end."""
+
+import gzip
+import zlib
+
+import tensorflow as tf
+
+# A header, an empty stream, a checksum and a size.
+_LEAST_BYTES = 20
+_SIZE_BYTES = 4
+_BLOCK_BYTES = 2**20
+
+
+class TruncatedError(ValueError):
+    """A gzip file that ends before its stream does."""
+
+
+def check_gzip_end(path: str, size: int) -> None:
+    """Checks that a gzip file is whole, after its content was read.
+
+    A gzip stream ends with its content's size. Where that is not what was read, the file is truncated or
+    holds several streams, which reading it again, with its checksums, tells apart.
+
+    Args:
+        path: On any file system of TensorFlow.
+        size: Bytes of content that were read of the file.
+
+    Raises:
+        TruncatedError: saying what is missing.
+    """
+    length = tf.io.gfile.stat(path).length
+    if length < _LEAST_BYTES:
+        raise TruncatedError(f"{length} bytes are no gzip stream")
+    with tf.io.gfile.GFile(path, "rb") as file:
+        file.seek(length - _SIZE_BYTES)
+        if int.from_bytes(file.read(_SIZE_BYTES), "little") == size % 2**32:
+            return
+        file.seek(0)
+        found = _size_of(file)
+    if found != size:
+        raise TruncatedError(f"{size} bytes were read of {found}")
+
+
+def _size_of(file: tf.io.gfile.GFile) -> int:
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=file, mode="rb") as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                size += len(block)
+    except (EOFError, OSError, zlib.error) as error:
+        raise TruncatedError(str(error)) from error
+    return size
