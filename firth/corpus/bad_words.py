@@ -8,6 +8,7 @@ from firth.corpus.errors import CorpusError
 from firth.corpus.language import check_languages, identify
 from firth.corpus.lines import read_lines
 from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.words import comparable_text
 from firth.recipes.filters import BadWordsStep, WordList
 
 _WORD = re.compile(r"\w+")
@@ -17,7 +18,7 @@ _LANGUAGE_CHARACTERS = 10_000
 
 
 class BadWords(DocumentStep):
-    """Drops documents with an entry of a list as `bad_word`, whatever its case.
+    """Drops documents with an entry of a list as `bad_word`, whatever its case and form (`comparable_text`).
 
     The language of a document matters, and is looked at, only where an entry of a list for one was found.
 
@@ -32,7 +33,7 @@ class BadWords(DocumentStep):
         check_languages(tuple(each.language for each in config.lists if each.language))
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        text = document.text.lower()
+        text = comparable_text(document.text)
         words, language = set(_WORD.findall(text)), None
         for entries in self._lists:
             if entries.occur_in(text, words):
@@ -64,7 +65,7 @@ class _Entries:
             self._phrases.setdefault(key, []).append(re.compile(rf"(?<!\w){pattern}(?!\w)"))
 
     def occur_in(self, text: str, words: set[str]) -> bool:
-        """Returns whether an entry stands in a text in lower case, of which the words are given."""
+        """Returns whether an entry stands in a comparable text, of which the words are given."""
         if not self._words.isdisjoint(words) or any(part in text for part in self._parts):
             return True
         found = [key for key in self._phrases if key in words or not key]
@@ -77,7 +78,7 @@ def _read_entries(config: WordList) -> frozenset[str]:
         if line.problem:
             raise CorpusError(f"{config.path}, line {line.number}: {line.problem}")
         try:
-            entries.add(line.data.decode("utf-8-sig").strip().lower())
+            entries.add(comparable_text(line.data.decode("utf-8-sig").strip()))
         except UnicodeDecodeError:
             raise CorpusError(f"{config.path}, line {line.number}: invalid_utf8") from None
     if not entries - {""}:

@@ -116,7 +116,8 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
     >>> cut_ngrams("One, two - three four five; six.", [2], size=2, margin=0)
     ['One, two -', 'five; six.']
     """
-    words = [match.span() for match in _TOKEN.finditer(text) if comparable_words(match.group())]
+    # A ligature of several words is one token.
+    words = [match.span() for match in _TOKEN.finditer(text) for _ in comparable_words(match.group())]
     starts, ends = zip(*words)
     pieces, done = [], 0
     for place in places:
