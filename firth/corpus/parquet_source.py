@@ -54,7 +54,7 @@ def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
     parquet = pq.ParquetFile(raw, buffer_size=BUFFER_BYTES)
     paths = [parquet.schema.column(i).path for i in range(len(parquet.schema))]
     keys = (source.text_key, source.id_key, source.uri_key, source.licence_key)
-    columns = [key for key in keys if key in {*paths, *parquet.schema_arrow.names}]
+    columns = [key for key in keys if key and key in {*paths, *parquet.schema_arrow.names}]
     options = {"metadata": parquet.metadata, "buffer_size": BUFFER_BYTES}
     dictionaries = pq.ParquetFile(raw, read_dictionary=paths, **options)
     for batch in parquet.iter_batches(batch_rows(parquet, dictionaries, columns), columns=columns):
