@@ -69,6 +69,12 @@ class CorpusView:
         return self.report.get("repeated_ids", [])
 
     @property
+    def warnings(self) -> list[str]:
+        """What is worth knowing before this corpus is trained on."""
+        warning = self.report.get("held_out", {}).get("warning")
+        return [warning] if warning else []
+
+    @property
     def sampled(self) -> int:
         """Documents as read whose language was told."""
         return sum(self.report["languages"]["read"].values())

@@ -70,6 +70,8 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     console.print(funnel_table(report["funnel"]))
     console.print()
     console.print(corpus_line(report["funnel"]), markup=False)
+    if warning := report["held_out"]["warning"]:
+        console.print(f"warning: {warning}", markup=False)
     console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)
     console.print(f"report: {result.run_dir / CORPUS_PAGE_FILE}", markup=False)
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"

@@ -10,6 +10,7 @@ from firth.corpus.clean import Clean
 from firth.corpus.document import Document
 from firth.corpus.excerpts import scrubber_for
 from firth.corpus.grouping import grouping_for
+from firth.corpus.held_out import held_out
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.read import STEP, read_source_counts, source_names, sources_that_state_ids
 from firth.corpus.records import ReadBatches
@@ -45,7 +46,7 @@ def curate(
         report_folder: Where to write `corpus_report.json`.
 
     Returns:
-        The report, as `build_report` describes it.
+        The report, as `build_report` describes it, with `held_out` (see that function).
 
     Raises:
         EmptyCorpusError: if nothing is left, or nothing for one of the splits.
@@ -88,4 +89,6 @@ def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> N
     if read.documents:
         steps = [STEP, *steps]
         tally = merge_tallies([tally, read])
-    write_json(path, build_report(tally, steps, scrubber_for(cleaning)))
+    report = build_report(tally, steps, scrubber_for(cleaning))
+    report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
+    write_json(path, report)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from firth.corpus.errors import CorpusLimitsError
+from firth.corpus.split import EVAL
 from firth.corpus.tally import DROPPED, READ, REJECTED
 from firth.recipes.limits import CorpusLimits
 
@@ -72,6 +73,7 @@ def _corpus(report: Mapping[str, Any], limits: CorpusLimits) -> Iterator[Measure
     yield _at_most("max_dropped_fraction", limits.max_dropped_fraction, *dropped)
     yield _at_most("max_rejected_fraction", limits.max_rejected_fraction, *rejected)
     yield _at_most("max_source_fraction", limits.max_source_fraction, *_largest_source(report["splits"]))
+    yield _at_most("max_eval_fraction", limits.max_eval_fraction, *_held_out(report["splits"]))
     left, bound = sum(row["documents"] for row in report["splits"]), limits.min_documents
     yield MeasuredLimit(f"{KEY}.min_documents", bound, left, f"{left:,} documents are left", left >= bound)
 
@@ -103,6 +105,13 @@ def _share(rows: list[dict], outcome: str, came_in: list[dict], what: str) -> tu
     share = lost.total() / came if came else 0.0
     by = "".join(f"; {count:,} by {step}" for step, count in lost.most_common(STEPS_NAMED) if count)
     return share, f"{share:.4g} of the {what} were {outcome} ({lost.total():,} of {came:,}{by})"
+
+
+def _held_out(splits: list[dict]) -> tuple[float, str]:
+    total = sum(row["bytes"] for row in splits)
+    held = sum(row["bytes"] for row in splits if row["split"] == EVAL)
+    share = held / total if total else 0.0
+    return share, f"{share:.4g} of the bytes that are left are held out ({held:,} of {total:,})"
 
 
 def _largest_source(splits: list[dict]) -> tuple[float, str]:

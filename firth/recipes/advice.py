@@ -1,10 +1,13 @@
 """What is worth saying of a recipe that can run as it is."""
 
+import glob
 import os
 
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import COMPRESSIONS
 
+# A share that is so many times as large as asked for is worth a word.
+FAR = 2.0
 # What a file's ending says of its kind of source.
 KINDS = {
     ".jsonl": "jsonl",
@@ -27,7 +30,7 @@ def notices(recipe: Recipe) -> list[str]:
     >>> notices(load_recipe("bert_base", ["training.steps=5000"]))
     ['training.optimizer.warmup_steps: 10,000 is not below training.steps: 5,000, so the learning rate ...']
     """
-    return [*_on_sources(recipe), *_on_cleaning(recipe), *_on_training(recipe)]
+    return [*_on_sources(recipe), *_on_cleaning(recipe), *_on_split(recipe), *_on_training(recipe)]
 
 
 def _on_sources(recipe: Recipe) -> list[str]:
@@ -51,6 +54,23 @@ def _on_cleaning(recipe: Recipe) -> list[str]:
     return [
         "cleaning.steps: normalize repairs mojibake, which a graph cannot, so the served model reads text as "
         "it is sent"
+    ]
+
+
+def _on_split(recipe: Recipe) -> list[str]:
+    """Says so where a single document is far more than what is to be held out."""
+    if not all(source.documents_are_files for source in recipe.sources):
+        return []
+    patterns = [os.path.expanduser(pattern) for source in recipe.sources for pattern in source.reads]
+    paths = {path for pattern in patterns for path in glob.glob(pattern)}
+    sizes = [os.path.getsize(path) for path in paths]
+    asked, total = recipe.cleaning.split.eval_fraction, sum(sizes)
+    if not total or len(sizes) * asked * FAR >= 1:
+        return []
+    return [
+        f"cleaning.split.eval_fraction: {asked:g} of {len(sizes)} documents is less than one; at least one "
+        f"is held out, which is {min(sizes) / total:.2g} to {max(sizes) / total:.2g} of the bytes. More "
+        "files, or documents: blank_line, make the share finer"
     ]
 
 

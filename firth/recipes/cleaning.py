@@ -53,7 +53,10 @@ Step = Annotated[
 class Split(Config):
     """Train and eval by a hash of the text, after de-duplication, so that no text is in both.
 
-    However few texts there are, one is for eval and one for train. Records of one id are split as all others
+    However few texts there are, one is for eval and one for train. Texts are held out whole, never a part:
+    two parts of one text share names, style and sentences, which would make the evaluation better than it is.
+    So of few or of very different texts another share is held out than `eval_fraction`, which the corpus
+    report says and `limits.max_eval_fraction` bounds. Records of one id are split as all others
     are: an id that repeats may be a counter that begins again in each file, and what such records share in
     their text is for the steps on duplicates to find.
     """

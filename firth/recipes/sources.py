@@ -32,6 +32,11 @@ class Source(Config):
         return ()
 
     @property
+    def documents_are_files(self) -> bool:
+        """Whether each of its files is one document."""
+        return False
+
+    @property
     def states_ids(self) -> bool:
         """Whether its records state ids, which may repeat."""
         return False
@@ -95,6 +100,10 @@ class TextSource(FileSource):
     name: SourceName = "text"
     documents: Literal["file", "blank_line"] = "file"
 
+    @property
+    def documents_are_files(self) -> bool:  # noqa: D102
+        return self.documents == "file"
+
 
 class JsonlSource(RecordSource):
     """Files of one JSON object a line. A key `metadata.url` is the `url` of the object `metadata`."""
@@ -131,6 +140,10 @@ class HtmlSource(PageSource):
 
     kind: Literal["html"]
     name: SourceName = "html"
+
+    @property
+    def documents_are_files(self) -> bool:  # noqa: D102
+        return True
 
 
 class WarcSource(PageSource):

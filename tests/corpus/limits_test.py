@@ -27,6 +27,7 @@ REPORT = {
 CASES = {
     "max_dropped_fraction": (29 / 48, "(29 of 48; 17 by c4; 12 by length)"),
     "max_rejected_fraction": (2 / 50, "of the records were rejected (2 of 50; 2 by read)"),
+    "max_eval_fraction": (0.02, "of the bytes that are left are held out (20 of 1,000)"),
     "max_source_fraction": (0.9, "of the bytes that are left are of source 'books'"),
 }
 

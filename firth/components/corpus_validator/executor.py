@@ -1,7 +1,9 @@
 """The work of CorpusValidator: measures what the limits bound, writes it, and fails if need be."""
 
 import json
+import logging
 import os
+from typing import Any
 
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
@@ -13,13 +15,14 @@ from firth.corpus.json_files import read_json
 from firth.recipes.limits import CorpusLimits
 
 MEASURED_FILE = "measured_limits.json"
+WARNINGS_FILE = "warnings.json"
 
 
 class Executor(base_executor.BaseExecutor):
     """Validates one corpus."""
 
     def Do(self, input_dict, output_dict, exec_properties) -> None:
-        """Writes `measured_limits.json`.
+        """Writes `measured_limits.json`, and `warnings.json`, a list of sentences.
 
         Args:
             input_dict: `report`.
@@ -32,7 +35,16 @@ class Executor(base_executor.BaseExecutor):
         self._log_startup(input_dict, output_dict, exec_properties)
         report_path = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
         limits = CorpusLimits.from_json(exec_properties["limits"])
-        measured = measure_limits(read_json(report_path), limits)
-        path = os.path.join(artifact_utils.get_single_uri(output_dict["measured"]), MEASURED_FILE)
-        io_utils.write_string_file(path, json.dumps([each._asdict() for each in measured], indent=2))
+        report = read_json(report_path)
+        measured = measure_limits(report, limits)
+        folder = artifact_utils.get_single_uri(output_dict["measured"])
+        _write(folder, MEASURED_FILE, [each._asdict() for each in measured])
+        warnings = [warning] if (warning := report.get("held_out", {}).get("warning")) else []
+        _write(folder, WARNINGS_FILE, warnings)
+        for warning in warnings:
+            logging.warning(warning)
         check_limits(measured, report_path)
+
+
+def _write(folder: str, name: str, value: Any) -> None:
+    io_utils.write_string_file(os.path.join(folder, name), json.dumps(value, indent=2))
