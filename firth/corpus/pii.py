@@ -1,6 +1,7 @@
 """Personal data and keys, found in text and replaced."""
 
 import bisect
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -13,6 +14,11 @@ from firth.recipes.privacy import PII_TYPES, PiiStep
 
 # After so many surrogates that are valid values themselves the placeholder has to do.
 _ATTEMPTS = 1000
+# After so many passes over a text, in which surrogates make values with what stands next to them, the same.
+_SURROGATE_PASSES = 4
+# Stands for the letters of placeholders.
+_NOTHING = "\0"
+_PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
 
 
 class Finding(NamedTuple):
@@ -21,6 +27,11 @@ class Finding(NamedTuple):
     start: int
     end: int
     type: str
+
+
+def _opaque(placeholder: re.Match[str]) -> str:
+    """Returns characters that are no value, no part of one, and no word that announces one."""
+    return f"<{_NOTHING * (len(placeholder[0]) - 2)}>"
 
 
 class Pii(DocumentStep):
@@ -47,15 +58,23 @@ class Pii(DocumentStep):
         }
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        findings = self.find(document.text)
-        if not findings:
-            return Keep(document)
-        counts = Counter(finding.type for finding in findings)
-        return Keep(document.with_text(self._replace(document.text, findings)), counts)
+        text, counts = self._scrub(document.text)
+        return Keep(document.with_text(text), counts) if counts else Keep(document)
 
     def scrub(self, text: str) -> str:
-        """Returns a text with its personal data replaced."""
-        return self._replace(text, self.find(text))
+        """Returns a text with its personal data replaced; what is scrubbed once stays as it is."""
+        text, _ = self._scrub(text)
+        return text
+
+    def _scrub(self, text: str) -> tuple[str, Counter[str]]:
+        # What stands next to a value may be one itself once the value is gone.
+        counts: Counter[str] = Counter()
+        passes = 0
+        while findings := self.find(text):
+            counts.update(finding.type for finding in findings)
+            text = self._replace(text, findings, with_surrogates=passes < _SURROGATE_PASSES)
+            passes += 1
+        return text, counts
 
     def scrub_beginning(self, text: str, characters: int) -> str:
         """Returns the first characters of a text with personal data replaced, as a whole what the end cuts.
@@ -67,11 +86,12 @@ class Pii(DocumentStep):
         """
         findings = [finding for finding in self.find(text) if finding.start < characters]
         end = max([characters, *(finding.end for finding in findings)])
-        return self._replace(text[:end], findings)
+        return self.scrub(self._replace(text[:end], findings))
 
     def find(self, text: str) -> list[Finding]:
         """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
         found: list[Finding] = []
+        text = _PLACEHOLDER.sub(_opaque, text)
         for name, finder in self._finders.items():
             for start, end in finder.find(text):
                 place = bisect.bisect(found, (start,))
@@ -81,15 +101,15 @@ class Pii(DocumentStep):
                     found.insert(place, Finding(start, end, name))
         return found
 
-    def _replace(self, text: str, findings: list[Finding]) -> str:
+    def _replace(self, text: str, findings: list[Finding], with_surrogates: bool = True) -> str:
         parts, position = [], 0
         for start, end, name in findings:
-            parts += [text[position:start], self._replacement(name, text[start:end])]
+            parts += [text[position:start], self._replacement(name, text[start:end], with_surrogates)]
             position = end
         return "".join([*parts, text[position:]])
 
-    def _replacement(self, name: str, value: str) -> str:
-        if self._config.replacement == "placeholder":
+    def _replacement(self, name: str, value: str, with_surrogates: bool = True) -> str:
+        if self._config.replacement == "placeholder" or not with_surrogates:
             return f"<{name.upper()}>"
         own = self._finders[name]
         others = [finder for finder in self._finders.values() if finder is not own]

@@ -9,9 +9,14 @@ from firth.recipes.base import Config
 # Of two that overlap, the former is taken.
 PiiType = Literal["secret", "email", "ipv6", "ipv4", "iban", "credit_card", "national_id", "phone"]
 PII_TYPES: tuple[PiiType, ...] = get_args(PiiType)
+# fmt: off
 IdCountry = Literal[
-    "BE", "BR", "CA", "CH", "CN", "DE", "ES", "FI", "FR", "GB", "IN", "IT", "KR", "MX", "NL", "PL", "SE", "US"
+    "AR", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "DO", "EC", "EE",
+    "EG", "ES", "FI", "FR", "GB", "GR", "HK", "HR", "HU", "ID", "IE", "IL", "IN", "IS", "IT", "JP", "KR",
+    "KZ", "LT", "LV", "MX", "MY", "NL", "NO", "NZ", "PK", "PL", "PT", "RO", "RS", "RU", "SE", "SG", "SI",
+    "SK", "TH", "TR", "TW", "UA", "US", "UY", "ZA",
 ]
+# fmt: on
 ID_COUNTRIES: tuple[IdCountry, ...] = get_args(IdCountry)
 Region = Annotated[str, pydantic.Field(pattern=r"^[A-Z]{2}$")]
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from firth.corpus.pii import Finding, Pii
-from firth.corpus.privacy.national_ids import SCHEMES
+from firth.corpus.privacy.id_schemes import SCHEMES
 from firth.corpus.privacy.table import FINDERS
 from firth.corpus.steps import Keep
 from firth.recipes.cleaning import Cleaning, Split

@@ -1,45 +1,12 @@
-"""E-mail and IP addresses."""
+"""IP addresses."""
 
 import ipaddress
 import re
 from collections.abc import Iterator
 
-from firth.corpus.privacy.finder import Finder, Span, reshape
+from firth.corpus.privacy.boundaries import WORD
+from firth.corpus.privacy.finder import Finder, Span
 from firth.recipes.privacy import PiiStep
-
-_MAX_LOCAL_CHARACTERS = 64
-_LOCAL = re.compile(r"\w[\w.+%'-]*\Z")
-# `user@host:path` is where a repository or a file is, and no mailbox.
-_DOMAIN = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@-]|\.\w|:[\w/~])")
-# Kept free for examples (RFC 2606, RFC 6761), and the ends of file names such as `icon@2x.png`.
-_NOBODYS = re.compile(
-    r"(?i)(?:.*\.)?(?:example\.(?:com|net|org|edu)|(?:example|test|invalid|local|localhost"
-    r"|png|jpe?g|gif|svg|webp|css|js|json|html?|txt))\Z"
-)
-_EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org")
-
-
-class Emails(Finder):
-    """E-mail addresses, other than those of domains that are kept free for examples."""
-
-    def __init__(self, config: PiiStep):
-        del config
-
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
-        at = text.find("@")
-        while at >= 0:
-            local = _LOCAL.search(text, max(0, at - _MAX_LOCAL_CHARACTERS), at)
-            domain = _DOMAIN.match(text, at + 1)
-            if local and domain and not _NOBODYS.match(domain.group()):
-                yield local.start(), domain.end()
-            at = text.find("@", at + 1)
-
-    def accepts(self, value: str) -> bool:  # noqa: D102
-        return any(self.find(value))
-
-    def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
-        local, _, _ = value.rpartition("@")
-        return f"{reshape(local, key)}@{_EXAMPLE_DOMAINS[key[0] % len(_EXAMPLE_DOMAINS)]}"
 
 
 class _Addresses(Finder):
@@ -54,11 +21,11 @@ class _Addresses(Finder):
 
     def find(self, text: str) -> Iterator[Span]:
         for candidate in self._candidate.finditer(text):
-            if self.accepts(candidate.group()) and not self._is_something_else(text, candidate.start()):
+            if self.accepts(candidate.group()) and not self._is_something_else(text, candidate):
                 yield candidate.span()
 
-    def _is_something_else(self, text: str, start: int) -> bool:
-        del text, start
+    def _is_something_else(self, text: str, candidate: re.Match[str]) -> bool:
+        del text, candidate
         return False
 
     def accepts(self, value: str) -> bool:
@@ -77,17 +44,34 @@ class Ipv4Addresses(_Addresses):
     """IP addresses of version 4, where the words before do not say that they are versions or sections."""
 
     _parse = ipaddress.IPv4Address
-    _candidate = re.compile(r"\d(?<![\w.-]\d)\d{0,2}(?:\.\d{1,3}){3}(?![\w-]|\.\w)")
+    _candidate = re.compile(rf"\d(?<![{WORD}.-]\d)\d{{0,2}}(?:\.\d{{1,3}}){{3}}(?![{WORD}-]|\.\w)")
     _documentation = tuple(
         map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "0.0.0.0/8"))
     )
     _otherwise = re.compile(
-        r"(?i)(?:\b(?:v|ver|versions?|release|rev|revision|firmware|build|sections?|sec|chapter|clause|oid"
-        r"|table|figure|fig|update|patch|upgrade[ds]?)\b\.?[\s:=]{0,2}(?:to |from )?|§\s?|[=<>~!]=\s?)\Z"
+        r"(?i)(?:[a-z]/|\b(?:v|ver|versions?|release|rev|revision|firmware|build|sections?|sec|chapter|clause|oid"
+        r"|table|figure|fig|theorem|lemma|corollary|proposition|definition|example"
+        r"|ex|eq|update|patch|upgrade[ds]?)\b\.?[\s:=]{0,2}(?:to |from )?|§\s?|[=<>~!]=\s?)\Z"
     )
 
-    def _is_something_else(self, text: str, start: int) -> bool:
-        return bool(self._otherwise.search(text, max(0, start - 16), start))
+    # Numbers of versions and sections are small; an address of small numbers is known by what stands around.
+    _large = re.compile(r"[12]\d\d")
+    _announced = re.compile(
+        r"(?i)(?:(?<![a-z])(?:ip(?:v4)?|addr|address|adresse|host|hosts|server|from|dns|nameserver|resolver|ping"
+        r"|ssh|connect|connecting|whois|traceroute|peer|client|src|dst|source|destination|block|blocked|banned"
+        r"|gateway|user|login|remote|remote_addr|forwarded|forwarded-for|proxy|router|network|tor)(?![a-z])"
+        r"|(?<![a-z])at |://|@)[^\n]{0,24}\Z"
+    )
+    _continued = re.compile(r":\d{2,5}(?!\d)|/\d\d?(?![\d/])| - - \[| port \d")
+
+    def _is_something_else(self, text: str, candidate: re.Match[str]) -> bool:
+        start, end = candidate.span()
+        if self._otherwise.search(text, max(0, start - 16), start):
+            return True
+        if self._large.search(candidate.group()) or ipaddress.IPv4Address(candidate.group()).is_private:
+            return False
+        announced = self._announced.search(text, max(0, start - 48), start)
+        return not announced and not self._continued.match(text, end)
 
     def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
         network = self._documentation[key[0] % 3].network_address

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from firth.corpus.privacy.finder import Finder, Span, reshape
+from firth.corpus.privacy.passwords import find_passwords
 from firth.recipes.privacy import PiiStep
 
 # What makes a key one that opens nothing; surrogates end with it.
@@ -22,6 +23,31 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
     "_live_": r"(?<!\w)[sr]k_live_[A-Za-z0-9]{20,247}",
     "sk-": r"(?<!\w)sk-(?:[a-z]+-){0,3}[\w-]{32,200}(?![\w-])",
     "hf_": r"(?<!\w)hf_[A-Za-z]{34,40}(?!\w)",
+    "sk_": r"(?<!\w)(?:notion_)?sk_[A-Za-z0-9]{32,64}(?!\w)",
+    "ntn_": r"(?<!\w)ntn_[A-Za-z0-9]{40,50}(?!\w)",
+    "shp": r"(?<!\w)shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}(?!\w)",
+    "sq0": r"(?<!\w)sq0(?:atp|csp)-[\w-]{22,43}(?![\w-])",
+    "dapi": r"(?<!\w)dapi[0-9a-f]{32}(?:-\d)?(?!\w)",
+    "lin_api_": r"(?<!\w)lin_api_[A-Za-z0-9]{40}(?!\w)",
+    "dckr_pat_": r"(?<!\w)dckr_pat_[\w-]{27,60}(?![\w-])",
+    "hvs.": r"(?<!\w)hvs\.[\w-]{24,200}(?![\w-])",
+    "glsa_": r"(?<!\w)glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}(?!\w)",
+    "AGE-SECRET-KEY-1": r"(?<!\w)AGE-SECRET-KEY-1[A-Z0-9]{58}(?!\w)",
+    "figd_": r"(?<!\w)figd_[\w-]{40,60}(?![\w-])",
+    "PMAK-": r"(?<!\w)PMAK-[0-9a-f]{24}-[0-9a-f]{34}(?!\w)",
+    "_v1_": r"(?<!\w)do[opr]_v1_[0-9a-f]{64}(?!\w)",
+    "GOCSPX-": r"(?<!\w)GOCSPX-[\w-]{28}(?![\w-])",
+    "pypi-": r"(?<!\w)pypi-AgE[\w-]{50,300}(?![\w-])",
+    "key-": r"key-(?<!\w....)[0-9a-f]{32}(?!\w)",
+    "-us": r"[0-9a-f](?<!\w.)[0-9a-f]{31}-us\d{1,2}(?!\w)",
+    "SK": r"SK(?<!\w..)[0-9a-f]{32}(?!\w)",
+    "1//0": r"(?<!\w)1//0[\w-]{40,120}(?![\w-])",
+    ":AA": r"\d(?<!\w.)\d{7,9}:AA[\w-]{33}(?![\w-])",
+    "hooks.slack.com": r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{40,80}",
+    "api/webhooks/": r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,80}",
+    "Basic ": r"(?<!\w)Authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?Basic ([A-Za-z0-9+/]{12,400}={0,2})",
+    # A Discord bot's: the first part is the account's number in base 64.
+    "iscord": r"[MNO](?<![\w.-].)[\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w.-])",
     "npm_": r"(?<!\w)npm_[A-Za-z0-9]{36}(?!\w)",
     "SG.": r"(?<!\w)SG\.[\w-]{22}\.[\w-]{43}(?![\w-])",
     "eyJ": r"(?<![\w.-])eyJ[\w-]{10,4000}\.eyJ[\w-]{10,8000}\.[\w-]{16,4000}(?![\w-])",
@@ -31,14 +57,15 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
     ),
 }.items())  # fmt: skip
 _PREFIX = re.compile(
-    r"(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox.-|AIza|[sr]k_live_|sk-(?:[a-z]+-){0,3}|hf_|npm_|SG\.|eyJ)?"
+    r"(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox.-|AIza|[sr]k_live_|sk-(?:[a-z]+-){0,3}|hf_|npm_|SG\.|eyJ"
+    r"|ntn_|shp.._|sq0...-|dapi|lin_api_|dckr_pat_|hvs\.|glsa_|figd_|PMAK-|GOCSPX-|pypi-)?"
 )
 _ASSIGNED = re.compile(
-    r"[=:]>?\s{0,3}[\"']?([A-Za-z0-9+/_!@#^&*~-]{16,256}={0,2})(?![\w.(\[{$/])",
+    r"[=:]>?\s{0,3}[\"']?([A-Za-z0-9+/_!@#$%^&*~-]{16,256}={0,2})(?![\w.(\[{$/])",
 )
 _NAME = re.compile(
-    r"(?i)(?:passw(?:or)?d|pwd|secret|token|(?:api|access|auth|private|account)[_-]?key|credentials?)[\w-]{0,24}"
-    r"[\"'\]]{0,2}\s{0,3}:?\Z"
+    r"(?i)(?:passw(?:or)?d|pwd|secret|token|(?:api|access|auth|private|account|secret)[_-]?key|apikey|credentials?)"
+    r"[\w-]{0,24}[\"'\]]{0,2}\s{0,3}:?\Z"
 )
 _NAME_CHARACTERS = 64
 _DIGIT_EDGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
@@ -60,11 +87,16 @@ class Secrets(Finder):
             if beginning in text
             for key in pattern.finditer(text)
         ]
+        found += find_passwords(text)
         for value in _ASSIGNED.finditer(text):
             start = value.start()
             if self._is_random(value[1]) and _NAME.search(text, max(0, start - _NAME_CHARACTERS), start):
                 found.append(value.span(1))
-        yield from sorted(span for span in found if _EXAMPLE not in text[slice(*span)])
+        end = 0
+        for span in sorted(found, key=lambda span: (span[0], -span[1])):
+            if span[0] >= end and _EXAMPLE not in text[slice(*span)]:
+                yield span
+                end = span[1]
 
     def _is_random(self, value: str) -> bool:
         """Returns whether letters and digits are mixed as no name or number mixes them."""

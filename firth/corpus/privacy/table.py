@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from firth.corpus.privacy.addresses import Emails, Ipv4Addresses, Ipv6Addresses
+from firth.corpus.privacy.addresses import Ipv4Addresses, Ipv6Addresses
+from firth.corpus.privacy.emails import Emails
 from firth.corpus.privacy.finder import Finder
 from firth.corpus.privacy.national_ids import NationalIds
 from firth.corpus.privacy.numbers import CreditCards, Ibans

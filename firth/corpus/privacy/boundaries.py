@@ -1,0 +1,22 @@
+"""Where a value may begin and end, and the words before it."""
+
+import re
+
+# Letters and digits of scripts that put spaces between words: those of others may stand next to a value.
+WORD = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
+_GAP = re.compile(r"[^\d\n]*")
+_MIN_CUE_CHARACTERS = 2
+
+
+def words_before(text: str, start: int, characters: int) -> str:
+    """Returns the characters before a place, back to a digit or a line's end; empty if they are no word.
+
+    Example:
+
+    >>> words_before("in 1999 call me at 212", 19, 40)
+    ' call me at '
+    """
+    before = text[max(0, start - characters) : start]
+    gap = _GAP.match(before[::-1])
+    words = before[len(before) - gap.end() :] if gap else ""
+    return words if len(words.strip()) >= _MIN_CUE_CHARACTERS else ""

@@ -1,0 +1,88 @@
+"""Check digits of numbers that stdnum does not know. The numbers come without separators."""
+
+import re
+from collections.abc import Sequence
+
+_LETTERS_TAIWAN = "ABCDEFGHJKLMNPQRSTUVXYWZIO"
+
+
+def _weighted(digits: Sequence[int], weights: Sequence[int]) -> int:
+    return sum(weight * digit for weight, digit in zip(weights, digits))
+
+
+def gb_nino(value: str) -> bool:
+    """Returns whether a British National Insurance number may be given; it has no check digit."""
+    return bool(re.fullmatch(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]", value))
+
+
+def ru_snils(value: str) -> bool:
+    """Returns whether the sum of a Russian insurance number is right.
+
+    Example:
+
+    >>> ru_snils("11223344595"), ru_snils("11223344596")
+    (True, False)
+    """
+    if not re.fullmatch(r"\d{11}", value):
+        return False
+    digits = list(map(int, value))
+    return _weighted(digits, range(9, 0, -1)) % 101 % 100 == int(value[9:])
+
+
+def kz_iin(value: str) -> bool:
+    """Returns whether the check digit of a number of Kazakhstan is right."""
+    if not re.fullmatch(r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-6]\d{5}", value):
+        return False
+    digits = list(map(int, value))
+    check = _weighted(digits, range(1, 12)) % 11
+    if check == 10:
+        check = _weighted(digits, (3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2)) % 11
+    return check == digits[11]
+
+
+def jp_individual(value: str) -> bool:
+    """Returns whether the check digit of a Japanese individual number is right."""
+    if not re.fullmatch(r"\d{12}", value):
+        return False
+    digits = list(map(int, value))
+    rest = _weighted(digits, (6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11
+    return digits[11] == (11 - rest if rest > 1 else 0)
+
+
+def tw_id(value: str) -> bool:
+    """Returns whether the check digit of a number of Taiwan is right.
+
+    Example:
+
+    >>> tw_id("A123456789"), tw_id("A123456780")
+    (True, False)
+    """
+    if not re.fullmatch(r"[A-Z][1289]\d{8}", value):
+        return False
+    number = 10 + _LETTERS_TAIWAN.index(value[0])
+    digits = [number // 10, number % 10, *map(int, value[1:])]
+    return _weighted(digits, (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1)) % 10 == 0
+
+
+def hk_id(value: str) -> bool:
+    """Returns whether the check digit of an identity card of Hong Kong is right."""
+    if not re.fullmatch(r"[A-Z]{1,2}\d{6}[\dA]", value):
+        return False
+    padded = [36] * (9 - len(value)) + [int(each, 36) for each in value]
+    return _weighted(padded, range(9, 0, -1)) % 11 == 0
+
+
+def sg_nric(value: str) -> bool:
+    """Returns whether the check letter of a number of Singapore is right."""
+    if not re.fullmatch(r"[STFG]\d{7}[A-Z]", value):
+        return False
+    total = _weighted(list(map(int, value[1:8])), (2, 7, 6, 5, 4, 3, 2)) + 4 * (value[0] in "TG")
+    return value[8] == ("JZIHGFEDCBA" if value[0] in "ST" else "XWUTRQPNMLK")[total % 11]
+
+
+def uy_ci(value: str) -> bool:
+    """Returns whether the check digit of an identity card of Uruguay is right."""
+    if not re.fullmatch(r"\d{7,8}", value):
+        return False
+    digits = list(map(int, value.zfill(8)))
+    return -_weighted(digits, (2, 9, 8, 7, 6, 3, 4)) % 10 == digits[7]

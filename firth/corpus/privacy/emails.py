@@ -1,0 +1,120 @@
+"""E-mail addresses, also those that are written so that no program should find them."""
+
+import re
+from collections.abc import Iterator
+
+from firth.corpus.privacy.finder import Finder, Span, reshape
+from firth.recipes.privacy import PiiStep
+
+_MAX_LOCAL_CHARACTERS = 64
+_MAX_USER_CHARACTERS = 128
+_LOCAL = re.compile(r"(?:[^\W_][\w.+%'-]*|\"[^\"\n\0@]{1,62}\")\Z")
+# In scripts that put no space between words, an address in Latin letters begins after the last of them.
+_BEFORE_LATIN = re.compile(r".*[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af](?=[A-Za-z0-9])", re.DOTALL)
+# `user@host:path` is where a repository or a file is, and no mailbox.
+_DOMAIN = re.compile(
+    r"(?:(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+(?:xn--[a-z0-9-]{2,20}|[^\W\d_]{2,24})(?![\w@-](?<!_)|\.[^\W_]|:[\w/~])"
+    r"|\[(?:IPv6:)?[0-9A-Fa-f:.]{7,45}\])"
+)
+_LATIN_DOMAIN = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}(?![A-Za-z0-9@-])"
+)
+# Kept free for examples (RFC 2606, RFC 6761), and the ends of file names such as `icon@2x.png`.
+_NOBODYS = re.compile(
+    r"(?i)(?:.*\.)?(?:example\.(?:com|net|org|edu)|(?:example|test|invalid|local|localhost"
+    r"|png|jpe?g|gif|svg|webp|css|js|json|html?|txt))\Z"
+)
+_SIGNS = ("@", "＠", "&#64;", "&commat;", "%40")
+# User and password of a URL.
+_USER = re.compile(r"://[^\s/@\"'<>]*\Z")
+_TOP = (
+    r"(?:com|org|net|edu|gov|info|biz|dev|io|me|app|name|a[etu]|b[egr]|c[ahlnoz]|de|dk|e[esu]|f[ir]|gr|h[kru]|i[elnt]"
+    r"|jp|kr|lt|mx|n[loz]|p[lt]|r[ou]|s[eg]|t[rw]|u[ak]|us|za)"
+)
+_DOT = r"(?:\.|\s?[\[({<]\s?(?:dot|d0t|\.|punkt|punto|ponto|point|kropka|tečka)\s?[\])}>]\s?|\s(?:dot|DOT)\s)"
+_HIDDEN = re.compile(
+    r"[\[({<]\s?(?:at|a|@|ät|à|arobase|arroba|chiocciola|klammeraffe|małpa|zavináč)\s?[\])}>]\s?"
+    rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,4}}",
+    re.IGNORECASE,
+)
+_SPACED = re.compile(rf" ?@ (?:[a-z0-9-]{{2,63}}\.){{1,3}}{_TOP}(?![\w(\[.-])")
+_NAME = re.compile(r"[^\W_][\w.+-]{0,63}\s?\Z")
+_SPOKEN = re.compile(
+    rf"[^\W_][\w.+-]{{0,63}}(?: at | AT |_at_)[\w-]{{2,63}}?(?:(?: dot | DOT |_dot_|\.)[\w-]{{2,63}}?){{0,3}}"
+    rf"(?: dot | DOT |_dot_)(?i:{_TOP})(?!\w)"
+)
+_MENTION = re.compile(
+    r"(?i)mail|contact|kontakt|write|writing|reach|address|drop a line|ask|yell|ping|message"
+)
+_MENTION_CHARACTERS = 48
+_EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org")
+
+
+class Emails(Finder):
+    """E-mail addresses, other than those of domains that are kept free for examples.
+
+    `jane (at) roe (dot) org` is one too, and `jane at roe dot org` where a word such as `mail` stands before.
+    """
+
+    def __init__(self, config: PiiStep):
+        del config
+
+    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
+        found = {span for sign in _SIGNS if sign in text for span in self._find_signs(text, sign)}
+        found.update(self._find_hidden(text))
+        end = 0
+        for span in sorted(found):
+            if span[0] >= end:
+                yield span
+                end = span[1]
+
+    def _find_signs(self, text: str, sign: str) -> Iterator[Span]:
+        at = text.find(sign)
+        while at >= 0:
+            local = _LOCAL.search(text, max(0, at - _MAX_LOCAL_CHARACTERS), at)
+            domain = local and _DOMAIN.match(text, at + len(sign))
+            if local and domain and not _NOBODYS.match(domain.group()):
+                start, end = _without_neighbours(local, domain, text)
+                if not _USER.search(text, max(0, start - _MAX_USER_CHARACTERS), start):
+                    yield start, end
+            at = text.find(sign, at + 1)
+
+    def _find_hidden(self, text: str) -> Iterator[Span]:
+        if "@ " in text:
+            yield from _after_names(text, _SPACED)
+        yield from _after_names(text, _HIDDEN)
+        if " dot " in text or " DOT " in text or "_dot_" in text:
+            for each in _SPOKEN.finditer(text):
+                start = each.start()
+                if (
+                    _MENTION.search(text, max(0, start - _MENTION_CHARACTERS), start)
+                    or " AT " in each.group()
+                ):
+                    yield each.span()
+
+    def accepts(self, value: str) -> bool:  # noqa: D102
+        return any(self.find(value))
+
+    def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
+        local = re.split(r"@|＠|&|%40|[\s\[({<]|_at_", value.strip('"'), maxsplit=1)[0]
+        return f"{reshape(local or 'a', key)}@{_EXAMPLE_DOMAINS[key[0] % len(_EXAMPLE_DOMAINS)]}"
+
+
+def _without_neighbours(local: re.Match[str], domain: re.Match[str], text: str) -> Span:
+    """Returns where an address stands without the words of other scripts that stand next to it."""
+    start, end = local.start(), domain.end()
+    before = _BEFORE_LATIN.match(local.group())
+    if before:
+        start += before.end()
+        latin = _LATIN_DOMAIN.match(text, domain.start())
+        end = latin.end() if latin else end
+    return start, end
+
+
+def _after_names(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    """Yields where a name stands before what a pattern finds, with both."""
+    for found in pattern.finditer(text):
+        start = found.start()
+        name = _NAME.search(text, max(0, start - _MAX_LOCAL_CHARACTERS), start)
+        if name:
+            yield name.start(), found.end()
