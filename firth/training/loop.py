@@ -102,8 +102,7 @@ class Loop:
             raise NonFiniteLossError(step, result, ids)
 
     def _save(self, progress):
-        last = progress.step == self.training.steps
-        stops = self.termination.is_requested and not last
+        last, stops = progress.step == self.training.steps, self.termination.is_requested
         if last or stops or self._is_due(progress.step, self.training.checkpoint_every_steps):
             saved = self.checkpoints.save(progress)
             if stops:

@@ -194,6 +194,22 @@ def test_every_loss_of_the_objective_is_drawn():
     assert "Loss of next sentence prediction" not in render_report(RunRecord(alone, history=history))
 
 
+def test_held_out_losses_samples_and_the_gradient_are_shown():
+    first, last = (
+        [{"text": f"the {name} [MASK]", "answer": "<i>", "proposed": ["cat", "dog"]}] for name in "ab"
+    )
+    lines = [dict(line, gradient_norm=2.0) for line in run_record().history]
+    lines[0]["tokens_per_second"] = None
+    lines[1] |= {"held_out_mlm_loss": 7.5, "samples": first}
+    lines[5] |= {"held_out_mlm_loss": 7.0, "samples": first}
+    lines[9] |= {"held_out_mlm_loss": 6.5, "samples": last}
+    page = render_report(dataclasses.replace(run_record(), history=lines))
+    assert "Norm of the gradient" in page and ">held out<" in page
+    assert page.count("the a [MASK]") == page.count("the b [MASK]") == 1
+    assert "&lt;i&gt;" in page and "cat, dog" in page
+    assert ">held out<" not in render_report(run_record())
+
+
 def test_measured_rates_stand_beside_their_bounds(full):
     assert "1 of 1 rates are within their bounds" in full
     rates = {**run_record().objective_rates, "ok": False}

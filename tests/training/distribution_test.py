@@ -7,14 +7,14 @@ import pytest
 from firth.recipes.training import Training
 from firth.training import DeviceError, read_history, train
 from firth.training.distribution import build_strategy, prepare_devices
-from tests.training.artifacts import tiny_recipe, write_artifact
+from tests.training.artifacts import tiny_recipe, write_artifact, write_split
 
 STEPS, CURVE = 24, ("loss", "mlm_loss", "nsp_loss", "gradient_norm", "tokens")
 
 
 def recipe_for(**training):
-    """Clips at every step, and drops of embeddings, attention and sublayers."""
-    recipe = tiny_recipe(steps=STEPS, **training)
+    """Clips at every step, drops of embeddings, attention and sublayers, and measures a held-out loss."""
+    recipe = tiny_recipe(steps=STEPS, eval_every_steps=STEPS, **training)
     optimizer = recipe.training.optimizer.model_copy(update={"gradient_clip_norm": 0.1})
     trained = recipe.training.model_copy(update={"optimizer": optimizer})
     assert recipe.model.dropout == recipe.model.attention.dropout == 0.1
@@ -24,7 +24,11 @@ def recipe_for(**training):
 def train_here(recipe, artifact, directory):
     """Trains in this process; returns the curve and the weights."""
     patterns, tokenizer = [str(artifact / "Split-train" / "*")], str(artifact / "tokenizer")
-    model = train(recipe, patterns, tokenizer, str(directory / "run"), str(directory / "checkpoints"))
+    places, held_out = (
+        [str(directory / name) for name in ("run", "checkpoints")],
+        artifact / "Split-eval" / "*",
+    )
+    model = train(recipe, patterns, tokenizer, *places, [str(held_out)])
     return read_history(directory / "run"), model.get_weights()
 
 
@@ -43,6 +47,7 @@ def train_apart(recipe, artifact, directory):
 def artifact(tmp_path_factory):
     directory = tmp_path_factory.mktemp("artifact")
     write_artifact(directory)
+    write_split(directory, 8, split="eval", first=100)
     return directory
 
 
@@ -63,6 +68,7 @@ def test_replicas_equal_one(replicas, one, artifact, tmp_path):
     for line, other in zip(curve, other_curve):
         for name in CURVE:
             assert line[name] == pytest.approx(other[name], rel=1e-5), (line["step"], name)
+    assert curve[-1]["held_out_loss"] == pytest.approx(other_curve[-1]["held_out_loss"], rel=1e-5)
     for value, other in zip(weights, other_weights, strict=True):
         np.testing.assert_allclose(value, other, rtol=0, atol=1e-6)
 

@@ -15,7 +15,9 @@ from firth.training import train
 def main(recipe_json, artifact, run_directory, checkpoint_root, weights_file=None):
     files = [os.path.join(artifact, "Split-train", "*")]
     tokenizer = os.path.join(artifact, "tokenizer")
-    model = train(Recipe.from_json(recipe_json), files, tokenizer, run_directory, checkpoint_root)
+    held_out = [os.path.join(artifact, "Split-eval", "*")]
+    recipe = Recipe.from_json(recipe_json)
+    model = train(recipe, files, tokenizer, run_directory, checkpoint_root, held_out)
     if weights_file:
         np.savez(weights_file, *model.get_weights())
 
