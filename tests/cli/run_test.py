@@ -6,6 +6,7 @@ import pytest
 
 from firth.pipelines import local
 from firth.pipelines.run_errors import RunFolderError
+from firth.training.termination import TrainingTerminated
 from tests.cli.conftest import METRICS
 
 
@@ -115,6 +116,13 @@ def test_an_interrupted_run(firth, runner):
     runner.error = KeyboardInterrupt()
     result = firth("run", "demo")
     assert result.exit_code == 130 and "goes on where this one stopped" in result.stderr
+
+
+def test_a_training_ended_by_sigterm(firth, runner):
+    runner.error = TrainingTerminated(7, 100, "checkpoints/step-0000000007")
+    result = firth("run", "demo")
+    assert result.exit_code == 143
+    assert result.stderr.startswith("error: terminated after step 7 of 100; the checkpoint checkpoints/step")
 
 
 def test_a_folder_that_cannot_be_used(firth, runner):
