@@ -1,20 +1,27 @@
 """Long documents cut into chunks that fit a row."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 
 def chunk_lengths(
-    word_starts: np.ndarray, sentence_starts: np.ndarray, max_length: int
+    word_starts: np.ndarray,
+    sentence_starts: np.ndarray,
+    max_length: int,
+    target_of: Callable[[int], int | None] = lambda number: None,
 ) -> tuple[list[int], int]:
     """Returns where to cut a document, and how many words had to be cut.
 
     A chunk is as long as fits and ends before a sentence; where a sentence alone does not fit, before a
-    word; and inside a word only where that word alone does not fit.
+    word; and inside a word only where that word alone does not fit. One with a target ends before the first
+    sentence at which it is so long, if that fits.
 
     Args:
         word_starts: bool [length], where words begin.
         sentence_starts: bool [length], where sentences begin.
         max_length: Of a chunk, in tokens.
+        target_of: From the number of a chunk, from 0, to the length that it should reach; None for the most.
 
     Returns:
         The chunks' lengths, which add up to the document's, and the number of words cut.
@@ -27,17 +34,30 @@ def chunk_lengths(
     ([3, 3], 0)
     """
     length, start, words_cut = len(word_starts), 0, 0
-    lengths = []
-    while length - start > max_length:
+    lengths: list[int] = []
+    while start < length:
+        target = target_of(len(lengths))
+        end = _first_start(sentence_starts, start + target, start + max_length) if target else 0
+        if end:
+            lengths.append(end - start)
+            start = end
+            continue
+        if length - start <= max_length:
+            lengths.append(length - start)
+            break
         end = _last_start(sentence_starts, start, max_length) or _last_start(word_starts, start, max_length)
         if not end:
             end = start + max_length
             words_cut += 1
         lengths.append(end - start)
         start = end
-    if length > start:
-        lengths.append(length - start)
     return lengths, words_cut
+
+
+def _first_start(starts: np.ndarray, first: int, last: int) -> int:
+    """Returns the first place in [first, last] where something begins, or 0."""
+    places = np.flatnonzero(starts[first : last + 1])
+    return first + int(places[0]) if len(places) else 0
 
 
 def _last_start(starts: np.ndarray, start: int, max_length: int) -> int:

@@ -1,9 +1,11 @@
 """A group of tokenized documents to rows."""
 
+import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from firth.corpus.chunks import chunk_lengths
+from firth.corpus.hashing import unit_hash
 from firth.corpus.packing import pack
 from firth.corpus.rows import Chunk, Row, make_row
 from firth.corpus.tokenization import TokenizedDocument
@@ -37,7 +39,8 @@ def pack_rows(
     chunks: dict[tuple[str, int], list[Chunk]] = defaultdict(list)
     counts: Counter[str] = Counter()
     for document in sorted(documents, key=lambda each: (each.key, each.source, each.copy)):
-        chunks[document.source, document.copy] += _chunks(document, raw_length, counts)
+        short = functools.partial(_short_length, document, sequences.short_seq_prob, raw_length)
+        chunks[document.source, document.copy] += _chunks(document, raw_length, short, counts)
     rows, capacity = [], raw_length + special_tokens
     for (source, _), pieces in chunks.items():
         sizes = [len(piece.tokens) + special_tokens for piece in pieces]
@@ -48,8 +51,21 @@ def pack_rows(
     return sorted(rows, key=lambda row: row.example_id), counts
 
 
-def _chunks(document: TokenizedDocument, max_length: int, counts: Counter[str]) -> list[Chunk]:
-    lengths, words_cut = chunk_lengths(document.word_starts, document.sentence_starts, max_length)
+def _short_length(document: TokenizedDocument, chance: float, max_length: int, number: int) -> int | None:
+    """Returns the length that a chunk should reach, None for the most: by a hash, the same on any worker."""
+    name = (str(document.key), str(document.copy), str(number))
+    if unit_hash("short sequence", *name) >= chance:
+        return None
+    return 2 + int(unit_hash("its length", *name) * (max_length - 1))
+
+
+def _chunks(
+    document: TokenizedDocument,
+    max_length: int,
+    short: Callable[[int], int | None],
+    counts: Counter[str],
+) -> list[Chunk]:
+    lengths, words_cut = chunk_lengths(document.word_starts, document.sentence_starts, max_length, short)
     counts.update(
         documents=1,
         empty_documents=not lengths,

@@ -23,7 +23,7 @@ class SpanBoundaryHead(keras.layers.Layer):
     Args:
         vocabulary_size: Rows of the token embeddings.
         width: Of the hidden states and the token embeddings.
-        max_span: Places in a span that are told apart; those behind share the last one.
+        places: The places in a span that are told apart, in tokens.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         norm_epsilon: Added to the variance in the layer norms.
         initializer_stddev: Of the truncated normal that the kernels start from.
@@ -32,7 +32,7 @@ class SpanBoundaryHead(keras.layers.Layer):
     Call arguments:
         hidden: Float tensor [batch, length, width].
         left, right: int32 [batch, predictions], positions of the tokens outside the span.
-        offsets: int32 [batch, predictions], place in the span, counted from 1; 0 where nothing is predicted.
+        offsets: int32 [batch, predictions], place in the span, 1 to `places`; 0 where nothing is predicted.
         token_table: Float tensor [vocabulary_size, width], the token embeddings.
 
     Raises:
@@ -41,7 +41,7 @@ class SpanBoundaryHead(keras.layers.Layer):
     Example:
 
     >>> import numpy as np
-    >>> head = SpanBoundaryHead(vocabulary_size=10, width=4, max_span=3)
+    >>> head = SpanBoundaryHead(vocabulary_size=10, width=4, places=3)
     >>> left, right, offsets = np.array([[0, 0]]), np.array([[3, 3]]), np.array([[1, 2]])
     >>> tuple(head(np.ones((1, 6, 4)), left, right, offsets, np.ones((10, 4))).shape)
     (1, 2, 10)
@@ -51,7 +51,7 @@ class SpanBoundaryHead(keras.layers.Layer):
         self,
         vocabulary_size,
         width,
-        max_span,
+        places,
         activation="gelu",
         norm_epsilon=1e-12,
         initializer_stddev=0.02,
@@ -59,10 +59,10 @@ class SpanBoundaryHead(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        check_positive("SpanBoundaryHead", vocabulary_size=vocabulary_size, width=width, max_span=max_span)
+        check_positive("SpanBoundaryHead", vocabulary_size=vocabulary_size, width=width, places=places)
         self.vocabulary_size = vocabulary_size
         self.width = width
-        self.max_span = max_span
+        self.places = places
         self.activation = activation
         self.norm_epsilon = norm_epsilon
         self.initializer_stddev = initializer_stddev
@@ -71,7 +71,7 @@ class SpanBoundaryHead(keras.layers.Layer):
         self._activate = get_activation(activation)
         self._initializer = truncated_normal(initializer_stddev, generator)
         self.place = Embedding(
-            max_span, width, initializer_stddev, seed=generator, dtype=self.dtype_policy, name="place"
+            places, width, initializer_stddev, seed=generator, dtype=self.dtype_policy, name="place"
         )
         self.first, self.first_norm = self._dense("first")
         self.second, self.second_norm = self._dense("second")
@@ -104,7 +104,7 @@ class SpanBoundaryHead(keras.layers.Layer):
 
     def call(self, hidden, left, right, offsets, token_table):
         """Returns float32 logits [batch, predictions, vocabulary_size]."""
-        places = ops.clip(ops.cast(offsets, "int32") - 1, 0, self.max_span - 1)
+        places = ops.clip(ops.cast(offsets, "int32") - 1, 0, self.places - 1)
         parts = [gather_tokens(hidden, left), gather_tokens(hidden, right), self.place(places)]
         rows = ops.reshape(
             ops.concatenate([ops.cast(part, self.compute_dtype) for part in parts], axis=-1),
@@ -130,7 +130,7 @@ class SpanBoundaryHead(keras.layers.Layer):
             **super().get_config(),
             "vocabulary_size": self.vocabulary_size,
             "width": self.width,
-            "max_span": self.max_span,
+            "places": self.places,
             "activation": self.activation,
             "norm_epsilon": self.norm_epsilon,
             "initializer_stddev": self.initializer_stddev,

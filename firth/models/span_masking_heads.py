@@ -1,6 +1,7 @@
 """The heads of span masking: masked LM, and the span boundary objective."""
 
 import keras
+from keras import ops
 
 from firth import features as names
 from firth.layers import MaskedLMHead, SpanBoundaryHead
@@ -43,7 +44,7 @@ class SpanMaskingHeads(keras.layers.Layer):
         self.span_boundary_head = None
         if objective["boundary"]:
             self.span_boundary_head = SpanBoundaryHead(
-                vocabulary_size, self.width, objective["max_span"], name="span_boundary_head", **shared
+                vocabulary_size, self.width, objective["boundary_places"], name="span_boundary_head", **shared
             )
 
     def build(self):
@@ -62,6 +63,9 @@ class SpanMaskingHeads(keras.layers.Layer):
         made = {"mlm": predictions_of_logits(logits, labels, weights)}
         if self.span_boundary_head is not None:
             around = (features[names.BOUNDARY_LEFT], features[names.BOUNDARY_RIGHT])
-            logits = self.span_boundary_head(hidden, *around, features[names.BOUNDARY_OFFSETS], table)
-            made["sbo"] = predictions_of_logits(logits, labels, weights)
+            offsets = features[names.BOUNDARY_OFFSETS]
+            logits = self.span_boundary_head(hidden, *around, offsets, table)
+            # An offset of 0 says that a token is masked too far within its span to be predicted from outside.
+            placed = ops.cast(offsets > 0, weights.dtype)
+            made["sbo"] = predictions_of_logits(logits, labels, weights * placed)
         return made

@@ -89,7 +89,7 @@ def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) 
     document_ids [1 1 1 1 1 1 2 2 2 2 0]
     """
     exists = row[features.CHUNK_LENGTHS] > 0
-    block_lengths = tf.where(exists, pairs.rooms + len(frame.ids), 0)
+    block_lengths = tf.where(exists, pairs.lengths + len(frame.ids), 0)
     chunks, offsets = find_parts(block_lengths, length)
     # One chunk more stands for the padding behind all of them.
     of_chunks = tf.pad(

@@ -5,7 +5,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.layout import Frame, lay_out
 from firth.objectives.masking import Choice, Corruption
-from firth.objectives.pairs import choose_order, choose_pairs, single_segments
+from firth.objectives.next_sentences import choose_pairs
+from firth.objectives.pairs import choose_order, single_segments
 from firth.objectives.runs import harmonic_lengths, select_runs
 from firth.objectives.selection import select_pieces, select_words
 from firth.recipes.masking import MaskedLM
@@ -31,7 +32,7 @@ class MaskedLMObjective:
     With pairs each chunk is split in two (see `pairs.split_chunks`): `[CLS] A [SEP] B [SEP]`. The label of
     next sentence prediction is 1 where B is a segment of another document; that of sentence order is 1 where
     A and B are swapped, both always being of one document (ALBERT, section 3.1). A chunk of fewer than two
-    tokens gets weight 0.
+    tokens gets weight 0, as does one for which the partner has no next sentence (see `next_sentences`).
 
     All randomness comes from the seed: the same row, partner and seed give the same features, on any
     machine and in any order.
@@ -101,8 +102,8 @@ class MaskedLMObjective:
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: The row that random next sentences come from; all zeros to have true pairs only. Not used
-                without next sentence prediction.
+            partner: The row that random next sentences come from; without a label where it is all zeros. Not
+                used without next sentence prediction.
             seed: int32 or int64 [2].
         """
         seeds = tf.random.split(seed, num=8, alg="philox")

@@ -1,9 +1,7 @@
-"""The segments of each chunk: where it is split, and which of the two come from elsewhere or are swapped.
+"""The segments of each chunk: where it is split, and whether the two are swapped.
 
-For next sentence prediction google-research/bert tries ten times for another document and then takes what it
-has, so that small corpora get "random" segments of the same document. Here a segment of another document is
-taken or none. For sentence order google-research/albert falls back to random segments where a document is too
-short to be split. Here such a document has no pair.
+For sentence order google-research/albert falls back to random segments where a document is too short to be
+split. Here such a document has no pair.
 """
 
 from typing import NamedTuple
@@ -16,46 +14,49 @@ from firth import features
 class Pairs(NamedTuple):
     """Both segments of each chunk, all tensors [max_documents].
 
-    Sources index the row's raw tokens, with the partner's raw tokens behind them.
+    Sources index the row's raw tokens, and after them those of the negative row.
 
     Attributes:
         first_sources, first_lengths: int32, first token and number of tokens of segment A.
         second_sources, second_lengths: int32, the same of segment B.
-        rooms: int32, tokens that both may take; a shorter random segment leaves padding within the row.
         is_other: bool, True where B is a random one, or where the two are swapped.
-        is_pair: bool, False for chunks too short to be split.
+        is_pair: bool, False where the pair has no label: the chunk is too short to be split, or there is no
+            random segment to choose.
     """
 
     first_sources: tf.Tensor
     first_lengths: tf.Tensor
     second_sources: tf.Tensor
     second_lengths: tf.Tensor
-    rooms: tf.Tensor
     is_other: tf.Tensor
     is_pair: tf.Tensor
 
+    @property
+    def lengths(self) -> tf.Tensor:
+        """Tokens of both segments: int32 [max_documents]."""
+        return self.first_lengths + self.second_lengths
+
 
 def single_segments(row) -> Pairs:
-    """Returns each chunk as one segment, with nothing behind it."""
+    """Returns each chunk as one segment, with nothing after it."""
     lengths = row[features.CHUNK_LENGTHS]
     nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
-    return Pairs(chunk_starts(row), lengths, nothing, nothing, lengths, never, never)
+    return Pairs(chunk_starts(row), lengths, nothing, nothing, never, never)
 
 
-def true_pairs(row, seed) -> Pairs:
-    """Splits each chunk in two consecutive segments; see `split_chunks`.
+def true_pairs(row, seed, longest=None) -> Pairs:
+    """Splits each chunk in two consecutive segments.
 
     Args:
         row: Tensors as `features.row_specs`.
-        seed: int32 or int64 [2].
+        seed, longest: As in `split_chunks`.
     """
-    lengths, starts, splits = row[features.CHUNK_LENGTHS], chunk_starts(row), split_chunks(row, seed)
+    lengths, starts, splits = row[features.CHUNK_LENGTHS], chunk_starts(row), split_chunks(row, seed, longest)
     return Pairs(
         first_sources=starts,
         first_lengths=splits,
         second_sources=starts + splits,
         second_lengths=lengths - splits,
-        rooms=lengths,
         is_other=tf.zeros_like(lengths, tf.bool),
         is_pair=lengths >= 2,
     )
@@ -83,7 +84,7 @@ def choose_order(row, swap_rate: float, seeds) -> Pairs:
     [True, False]
     """
     pairs = true_pairs(row, seeds[0])
-    wanted = tf.random.stateless_uniform(tf.shape(pairs.rooms), seeds[1], alg="philox") < swap_rate
+    wanted = tf.random.stateless_uniform(tf.shape(pairs.is_pair), seeds[1], alg="philox") < swap_rate
     swapped = pairs.is_pair & wanted
     return pairs._replace(
         first_sources=tf.where(swapped, pairs.second_sources, pairs.first_sources),
@@ -94,38 +95,17 @@ def choose_order(row, swap_rate: float, seeds) -> Pairs:
     )
 
 
-def choose_pairs(row, partner, random_rate: float, seeds) -> Pairs:
-    """Splits each chunk in two and replaces some second segments by random ones.
-
-    A random second segment is the second part of a chunk of the partner row, of any document but the
-    chunk's own, cut to the room that the true one had. Where the partner row has none, the pair stays true.
-
-    Args:
-        row, partner: Tensors as `features.row_specs`.
-        random_rate: Chance of a random second segment.
-        seeds: int32 or int64 [4, 2].
-    """
-    true, lengths = true_pairs(row, seeds[0]), row[features.CHUNK_LENGTHS]
-    partner_splits = split_chunks(partner, seeds[1])
-    chosen, exists = _choose_partner_chunks(row, partner, seeds[2])
-    wanted = tf.random.stateless_uniform(tf.shape(lengths), seeds[3], alg="philox") < random_rate
-    is_random = true.is_pair & exists & wanted
-    lengths_left = tf.gather(partner[features.CHUNK_LENGTHS] - partner_splits, chosen)
-    sources = tf.gather(chunk_starts(partner) + partner_splits, chosen) + tf.size(row[features.RAW_TOKENS])
-    return true._replace(
-        second_sources=tf.where(is_random, sources, true.second_sources),
-        second_lengths=tf.where(
-            is_random, tf.minimum(lengths_left, true.second_lengths), true.second_lengths
-        ),
-        is_other=is_random,
-    )
-
-
-def split_chunks(row, seed) -> tf.Tensor:
+def split_chunks(row, seed, longest=None) -> tf.Tensor:
     """Returns the number of tokens of each chunk's first segment, int32 [max_documents].
 
     The second segment begins at a random sentence start within the chunk; without one at the word start
     nearest to the middle; without that in the middle. A chunk of one token is all first segment.
+
+    Args:
+        row: Tensors as `features.row_specs`.
+        seed: int32 or int64 [2].
+        longest: int32 [max_documents], sentence starts that leave a second segment of at most so many tokens
+            are preferred; without it, all are as likely.
 
     Example:
 
@@ -140,7 +120,11 @@ def split_chunks(row, seed) -> tf.Tensor:
     lengths = row[features.CHUNK_LENGTHS]
     offsets = tf.range(tf.size(row[features.WORD_STARTS]))[tf.newaxis] - chunk_starts(row)[:, tf.newaxis]
     within = (offsets > 0) & (offsets < lengths[:, tf.newaxis])
-    scores = tf.where(within, _split_scores(row, offsets, lengths, seed), -1.0)
+    scores = _split_scores(row, offsets, lengths, seed)
+    if longest is not None:
+        preferred = is_sentence(row) & (lengths[:, tf.newaxis] - offsets <= longest[:, tf.newaxis])
+        scores += tf.cast(preferred, tf.float32)
+    scores = tf.where(within, scores, -1.0)
     best = tf.argmax(scores, axis=1, output_type=tf.int32) - chunk_starts(row)
     return tf.where(lengths >= 2, best, lengths)
 
@@ -149,18 +133,15 @@ def _split_scores(row, offsets, lengths, seed):
     """Returns float32 [max_documents, raw_length]: sentence starts in [2, 3), word starts in [1, 2)."""
     random = tf.random.stateless_uniform(tf.shape(row[features.SENTENCE_STARTS]), seed, alg="philox")
     from_middle = tf.abs(2 * offsets - lengths[:, tf.newaxis]) / tf.maximum(lengths, 1)[:, tf.newaxis]
-    nearness = tf.cast(0.5 * (1.0 - from_middle), tf.float32)
+    # Of two places as near to the middle either may be taken: the first of them would tell the order.
+    nearness = tf.cast(0.5 * (1.0 - from_middle), tf.float32) + 1e-4 * random
     starts_word = tf.cast(row[features.WORD_STARTS] > 0, tf.float32)
-    return tf.where(row[features.SENTENCE_STARTS] > 0, 2.0 + random, starts_word + nearness)
+    return tf.where(is_sentence(row), 2.0 + random, starts_word + nearness)
 
 
-def _choose_partner_chunks(row, partner, seed):
-    """Returns a random chunk of the partner for each chunk, int32, and whether there is one, bool."""
-    foreign = row[features.DOCUMENT_KEYS][:, tf.newaxis] != partner[features.DOCUMENT_KEYS][tf.newaxis]
-    eligible = foreign & (partner[features.CHUNK_LENGTHS] >= 2)[tf.newaxis]
-    scores = tf.random.stateless_uniform(tf.shape(eligible), seed, alg="philox")
-    chosen = tf.argmax(tf.where(eligible, scores, -1.0), axis=1, output_type=tf.int32)
-    return chosen, tf.reduce_any(eligible, axis=1)
+def is_sentence(row) -> tf.Tensor:
+    """Returns where sentences begin, bool [raw_length]."""
+    return row[features.SENTENCE_STARTS] > 0
 
 
 def chunk_starts(row) -> tf.Tensor:

@@ -105,7 +105,7 @@ class PrefixLMObjective:
 
     def _parts(self, row, sources, lengths, frame):
         nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
-        segments = Pairs(sources, lengths, nothing, nothing, lengths, never, never)
+        segments = Pairs(sources, lengths, nothing, nothing, never, never)
         layout = lay_out(row, None, segments, self._sequences.length, frame, self._pad_id)
         exists = row[features.CHUNK_LENGTHS] > 0
         return Parts(layout.token_ids, tf.where(exists, lengths + len(frame.ids), 0))

@@ -79,7 +79,8 @@ def unilm_rates(sample: Sample) -> Rates:
         for kind, rate in sample.config.mixture.items()
     ]
     checks = [seen.selected(np.full(len(seen.used), 3)), *seen.corrupted(seen.runs())]
-    return Rates((*checks, *mixture, *seen.common()), seen.histograms())
+    pairs = pair_checks(sample, seen.original)
+    return Rates((*checks, *mixture, *pairs, *seen.common()), seen.histograms())
 
 
 def permutation_lm_rates(sample: Sample) -> Rates:

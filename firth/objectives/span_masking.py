@@ -23,7 +23,8 @@ class SpanMaskingObjective:
     `[CLS]` and `[SEP]` may be among them. No span crosses a document's end or a special token.
 
     For the span boundary objective (section 3.2) each prediction has the positions just outside its span and
-    its place in it, counted from 1 in pieces.
+    its place in it, counted from 1 in pieces. A piece after the first `boundary_places` of its span has place
+    0: the boundary objective leaves it out, as the released code does.
 
     Args:
         config: The objective's part of a recipe.
@@ -104,21 +105,26 @@ class SpanMaskingObjective:
             features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[2:], spans),
             **chosen.features(),
         }
-        return {**made, **boundary_features(chosen, spans)} if self._config.boundary else made
+        return (
+            {**made, **boundary_features(chosen, spans, self._config.boundary_places)}
+            if self._config.boundary
+            else made
+        )
 
 
-def boundary_features(chosen: Predictions, spans) -> dict[str, tf.Tensor]:
+def boundary_features(chosen: Predictions, spans, places: int) -> dict[str, tf.Tensor]:
     """Returns where each prediction's span is: int32 [max_predictions] each, zeros behind.
 
     Args:
         chosen: What is predicted.
         spans: int32 [max_predictions], as `Predictions.numbered_spans`.
+        places: Those in a span that are told apart; the offsets after them are 0.
 
     Example: a span at 2 and 3, and one at 7; nothing else is predicted.
 
     >>> positions = tf.constant([2, 3, 7, 9])
     >>> chosen = Predictions(positions, tf.constant([5, 6, 5, 0]), tf.constant([True, True, True, False]))
-    >>> for name, value in boundary_features(chosen, chosen.numbered_spans()).items():
+    >>> for name, value in boundary_features(chosen, chosen.numbered_spans(), places=9).items():
     ...     print(f"{name:16}", value.numpy())
     boundary_left    [1 1 6 0]
     boundary_right   [4 4 8 0]
@@ -127,9 +133,10 @@ def boundary_features(chosen: Predictions, spans) -> dict[str, tf.Tensor]:
     count = tf.size(spans)
     firsts = tf.gather(tf.math.unsorted_segment_min(chosen.positions, spans, count), spans)
     lasts = tf.gather(tf.math.unsorted_segment_max(chosen.positions, spans, count), spans)
+    offsets = chosen.positions - firsts + 1
     made = {
         features.BOUNDARY_LEFT: firsts - 1,
         features.BOUNDARY_RIGHT: lasts + 1,
-        features.BOUNDARY_OFFSETS: chosen.positions - firsts + 1,
+        features.BOUNDARY_OFFSETS: tf.where(offsets <= places, offsets, 0),
     }
     return {name: tf.where(chosen.is_used, value, 0) for name, value in made.items()}

@@ -6,7 +6,8 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.layout import Frame, Layout, lay_out
 from firth.objectives.masking import Choice, Corruption
-from firth.objectives.pairs import true_pairs
+from firth.objectives.next_sentences import choose_pairs
+from firth.objectives.pairs import Pairs, single_segments, true_pairs
 from firth.objectives.runs import select_runs
 from firth.recipes.masking import UniLM
 from firth.recipes.tokenizer import Sequences
@@ -27,8 +28,9 @@ class UniLMObjective:
     maskable tokens))` of a row: a share `ngram_rate` of the selections takes two or three neighbouring
     pieces, each equally often, the others one. What each is shown as is drawn for each piece.
 
-    The paper has one segment only in rows with a one-directional mask, and a next sentence task in rows with
-    the bidirectional one. Here all rows have two segments, and there is no such task.
+    With `single_segments` each chunk is `[CLS] S1 [SEP]` in a row that drew a one-directional mask.
+    With `next_sentence` a row that drew the bidirectional one has the second segments and labels that
+    `next_sentences.choose_pairs` gives it; the labels of all others have no weight.
 
     Args:
         config: The objective's part of a recipe.
@@ -72,6 +74,7 @@ class UniLMObjective:
         self._lengths = np.array([1 - config.ngram_rate, config.ngram_rate / 2, config.ngram_rate / 2])
         self._pad_id = tokenizer.pad_id
         self._frame = Frame((tokenizer.cls_id,), (tokenizer.sep_id,), (tokenizer.sep_id,))
+        self._single_frame = Frame((tokenizer.cls_id,), (), (tokenizer.sep_id,))
 
     @property
     def raw_length(self) -> int:
@@ -83,32 +86,73 @@ class UniLMObjective:
         return {
             **features.encoder_specs(self._sequences.length, order=True),
             **features.selection_specs(self._config.max_predictions),
+            **(self._pair_specs() if self._config.next_sentence else {}),
         }
+
+    def _pair_specs(self):
+        return features.pair_specs(self._sequences.max_documents, "next_sentence")
 
     def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
+            partner: The row that random next sentences come from. Not used without next sentence prediction.
             seed: int32 or int64 [2].
         """
-        del partner
-        seeds = tf.random.split(seed, num=6, alg="philox")
-        pairs = true_pairs(row, seeds[0])
-        layout = lay_out(row, None, pairs, self._sequences.length, self._frame, self._pad_id)
+        seeds = tf.random.split(seed, num=9, alg="philox")
+        kind = self._draw_kind(seeds[5])
+        pairs = self._pairs(row, partner, kind, tf.gather(seeds, [0, 6, 7, 8]))
+        layout = self._lay_out(row, partner, pairs, kind)
         maskable, budget = self._choice.maskable(layout)
         selected = select_runs(maskable, None, self._lengths, budget, seeds[1:3])
         chosen = self._choice.predict(layout.token_ids, selected)
         return {
             **layout.encoder_features(),
             features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[3:5]),
-            features.ATTENTION_ORDER: self._draw_order(layout, seeds[5]),
+            features.ATTENTION_ORDER: self._order(layout, kind),
             **chosen.features(),
+            **(self._labels(pairs, layout) if self._config.next_sentence else {}),
         }
 
-    def _draw_order(self, layout: Layout, seed):
-        """Returns int32 [length], of one of the masks."""
+    def _draw_kind(self, seed):
+        """Returns which mask a row has, int32 [], in the order of the mixture."""
+        bounds = tf.constant(np.cumsum(list(self._config.mixture.values()))[:-1], tf.float32)
+        draw = tf.random.stateless_uniform([], seed, alg="philox")
+        return tf.searchsorted(bounds, [draw], side="right")[0]
+
+    def _is_any(self, kind, *names: str):
+        """Returns whether the mask is one of some, bool []."""
+        return tf.reduce_any([kind == list(self._config.mixture).index(name) for name in names])
+
+    def _pairs(self, row, partner, kind, seeds) -> Pairs:
+        true = true_pairs(row, seeds[0])
+        if not self._config.next_sentence:
+            return true
+        chosen = choose_pairs(row, partner, self._config.random_next_rate, seeds)
+        is_learned = self._is_any(kind, "bidirectional")
+        pairs = Pairs(*(tf.where(is_learned, *each) for each in zip(chosen, true)))
+        return pairs._replace(is_pair=pairs.is_pair & is_learned)
+
+    def _lay_out(self, row, partner, pairs: Pairs, kind) -> Layout:
+        foreign = partner if self._config.next_sentence else None
+        size = (self._sequences.length,)
+        layout = lay_out(row, foreign, pairs, *size, self._frame, self._pad_id)
+        if not self._config.single_segments:
+            return layout
+        single = lay_out(row, foreign, single_segments(row), *size, self._single_frame, self._pad_id)
+        is_single = self._is_any(kind, "left_to_right", "right_to_left")
+        return Layout(*(tf.where(is_single, *each) for each in zip(single, layout)))
+
+    def _labels(self, pairs: Pairs, layout: Layout):
+        return {
+            features.POOLED_POSITIONS: layout.starts,
+            features.NEXT_SENTENCE_LABELS: tf.cast(pairs.is_other & pairs.is_pair, tf.int32),
+            features.NEXT_SENTENCE_WEIGHTS: tf.cast(pairs.is_pair, tf.float32),
+        }
+
+    def _order(self, layout: Layout, kind):
+        """Returns int32 [length], of the mask."""
         position = layout.position_ids
         orders = {
             "bidirectional": tf.zeros_like(position),
@@ -116,9 +160,4 @@ class UniLMObjective:
             "right_to_left": tf.where(layout.document_ids > 0, self._sequences.length - position, 0),
             "sequence_to_sequence": position * layout.segment_ids,
         }
-        rates = self._config.mixture
-        bounds = tf.constant(np.cumsum(list(rates.values()))[:-1], tf.float32)
-        draw = tf.random.stateless_uniform([], seed, alg="philox")
-        return tf.gather(
-            tf.stack([orders[name] for name in rates]), tf.searchsorted(bounds, [draw], side="right")[0]
-        )
+        return tf.gather(tf.stack([orders[name] for name in self._config.mixture]), kind)

@@ -26,6 +26,8 @@ FAMILIES = (
     "unilm",
     "t5",
     "t5_1_1",
+    "t5_ssm",
+    "t5_1_1_ssm",
     "t5_ablation",
     "bart",
 )

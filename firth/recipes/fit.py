@@ -104,8 +104,7 @@ def _pairs(recipe: "Recipe") -> Iterator[str]:
     has_pairs = isinstance(objective, UniLM) or (isinstance(objective, MaskedLM) and objective.has_pairs)
     if has_pairs and isinstance(model, MaskedTransformer) and model.embeddings.segments == 1:
         yield f"objective.kind: {objective.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
-    trains_pooler = isinstance(objective, MaskedLM) and objective.has_pairs
-    if not trains_pooler and recipe.export.pooling == "cls":
+    if not objective.has_pair_task and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
 
 

@@ -64,6 +64,9 @@ class MaskedLM(_Masking):
         sentence_order: Also learn whether two consecutive segments stand in their order (ALBERT, section
             3.1); not together with `next_sentence`.
         swap_rate: Share of pairs that are put in the wrong order.
+        masking_copies: In how many ways each row is masked and its segments are chosen. Later epochs repeat
+            them in turn: BERT's static masking, of 10 copies in its released code. 0 draws again in every
+            epoch, which is dynamic masking (Liu et al. 2019, "RoBERTa", section 4.1).
     """
 
     kind: Literal["masked_lm"] = "masked_lm"
@@ -73,6 +76,11 @@ class MaskedLM(_Masking):
     random_next_rate: Fraction = 0.5
     sentence_order: bool = False
     swap_rate: Fraction = 0.5
+    masking_copies: int = pydantic.Field(default=0, ge=0)
+
+    def epochs_drawn(self, epochs):
+        """Returns the epochs whose draws each of some epochs has: those of the first `masking_copies`."""
+        return epochs % self.masking_copies if self.masking_copies else epochs
 
     @pydantic.model_validator(mode="after")
     def _one_task_on_pairs(self):
@@ -112,12 +120,15 @@ class SpanMasking(_Masking):
         length_parameter: Of the geometric distribution of span lengths, in whole words.
         max_span: Longest span, in whole words; the distribution is cut off and normalised there.
         boundary: Also predict each token from the two tokens around its span and its place in it.
+        boundary_places: Places in a span that the boundary objective tells apart, in pieces (whereas
+            `max_span` is in words). It does not predict the pieces after them; masked LM does.
     """
 
     kind: Literal["span_masking"] = "span_masking"
     length_parameter: float = pydantic.Field(default=0.2, gt=0.0, lt=1.0)
     max_span: Count = 10
     boundary: bool = True
+    boundary_places: Count = 20
 
     @property
     def losses(self) -> dict[str, float]:
@@ -173,13 +184,18 @@ class ReplacedTokenDetection(_Masking):
 class UniLM(_Masking):
     """Masked LM under a mixture of attention masks (Dong et al. 2019, "UniLM", section 2.3).
 
-    Each document is `[CLS] S1 [SEP] S2 [SEP]`. The mask is drawn once for a row.
+    Each document is `[CLS] S1 [SEP] S2 [SEP]`. The mask is drawn once for a row. The paper's
+    `single_segments` and `next_sentence` are on in its presets.
 
     Attributes:
         mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
         bidirectional_rate, sequence_to_sequence_rate, left_to_right_rate, right_to_left_rate: Of each mask;
             they sum to 1.
         ngram_rate: Share of selections that take a bigram or a trigram of pieces in place of one.
+        single_segments: Documents are `[CLS] S1 [SEP]` in rows of a one-directional mask (section 2.1).
+        next_sentence: Also learn whether the second segment follows the first, in rows of the bidirectional
+            mask (section 2.3).
+        random_next_rate: Share of these pairs whose second segment comes from another document.
     """
 
     kind: Literal["unilm"] = "unilm"
@@ -188,6 +204,9 @@ class UniLM(_Masking):
     left_to_right_rate: Fraction = 1 / 6
     right_to_left_rate: Fraction = 1 / 6
     ngram_rate: Fraction = 0.2
+    single_segments: bool = False
+    next_sentence: bool = False
+    random_next_rate: Fraction = 0.5
 
     @pydantic.model_validator(mode="after")
     def _masks_sum_to_one(self):
@@ -212,9 +231,14 @@ class UniLM(_Masking):
         return 3
 
     @property
+    def uses_partner(self) -> bool:  # type: ignore[override]
+        """Random next sentences come from another row."""
+        return self.next_sentence
+
+    @property
     def losses(self) -> dict[str, float]:
-        """`mlm` alone."""
-        return {"mlm": 1.0}
+        """`mlm`, and `nsp` if asked."""
+        return {"mlm": 1.0, "nsp": 1.0} if self.next_sentence else {"mlm": 1.0}
 
 
 class PermutationLM(Objective):

@@ -43,6 +43,15 @@ class Objective(Config):
         del sequences
         return 0
 
+    def epochs_drawn(self, epochs):
+        """Returns the epochs whose random draws each of some epochs has, an int or an array: its own."""
+        return epochs
+
+    @property
+    def has_pair_task(self) -> bool:
+        """Whether it learns what holds between two segments, from the pooled `[CLS]`."""
+        return not {"nsp", "sop"}.isdisjoint(self.losses)
+
     @property
     def main_loss(self) -> str:
         """The name of the loss whose perplexity is reported."""

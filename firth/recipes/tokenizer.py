@@ -162,8 +162,12 @@ class Sequences(Config):
         max_documents: At most so many documents (or parts of one) share a row.
         shards: Documents are packed in this many groups by a hash of their id, so that the result does not
             depend on the number of workers.
+        short_seq_prob: Share of the parts of documents that are made shorter, so that a model sees short
+            inputs too: such a part ends with the sentence that reaches a length drawn between 2 and the most.
+            0.1 in BERT's released code. What follows begins the next part.
     """
 
     length: int = pydantic.Field(default=128, ge=8, le=MAX_SIZE)
     max_documents: int = pydantic.Field(default=8, ge=1, le=2**16)
     shards: int = pydantic.Field(default=16, ge=1, le=2**16)
+    short_seq_prob: float = pydantic.Field(default=0.0, ge=0.0, le=1.0)

@@ -13,7 +13,7 @@ from firth.tokenizers import characters
 from firth.tokenizers.byte_pair_kernel import SPECIAL_WORD, WordSplitter
 from firth.tokenizers.byte_pieces import to_piece
 from firth.tokenizers.normalizer import build_normalizer_model
-from firth.tokenizers.specials import without_specials
+from firth.tokenizers.specials import without_marks, without_specials
 from firth.tokenizers.vocabulary import MASK, SPECIALS_ALONE
 
 # A longer one is no word of a language; it would cost the training much and teach it nothing.
@@ -49,7 +49,8 @@ def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int 
     if not len(texts):
         return {}
     with tf.device("CPU"):
-        normalized = _normalizer(lowercase).normalize(without_specials(tf.constant(texts, tf.string)))
+        given = without_marks(without_specials(tf.constant(texts, tf.string)))
+        normalized = _normalizer(lowercase).normalize(given)
     joined = b" ".join(normalized.numpy().tolist()).decode()
     counts = collections.Counter(re.sub(ideograph_pattern(), r" \1 ", joined).split())
     return {word: count for word, count in counts.items() if len(word) <= max_word_characters}

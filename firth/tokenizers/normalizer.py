@@ -67,7 +67,7 @@ def _encode(lowercase: bool, split: bool) -> tuple[np.ndarray, bytes]:
     kinds = characters.kinds()
     values = np.zeros(characters.CODE_POINTS, np.int64)
     values[(kinds & Kind.REMOVED) > 0] = _REPLACED
-    values[ord(SPECIAL_MARK)] = _REPLACED if split else 0
+    values[ord(SPECIAL_MARK)] = 0
     changed = set(np.flatnonzero((kinds & ~np.uint8(Kind.REMOVED | Kind.IDEOGRAPHS)) > 0).tolist())
     pool, offsets = bytearray(), {b"": 0}
     for point in sorted(changed | set(characters.lowercased())):

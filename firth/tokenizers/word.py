@@ -12,12 +12,13 @@ import tensorflow_text as tf_text
 from firth.tokenizers import characters
 from firth.tokenizers.counting import ideograph_pattern
 from firth.tokenizers.normalizer import build_normalizer_model
+from firth.tokenizers.specials import mark_words, unmark_words
 from firth.tokenizers.text_normalization import TextNormalization
 from firth.tokenizers.vocabulary import check_pieces
 from firth.tokenizers.word_bounds import WordBounds
-from firth.tokenizers.word_characters import sentence_characters, word_characters
+from firth.tokenizers.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
 
-BOS, EOS, UNK = SPECIAL_WORDS = ("<S>", "</S>", "<UNK>")
+BOS, EOS, UNK = SPECIAL_WORDS = (BEGIN_WORD, END_WORD, "<UNK>")
 
 
 class WordTokenizer(keras_hub.tokenizers.Tokenizer):
@@ -26,6 +27,9 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     Text is cleaned and split at spaces, around punctuation and around CJK ideographs, as `WordPieceTokenizer`
     does. The ids are only what a softmax predicts: a word outside the vocabulary has the id of `<UNK>` there,
     and its own characters where it is read.
+
+    `<S>`, `</S>` and `<UNK>` that stand between spaces are the words of the vocabulary, as in bilm-tf: the
+    first two are read as the marks of a sentence, the third as its bytes.
 
     Args:
         vocabulary: `<S>`, `</S>`, `<UNK>`, then words by descending count, which sampled softmax relies on.
@@ -86,8 +90,10 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         """
         with tf.device("CPU"):
             text = tf.convert_to_tensor(inputs, tf.string)
-            cleaned = self._normalizer.normalize(text if normalized else self._normalization(text))
-            return tf.strings.split(tf.strings.regex_replace(cleaned, ideograph_pattern(), r" \1 "))
+            marked = mark_words(text if normalized else self._normalization(text), SPECIAL_WORDS)
+            cleaned = self._normalizer.normalize(marked)
+            words = tf.strings.split(tf.strings.regex_replace(cleaned, ideograph_pattern(), r" \1 "))
+            return words.with_flat_values(unmark_words(words.flat_values, SPECIAL_WORDS))
 
     def tokenize(self, inputs, normalized: bool = False) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without `<S>` and `</S>`.

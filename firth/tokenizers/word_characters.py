@@ -12,22 +12,28 @@ FIRST_BYTE = 1
 SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = range(257, 262)
 CHARACTER_COUNT = 262
 MARKS = 2
+# Words that are read as marks wherever they stand, as in the reference code.
+BEGIN_WORD, END_WORD = "<S>", "</S>"
 
 
 def word_characters(words, max_characters: int) -> tf.Tensor:
     """Returns the characters of words.
 
+    The words `<S>` and `</S>` are the marks of `sentence_characters`, `<UNK>` is its five bytes: so reads
+    bilm-tf what its vocabulary holds.
+
     Args:
         words: string [n].
-        max_characters: Of a word, marks included; longer words are cut behind `max_characters - 2` bytes.
+        max_characters: The characters of a word, marks included; longer words are cut after
+            `max_characters - 2` bytes.
 
     Returns:
         int32 [n, max_characters]: begin mark, bytes, end mark, padding.
 
     Example:
 
-    >>> word_characters(["ab", "é"], 6).numpy().tolist()
-    [[259, 98, 99, 260, 261, 261], [259, 196, 170, 260, 261, 261]]
+    >>> word_characters(["ab", "é", "<S>"], 6).numpy().tolist()
+    [[259, 98, 99, 260, 261, 261], [259, 196, 170, 260, 261, 261], [259, 257, 260, 261, 261, 261]]
     """
     words = tf.convert_to_tensor(words, tf.string)
     room = max_characters - MARKS
@@ -37,7 +43,10 @@ def word_characters(words, max_characters: int) -> tf.Tensor:
     inside = tf.where(
         places < lengths, tf.pad(taken, [[0, 0], [0, 1]]), tf.where(places == lengths, WORD_END, PADDING)
     )
-    return tf.pad(inside, [[0, 0], [1, 0]], constant_values=WORD_BEGIN)
+    characters = tf.pad(inside, [[0, 0], [1, 0]], constant_values=WORD_BEGIN)
+    for word, mark in zip((BEGIN_WORD, END_WORD), sentence_characters(max_characters)):
+        characters = tf.where((words == word)[:, tf.newaxis], mark, characters)
+    return characters
 
 
 def sentence_characters(max_characters: int) -> tuple[np.ndarray, np.ndarray]:

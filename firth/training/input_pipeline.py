@@ -1,5 +1,7 @@
 """The training data of given steps: rows in shuffled order, turned into Features."""
 
+from collections.abc import Callable
+
 import numpy as np
 import tensorflow as tf
 
@@ -9,7 +11,14 @@ from firth.training.rows import Rows
 
 
 def training_batches(
-    rows: Rows, objective, seed: int, batch_size: int, start_step: int, steps: int, partners: bool = True
+    rows: Rows,
+    objective,
+    seed: int,
+    batch_size: int,
+    start_step: int,
+    steps: int,
+    partners: bool = True,
+    epochs_drawn: Callable[[np.ndarray], np.ndarray] = lambda epochs: epochs,
 ) -> tf.data.Dataset:
     """Returns the batches of steps `start_step` to `steps - 1`.
 
@@ -25,6 +34,8 @@ def training_batches(
         start_step: Steps already done; skipping them costs nothing.
         steps: Of the whole run.
         partners: Look for a row of other documents for each; without, partners are all zeros.
+        epochs_drawn: From epochs, int64 [n], to those whose masks and second segments they have; the noise of
+            dropout is their own.
 
     Returns:
         Elements are (example ids int64 [batch_size], features by name, [batch_size, ...] each, with
@@ -33,7 +44,7 @@ def training_batches(
 
     def fetch(places):
         indices, epochs = shuffled_rows(places, len(rows), seed)
-        return _fetch(rows, indices, epochs, seed, partners)
+        return _fetch(rows, indices, epochs, epochs_drawn, seed, partners)
 
     places = tf.data.Dataset.range(start_step * batch_size, steps * batch_size)
     examples = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
@@ -46,15 +57,16 @@ def training_batches(
     return made.batch(batch_size, drop_remainder=True).prefetch(2)
 
 
-def _fetch(rows: Rows, indices, epochs, seed, partners):
+def _fetch(rows: Rows, indices, epochs, epochs_drawn, seed, partners):
     """Returns rows, partners, seeds and noise keys of one batch in a single call into Python."""
     names = sorted(rows.specs)
 
     def read(indices, epochs):
         taken = rows.take(indices)
         ids = taken[features.EXAMPLE_ID]
-        seeds, keys = objective_seeds(seed, epochs, ids), noise_keys(seed, epochs, ids)
-        partner = take_partners(rows, taken, epochs, seed) if partners else _zeros(taken)
+        drawn = epochs_drawn(epochs)
+        seeds, keys = objective_seeds(seed, drawn, ids), noise_keys(seed, epochs, ids)
+        partner = take_partners(rows, taken, drawn, seed) if partners else _zeros(taken)
         return [*(taken[name] for name in names), *(partner[name] for name in names), seeds, keys]
 
     dtypes = [tf.as_dtype(rows.specs[name].dtype) for name in names]

@@ -176,4 +176,5 @@ def _batches(number, stage, rows, tokenizer, step):
         step - stage.start,
         stage.end - stage.start,
         partners=recipe.objective.uses_partner,
+        epochs_drawn=recipe.objective.epochs_drawn,
     )

@@ -110,8 +110,8 @@ def test_what_is_measured_is_what_is_trained_on(examples, tmp_path, monkeypatch)
             trained[example_id] = {name: value[index] for name, value in made.items()}
     assert len(trained) == COUNT
     for index, example_id in enumerate(seen["rows"]["example_id"]):
-        for name, value in trained[example_id].items():
-            np.testing.assert_array_equal(seen["made"][name][index], value, name)
+        for name, value in seen["made"].items():
+            np.testing.assert_array_equal(trained[example_id][name], value[index], name)
 
 
 def test_a_trainer_behind_it_waits_for_it(examples):

@@ -69,6 +69,37 @@ def test_chunks_lose_nothing_and_begin_where_words_do(starts, most):
     assert inside_words == cut
 
 
+@pytest.mark.parametrize(("target", "lengths"), [
+    (1, [2, 2, 3, 2]),
+    (2, [2, 2, 3, 2]), (3, [4, 3, 2]), (4, [4, 5]), (7, [7, 2]), (8, [7, 2]), (None, [7, 2]),
+])  # fmt: skip
+def test_a_chunk_with_a_target_ends_with_the_sentence_that_reaches_it(target, lengths):
+    """Sentences of 2, 2, 3 and 2 tokens, of which a chunk takes eight at the most."""
+    sentences = flags("101010010")
+    assert chunk_lengths(flags("1" * 9), sentences, 8, lambda number: target) == (lengths, 0)
+
+
+def test_so_many_chunks_are_shorter_and_none_of_their_text_is_lost():
+    """Of documents as long as a row, one in five is cut after the sentence that reaches 2 to 60 tokens."""
+    count, size = 2000, 60
+    starts = np.arange(size) % 5 == 0
+    texts = [
+        TokenizedDocument(key, "docs", np.arange(size, dtype=np.int32), starts, starts)
+        for key in range(1, count + 1)
+    ]
+    sequences = Sequences(length=63, max_documents=1, short_seq_prob=0.2)
+    rows, counts = pack_rows(texts, sequences, special_tokens=3, raw_length=size)
+    assert counts["tokens"] == count * size
+    whole = sum(row.tokens == size for row in rows) / count
+    # A target of 56 and more is reached by the last sentence alone.
+    expected = 1 - 0.2 * 54 / 59
+    assert abs(whole - expected) < 4 * np.sqrt(expected * (1 - expected) / count)
+    firsts = [row.tokens for row in rows if row.tokens < size and row.lists["tokens"][0] == 0]
+    assert all(length % 5 == 0 for length in firsts)
+    assert abs(np.mean(firsts) - 1645 / 54) < 4 * np.std(firsts) / np.sqrt(len(firsts))
+    assert pack_rows(reversed(texts), sequences, 3, size)[0][0].to_example() == rows[0].to_example()
+
+
 @given(st.lists(st.integers(1, 20), max_size=60), st.integers(1, 5))
 def test_packing(sizes, most):
     bins = pack(sizes, 20, most)
@@ -104,7 +135,7 @@ def tokenized(draw):
 
 @given(tokenized(), st.randoms(use_true_random=False))
 def test_rows_hold_every_token_once_and_do_not_depend_on_order(documents, shuffler):
-    sequences = Sequences(length=16, max_documents=3)
+    sequences = Sequences(length=16, max_documents=3, short_seq_prob=0.5)
     rows, counts = pack_rows(documents, sequences, special_tokens=3, raw_length=13)
     found: dict[int, list[tuple[int, int]]] = {}
     for row in rows:

@@ -30,7 +30,7 @@ CASES = [
     (lambda: layers.Embedding(rows=0, width=4), "rows=0"),
     (lambda: layers.Dropout(-0.1), r"rate=-0\.1"),
     (lambda: layers.MaskedLMHead(vocabulary_size=True, width=4), "vocabulary_size=True"),
-    (lambda: layers.SpanBoundaryHead(9, width=4, max_span=0), "max_span=0"),
+    (lambda: layers.SpanBoundaryHead(9, width=4, places=0), "places=0"),
     (lambda: layers.Pooler(width="4"), "width='4'"),
     (
         lambda: layers.Attention(8, 2)(np.ones((1, 2, 6)), np.zeros((1, 1, 2, 2))),

@@ -435,7 +435,7 @@ CASES = {
     ),
     "SpanBoundaryHead": Case(
         layers.SpanBoundaryHead,
-        {"vocabulary_size": VOCABULARY, "width": WIDTH, "max_span": 3},
+        {"vocabulary_size": VOCABULARY, "width": WIDTH, "places": 3},
         lambda s: (
             hidden(s),
             *(ids(s + place, below, 4) for place, below in enumerate((LENGTH, LENGTH, 4))),

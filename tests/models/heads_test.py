@@ -216,6 +216,16 @@ def test_spans_by_hand():
         np.testing.assert_array_equal(numpy(part), features[names.MASKED_WEIGHTS])
 
 
+def test_the_boundary_objective_leaves_out_what_has_no_place():
+    heads = make(SpanMaskingHeads, MaskedTransformer(**SHAPE), SpanMasking(boundary_places=1))
+    assert heads.span_boundary_head.places == 1
+    features = span_features()
+    features[names.BOUNDARY_OFFSETS][:, 1] = 0
+    made = heads.predictions(Backbone(), features)
+    np.testing.assert_array_equal(numpy(made["sbo"].weights), np.tile([1.0, 0.0, 0.0], (BATCH, 1)))
+    np.testing.assert_array_equal(numpy(made["mlm"].weights), features[names.MASKED_WEIGHTS])
+
+
 def test_the_boundary_objective_sees_the_tokens_around_a_span_and_masked_lm_those_in_it():
     heads = make(SpanMaskingHeads, MaskedTransformer(**SHAPE), SpanMasking(max_span=3))
     before = heads.predictions(Backbone(), span_features())

@@ -89,7 +89,7 @@ def test_original_is_recoverable(made):
             if not made.case.is_exact:
                 text, expected = ([each for each in ids if each in ORDINARY] for ids in (text, expected))
             assert text == expected[: len(text)]
-            if not one.get(features.NEXT_SENTENCE_LABELS, np.zeros(len(truth)))[number]:
+            if not one.get(features.NEXT_SENTENCE_WEIGHTS, np.zeros(len(truth)))[number]:
                 assert len(text) == len(expected)
 
 

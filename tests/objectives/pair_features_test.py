@@ -23,11 +23,38 @@ def task_of(made):
     return "sentence_order" if made.config.sentence_order else "next_sentence"
 
 
-def test_weights_are_1_where_a_chunk_can_be_split(made):
+def test_weights_are_1_where_a_chunk_can_be_split_and_has_something_to_choose(made):
     task = task_of(made)
     expected = made.rows[features.CHUNK_LENGTHS] >= 2
-    np.testing.assert_array_equal(made.features[f"{task}_weights"], expected.astype("float32"))
+    weights = made.features[f"{task}_weights"] > 0
+    if task == "next_sentence":
+        for index, number in np.argwhere(expected):
+            expected[index, number] = can_be_random(made, index, number, weights[index, number])
+        assert 0.3 < expected[made.rows[features.CHUNK_LENGTHS] >= 2].mean() < 0.95
+    np.testing.assert_array_equal(weights, expected)
     assert not made.features[f"{task}_labels"][~expected].any()
+
+
+def can_be_random(made, index, number, otherwise):
+    """Whether some rest fits what the partner has; chunks of one sentence are left alone."""
+    rests = sentence_rests(made.rows, index, lambda key, place: place == number)
+    if not rests:
+        return otherwise
+    own = made.rows[features.DOCUMENT_KEYS][index, number]
+    offered = sentence_rests(made.partners, index, lambda key, place: key != own)
+    return bool(offered) and min(rests) <= max(offered)
+
+
+def sentence_rests(rows, index, is_wanted):
+    """Tokens from each sentence within some of a row's chunks, not the one at its start, to its end."""
+    found, start = [], 0
+    lengths, keys = rows[features.CHUNK_LENGTHS][index], rows[features.DOCUMENT_KEYS][index]
+    for place, (length, key) in enumerate(zip(lengths, keys)):
+        if is_wanted(key, place):
+            marks = rows[features.SENTENCE_STARTS][index, start + 1 : start + length]
+            found += (length - 1 - np.flatnonzero(marks)).tolist()
+        start += length
+    return found
 
 
 def test_pooled_positions_are_where_documents_begin(made):
@@ -62,13 +89,14 @@ def holds(text, part):
     return any(text[start : start + len(part)] == part for start in range(1, len(text)))
 
 
-def test_without_a_partner_every_pair_is_true():
+def test_without_a_partner_no_pair_has_a_label():
     made = make("masked_lm")
     alone = made.again(partners={name: np.zeros_like(value) for name, value in made.rows.items()})
     assert not alone[features.NEXT_SENTENCE_LABELS].any()
-    np.testing.assert_array_equal(
-        alone[features.NEXT_SENTENCE_WEIGHTS], made.features[features.NEXT_SENTENCE_WEIGHTS]
-    )
+    assert not alone[features.NEXT_SENTENCE_WEIGHTS].any()
+    for index in range(ROWS):
+        one = {name: value[index] for name, value in alone.items()}
+        assert [first + second for first, second in segments(one)] == made.documents(index)
 
 
 def test_half_of_the_pairs_are_swapped_and_none_is_random():

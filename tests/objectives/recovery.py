@@ -26,10 +26,10 @@ def single(config, made):
 
 
 def segments(made):
-    """`[CLS] A [SEP] B [SEP]`: A and B of each document."""
+    """`[CLS] A [SEP] B [SEP]`: A and B of each document; `[CLS] A [SEP]`: A and nothing."""
     texts = by_document(made, restored(made))
     seconds = by_document(made, made[features.SEGMENT_IDS])
-    cuts = [second.index(1) for second in seconds]
+    cuts = [second.index(1) if 1 in second else len(second) for second in seconds]
     return [(text[1 : cut - 1], text[cut:-1]) for text, cut in zip(texts, cuts)]
 
 

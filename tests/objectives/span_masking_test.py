@@ -38,7 +38,7 @@ def spans(one):
     return [part for part in np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1) if len(part)]
 
 
-@pytest.mark.parametrize("name", ["span_masking", "span_masking-hard"])
+@pytest.mark.parametrize("name", ["span_masking", "span_masking-hard", "span_masking-places"])
 def test_boundaries_are_shown_and_of_the_same_document(name):
     for one, _ in make(name).each():
         place, chosen = 0, one["masked_positions"][one["masked_weights"] > 0]
@@ -48,7 +48,8 @@ def test_boundaries_are_shown_and_of_the_same_document(name):
             assert len(set(one["document_ids"][[*span, *around]].tolist())) == 1
             for offset in range(len(span)):
                 assert [one["boundary_left"][place], one["boundary_right"][place]] == around
-                assert one["boundary_offsets"][place] == offset + 1
+                is_told = offset < make(name).config.boundary_places
+                assert one["boundary_offsets"][place] == (offset + 1 if is_told else 0)
                 place += 1
         for side in ("left", "right", "offsets"):
             assert not one[f"boundary_{side}"][place:].any()
@@ -105,6 +106,19 @@ def test_mean_length_of_spans_in_words(words):
     assert max(found) == 10
     # Few spans are cut by the document's ends.
     assert abs(np.mean(found) - mean_when_cut(45 // words)) < 4 * np.std(found) / np.sqrt(len(found)) + 0.03
+
+
+def test_no_two_pieces_of_a_span_share_a_place_of_the_table():
+    """Of words of nine pieces most spans are longer than the table, which is in pieces and not in words."""
+    config = SpanMasking(max_predictions=60, mask_rate=0.2, boundary_places=15)
+    longest = 0
+    for one in long_rows(config, words=9):
+        offsets, used = one["boundary_offsets"], one["masked_weights"] > 0
+        longest = max(longest, *map(len, spans(one)))
+        assert offsets.max() <= config.boundary_places and not offsets[~used].any()
+        told = np.stack([one["boundary_left"], offsets])[:, used & (offsets > 0)]
+        assert len(np.unique(told, axis=1).T) == len(told.T)
+    assert longest > 2 * config.boundary_places
 
 
 def test_one_fate_for_a_span():

@@ -71,6 +71,45 @@ def made_often(config, count=1500, length=64):
     return make_batch(objective, rows, nobody, np.arange(2 * count).reshape(count, 2))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_paper_s_rows(name):
+    """One segment under the masks of one direction, next sentences under the bidirectional mask."""
+    config = only(name, single_segments=True, next_sentence=True, random_next_rate=1.0)
+    objective = OBJECTIVES["unilm"](config, Sequences(length=22, max_documents=2), TOKENIZER)
+    one = word_row(TOKENIZER, TEXTS, objective.raw_length, 2)
+    other = {
+        **word_row(TOKENIZER, ["It was | fun ."], objective.raw_length, 2),
+        "document_keys": np.array([9, 0]),
+    }
+    made = {key: value.numpy() for key, value in objective(one, other, seed=[1, 3]).items()}
+    tokens = made["token_ids"].copy()
+    used = made["masked_weights"] > 0
+    tokens[made["masked_positions"][used]] = made["masked_labels"][used]
+    apart = {"sequence_to_sequence": " [SEP] for", "left_to_right": " for", "right_to_left": " for"}
+    if (
+        name == "bidirectional"
+    ):  # The other row has no ten tokens for the first document, and "fun ." for the second.
+        assert spoken(TOKENIZER, tokens).endswith("[CLS] It was [SEP] fun . [SEP]")
+        assert made["next_sentence_weights"].tolist() == made["next_sentence_labels"].tolist() == [0, 1]
+        return
+    pair = name == "sequence_to_sequence"
+    assert spoken(TOKENIZER, tokens) == (
+        f"[CLS] Thank you{apart[name]} inviting me to your party last week . [SEP] "
+        f"[CLS] It was {'[SEP] ' if pair else ''}fun . [SEP]"
+    )
+    assert made["segment_ids"].any() == pair
+    assert not made["next_sentence_weights"].any() and not made["next_sentence_labels"].any()
+    order = made["attention_order"][made["document_ids"] == 1]
+    assert (
+        np.diff(order).tolist()
+        == {
+            "left_to_right": [1] * 12,
+            "right_to_left": [-1] * 12,
+            "sequence_to_sequence": [0, 0, 0, 4, *[1] * 9],
+        }[name]
+    )
+
+
 def test_each_mask_as_often_as_the_recipe_says():
     orders = made_often(UniLM())["attention_order"]
     is_two = (orders > 0).any(axis=1) & (orders[:, 1] == 0)

@@ -18,6 +18,8 @@ TWINS = {
     "llama_2": "llama_tiny",
     "llama_3_1": "llama_tiny",
     "llama_3_2": "llama_tiny",
+    "t5_ssm": "t5_tiny",
+    "t5_1_1_ssm": "t5_1_1_tiny",
     "t5_ablation": "t5_tiny",
 }
 

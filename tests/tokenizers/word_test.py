@@ -36,8 +36,37 @@ def test_sentence_marks_are_no_word():
     tokenizer = WordTokenizer(WORDS, max_characters=6)
     assert tokenizer.bos_characters.tolist() == [259, 257, 260, 261, 261, 261]
     assert tokenizer.eos_characters.tolist() == [259, 258, 260, 261, 261, 261]
-    typed = tokenizer.split(["<S> and </S>"]).to_list()[0]
-    assert b"<S>" not in typed
+
+
+def bilm_tf(word: str, max_characters: int) -> list[int]:
+    """What bilm-tf's `UnicodeCharsVocabulary` has for a word, with the 1 that its batcher adds."""
+    marks = {"<S>": [256], "</S>": [257]}
+    inside = marks.get(word, list(word.encode()[: max_characters - 2]))
+    row = [258, *inside, 259]
+    return [each + 1 for each in row + [260] * (max_characters - len(row))]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<S> the cat </S>", ["<S>", "the", "cat", "</S>"]),
+        ("<S> <S> <S>\t</S>", ["<S>", "<S>", "<S>", "</S>"]),
+        ("the <UNK> sat", ["the", "<UNK>", "sat"]),
+        ("a<S>b", ["a", "<", "s", ">", "b"]),
+        ("<s> \x800\x80", ["<", "s", ">", "0"]),
+    ],
+)
+def test_typed_marks_are_the_vocabulary_s(text, words, lowercase):
+    tokenizer = WordTokenizer(WORDS, max_characters=9, lowercase=lowercase)
+    cased = [word if lowercase or word != "s" or "<s>" in text else "S" for word in words]
+    in_graph = tf.function(lambda text: tokenizer.split(text).flat_values)
+    for split in (lambda text: tokenizer.split(text).flat_values, in_graph):
+        found = split(tf.constant([text]))
+        assert [word.decode() for word in found.numpy()] == cased
+        assert tokenizer.characters(found).numpy().tolist() == [bilm_tf(word, 9) for word in cased]
+    ids = [WORDS.index(word) if word in WORDS else 2 for word in cased]
+    assert tokenizer.tokenize(text).numpy().tolist() == ids
 
 
 def test_splits_hard_strings_as_counting_does():

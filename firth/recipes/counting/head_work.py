@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from firth.recipes.counting.backbone_work import Work, one_stack
-from firth.recipes.counting.heads import trains_pooler
 from firth.recipes.counting.lengths import Lengths, lengths_of
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
@@ -33,7 +32,7 @@ def _prediction(model: MaskedTransformer, vocabulary: int) -> int:
 def _masked_lm(
     model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int, lengths: Lengths
 ) -> Work:
-    pairs = lengths.documents * model.width * (model.width + 2) if trains_pooler(objective) else 0
+    pairs = lengths.documents * model.width * (model.width + 2) if objective.has_pair_task else 0
     return Work(lengths.selected * _prediction(model, vocabulary) + pairs)
 
 

@@ -34,11 +34,6 @@ def pooler(recipe: Recipe) -> dict[str, int]:
     return {"pooler": dense(recipe.model.width, recipe.model.width)} if has_one else {}
 
 
-def trains_pooler(objective: Objective) -> bool:
-    """Returns whether an objective reads the pooled `[CLS]`."""
-    return isinstance(objective, MaskedLM) and objective.has_pairs
-
-
 def _tokens_head(model: MaskedTransformer, vocabulary: int) -> int:
     """A dense layer to the width of the token table, a layer norm, and the bias of the vocabulary."""
     return dense(model.width, model.embedding_width) + 2 * model.embedding_width + vocabulary
@@ -46,7 +41,7 @@ def _tokens_head(model: MaskedTransformer, vocabulary: int) -> int:
 
 def _masked_lm(model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int) -> dict[str, int]:
     counts = {"masked_lm_head": _tokens_head(model, vocabulary)}
-    if trains_pooler(objective):
+    if objective.has_pair_task:
         pairs = "next_sentence_head" if "nsp" in objective.losses else "sentence_order_head"
         counts[pairs] = dense(model.width, 2)
     return counts
@@ -57,7 +52,7 @@ def _span_masking(model: MaskedTransformer, objective: SpanMasking, vocabulary: 
     if objective.boundary:
         width = model.width
         layers = dense(3 * width, width) + dense(width, width) + 2 * 2 * width
-        counts["span_boundary_head"] = objective.max_span * width + layers + vocabulary
+        counts["span_boundary_head"] = objective.boundary_places * width + layers + vocabulary
     return counts
 
 

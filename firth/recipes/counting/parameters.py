@@ -1,7 +1,7 @@
 """Parameters of a recipe, by part."""
 
 from firth.recipes.counting.backbones import BACKBONES
-from firth.recipes.counting.heads import heads, pooler, trains_pooler
+from firth.recipes.counting.heads import heads, pooler
 from firth.recipes.recipe import Recipe
 
 
@@ -32,7 +32,7 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
     pooled, on_top = pooler(recipe), heads(recipe)
     inner = sum(backbone.values())
     output = on_top.get("language_model_head", 0)
-    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if trains_pooler(recipe.objective) else 0)
+    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if recipe.objective.has_pair_task else 0)
     return {
         **backbone,
         **pooled,
