@@ -22,11 +22,13 @@ from firth.pipelines.results import (
     copy_pages,
     outputs_of,
 )
-from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain
+from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain, full_disk
 from firth.pipelines.run_folder import changed_keys, remember_recipe, require_same_origin, run_folder
+from firth.pipelines.termination import ending_with_children
 from firth.recipes import Recipe
 
 LOCK_FILE = ".lock"
+PIPELINE_FOLDER = "pipeline"
 
 OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
@@ -137,15 +139,19 @@ def _execute(
             ended.append(ComponentResult(**{key: event[key] for key in ComponentResult.__annotations__}))
         on_event(event)
 
-    with listening(follow) as listener:
+    with listening(follow) as listener, ending_with_children():
         try:
             _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline)
         except Exception as error:
-            component = listener.current
-            listener.close_component("failed")
+            component, page = listener.current, None
+            # Of what went wrong at first is to be told, also where the disk takes nothing more.
+            with contextlib.suppress(OSError):
+                listener.close_component("failed")
             _log_traceback(log_path)
-            page = _corpus_page(run_dir) if component else None
-            raise RunFailedError(component, explain(error), log_path, page) from error
+            problem = full_disk(error, run_dir)
+            if component and not problem:
+                page = _corpus_page(run_dir)
+            raise RunFailedError(component, problem or explain(error), log_path, page) from error
     return tuple(ended)
 
 
@@ -169,6 +175,9 @@ def _run_pipeline(
     prepare_devices(recipe.training)
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
+    from firth.pipelines.leftovers import remove_leftovers
+
+    remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE)
     LocalDagRunner().run(make_pipeline(recipe, run_dir, beam_pipeline_args))
 
 
@@ -193,7 +202,7 @@ def _create_curation_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeli
 
 
 def _places(run_dir: pathlib.Path) -> dict[str, Any]:
-    return {"pipeline_root": str(run_dir / "pipeline"), "metadata_path": str(run_dir / METADATA_FILE)}
+    return {"pipeline_root": str(run_dir / PIPELINE_FOLDER), "metadata_path": str(run_dir / METADATA_FILE)}
 
 
 def _beam(beam_pipeline_args: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,11 @@
 """Why a run could not begin, or did not come to its end."""
 
+import errno
 import pathlib
+import shutil
+
+# As the system says it, and SQLite, below ML Metadata.
+_FULL = ("No space left on device", "database or disk is full", "Disk quota exceeded")
 
 
 class RunLockedError(RuntimeError):
@@ -47,3 +52,24 @@ def explain(error: BaseException) -> str:
     if "\n" in message and "Traceback (most recent call last)" in message:
         message = message.splitlines()[-1]
     return message or type(error).__name__
+
+
+def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
+    """Returns what to say of an error that a full disk caused, itself or below it; None of any other.
+
+    Example:
+
+    >>> full_disk(OSError(28, "No space left on device", "/no/such/disk/x"), pathlib.Path("/"))
+    'the disk of /no/such/disk/x is full (... free at /); make room, and the same command goes on'
+    >>> full_disk(ValueError("no text"), pathlib.Path("/"))
+    """
+    found: BaseException | None = error
+    while found is not None:
+        is_full = isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT)
+        if is_full or any(words in str(found) for words in _FULL):
+            place = (found.filename if isinstance(found, OSError) else None) or run_dir
+            free = shutil.disk_usage(run_dir).free / 1e6
+            left = f"{free:,.1f} MB are free at {run_dir}"
+            return f"the disk of {place} is full ({left}); make room, and the same command goes on"
+        found = found.__cause__ or found.__context__
+    return None

@@ -1,0 +1,101 @@
+"""Runs that a signal, a kill or a full disk cuts short, around pipelines of a line or two."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from ml_metadata.metadata_store import MetadataStore
+from ml_metadata.proto import metadata_store_pb2
+
+from firth.pipelines import local
+from firth.pipelines.leftovers import remove_leftovers
+from firth.recipes import load_recipe
+
+WAITS = """
+import pathlib, subprocess, sys, time
+from firth.pipelines import local
+
+def wait(*_):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    pathlib.Path("child").write_text(str(child.pid))
+    time.sleep(600)
+
+local._run_pipeline = wait
+from firth.cli.main import main
+sys.argv = ["firth", "run", "bert_tiny"]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "said"),
+    [
+        (signal.SIGTERM, 143, "error: terminated; the same"),
+        (signal.SIGINT, 130, "error: interrupted; the same"),
+    ],
+)
+def test_a_signal_is_answered_with_a_sentence_and_ends_the_children(tmp_path, sent, code, said):
+    process = subprocess.Popen([sys.executable, "-c", WAITS], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    marker = tmp_path / "child"
+    while not (marker.exists() and marker.read_text()) and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(sent)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == code, error
+    assert error.startswith(said)
+    assert not psutil.pid_exists(int(marker.read_text()))
+
+
+def full_database():
+    database = sqlite3.connect(":memory:")
+    database.execute("PRAGMA max_page_count=2")
+    try:
+        database.execute("CREATE TABLE t AS SELECT hex(randomblob(20000)) AS x")
+    except sqlite3.OperationalError as error:
+        return RuntimeError(f"Cannot execute query: INSERT INTO Event: {error}")
+
+
+@pytest.mark.parametrize("error", [full_database(), OSError(28, os.strerror(28), "/runs/x")], ids=str)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_full_disk_is_told_in_one_sentence(tmp_path, monkeypatch, error, wrapped):
+    def fail(*_):
+        if wrapped:
+            raise ValueError("something else") from error
+        raise error
+
+    monkeypatch.setattr(local, "_run_pipeline", fail)
+    with pytest.raises(local.RunFailedError) as failed:
+        local.run(load_recipe("bert_tiny"), tmp_path)
+    place = getattr(error, "filename", None) or tmp_path / "bert_tiny"
+    assert failed.value.message.startswith(f"the disk of {place} is full (")
+    assert "MB are free at" in failed.value.message and "INSERT" not in failed.value.message
+    assert "Traceback" in failed.value.log_path.read_text()
+
+
+def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):
+    metadata, root = tmp_path / "metadata.sqlite", tmp_path / "pipeline"
+    assert remove_leftovers(root, metadata) == []
+    config = metadata_store_pb2.ConnectionConfig()
+    config.sqlite.filename_uri = str(metadata)
+    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READWRITE_OPENCREATE
+    store = MetadataStore(config)
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="Curator"))
+    states = metadata_store_pb2.Execution.State
+    wanted = (states.COMPLETE, states.RUNNING, states.CACHED, states.FAILED)
+    executions = [metadata_store_pb2.Execution(type_id=kind, last_known_state=state) for state in wanted]
+    whole, killed, cached, failed = store.put_executions(executions)
+    kept = [root / f"Curator/examples/{whole}", root / f"Curator/report/{cached}"]
+    left = [
+        root / f"Curator/examples/{killed}",
+        root / f"TokenizerGen/tokenizer/.{killed}.abc",
+        root / f"Curator/.system/executor_execution/{failed}",
+    ]
+    for folder in (*kept, *left):
+        (folder / "Split-train").mkdir(parents=True)
+    assert sorted(remove_leftovers(root, metadata)) == sorted(left)
+    assert all(folder.exists() for folder in kept) and not any(folder.exists() for folder in left)
