@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
         after=(
             "firth run with the same recipe and folder goes on from here. Exit codes: 0 done; 1 it failed, "
             "or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks the "
-            "recipe's limits; 130 interrupted."
+            "recipe's limits; 130 interrupted; 143 ended by SIGTERM."
         ),
     )
     app.command("curate", epilog=examples, context_settings=execution.SETTINGS)(_curate)

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
             "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "
             "or another one holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks its "
             "limits; 3 done, but the model was not blessed; 130 interrupted; 143 ended by "
-            "SIGTERM in training, with a checkpoint."
+            "SIGTERM, in training with a checkpoint."
         ),
     )
     app.command("run", epilog=examples, context_settings=execution.SETTINGS)(_run)

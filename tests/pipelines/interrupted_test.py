@@ -36,7 +36,7 @@ main()
     ("sent", "code", "said"),
     [
         (signal.SIGTERM, 143, "error: terminated; the same"),
-        (signal.SIGINT, 130, "error: interrupted; the same"),
+        (signal.SIGINT, 130, "error: interrupted; the"),
     ],
 )
 def test_a_signal_is_answered_with_a_sentence_and_ends_the_children(tmp_path, sent, code, said):
