@@ -41,6 +41,8 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     asked = ask_with(recipe) if result.pushed is not None else []
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
+    if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
+        console.print(f"  tensorboard --logdir {shlex.quote(str(curves))}", markup=False)
 
 
 def perplexity_line(metrics: dict[str, float]) -> str:

@@ -70,6 +70,11 @@ REASONS = (
 )
 
 
+def test_the_command_that_shows_the_curves_in_tensorboard(firth, runner):
+    with_result(runner, outputs={"Trainer": {"model_run": pathlib.Path("my runs/demo/model_run/9")}})
+    assert "  tensorboard --logdir 'my runs/demo/model_run/9'\n" in firth("run", "demo").output
+
+
 def test_a_run_that_is_not_blessed_says_why(firth, runner):
     with_result(runner, blessed=False, pushed=None, served=None, reasons=REASONS)
     result = firth("run", "demo")
