@@ -10,9 +10,8 @@ from firth.recipes.privacy import PiiStep
 
 # After a word such as `SSN` any grouping is accepted, with letters at one end.
 _CUED = re.compile(
-    rf"(?:\d(?<![{WORD}.,+-]\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
-    rf"|[A-Z](?<![{WORD}.,+-].)(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)"
-    rf"(?![{WORD}%]|[.,-]\d)"
+    rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
+    rf"|(?<=[A-Z])(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)(?![{WORD}%]|[.,-]\d)"
 )
 # How the ways of writing begin, in a form that is quick to search.
 _START = re.compile(

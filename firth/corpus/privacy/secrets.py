@@ -15,7 +15,11 @@ _EXAMPLE = "EXAMPLE"
 _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
     "AKIA": r"(?<![A-Za-z0-9])AKIA[A-Z0-9]{16}(?![A-Za-z0-9])",
     "ASIA": r"(?<![A-Za-z0-9])ASIA[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "gh": r"(?<!\w)gh[pousr]_[A-Za-z0-9]{36,255}(?!\w)",
+    "ghp_": r"(?<!\w)ghp_[A-Za-z0-9]{36,255}(?!\w)",
+    "gho_": r"(?<!\w)gho_[A-Za-z0-9]{36,255}(?!\w)",
+    "ghu_": r"(?<!\w)ghu_[A-Za-z0-9]{36,255}(?!\w)",
+    "ghs_": r"(?<!\w)ghs_[A-Za-z0-9]{36,255}(?!\w)",
+    "ghr_": r"(?<!\w)ghr_[A-Za-z0-9]{36,255}(?!\w)",
     "github_pat_": r"(?<!\w)github_pat_\w{22,255}",
     "glpat-": r"(?<!\w)glpat-[\w-]{20,64}",
     "xox": r"(?<!\w)xox[abeoprs]-[A-Za-z0-9-]{10,250}",
@@ -56,6 +60,9 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
         r"((?:[A-Za-z0-9+/=:,.\\\s]|-(?!-)){16,20000}?)(?=\s{0,4}-----END|\s{0,4}\Z|\s{0,4}[^A-Za-z0-9+/=:,.\\\s-])"
     ),
 }.items())  # fmt: skip
+# All others are single words of so many characters, so that most texts need no search for them.
+_MIN_KEY_CHARACTERS = 20
+_SHORT_KEYS = tuple(each for each in _KEYS if each[0] in ("xox", "PRIVATE KEY", "Basic "))
 _PREFIX = re.compile(
     r"(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox.-|AIza|[sr]k_live_|sk-(?:[a-z]+-){0,3}|hf_|npm_|SG\.|eyJ"
     r"|ntn_|shp.._|sq0...-|dapi|lin_api_|dckr_pat_|hvs\.|glsa_|figd_|PMAK-|GOCSPX-|pypi-)?"
@@ -81,9 +88,10 @@ class Secrets(Finder):
         self._min_entropy = config.min_secret_entropy
 
     def find(self, text: str) -> Iterator[Span]:  # noqa: D102
+        longest = max(map(len, text.split()), default=0)
         found = [
             key.span(key.lastindex or 0)
-            for beginning, pattern in _KEYS
+            for beginning, pattern in (_KEYS if longest >= _MIN_KEY_CHARACTERS else _SHORT_KEYS)
             if beginning in text
             for key in pattern.finditer(text)
         ]
