@@ -1,0 +1,45 @@
+"""What a language model proposes next is among its samples; models that neither fill nor go on have none."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth import features
+from firth.models import build_pretraining_model
+from firth.recipes.blocks import Attention, LearnedPositions
+from firth.recipes.language_models import CausalLM
+from firth.recipes.masking import ReplacedTokenDetection
+from firth.recipes.model import CausalTransformer
+from firth.serving.served import Served
+from firth.tokenizers import WordPieceTokenizer
+from firth.training.held_out_samples import sampler
+from tests.training.artifacts import LENGTH, VOCABULARY, tiny_recipe
+
+DOCUMENT = [5, 9, 7, 8]
+
+
+def served(objective, model=None):
+    recipe = tiny_recipe()
+    recipe = recipe.model_copy(update={"objective": objective, "model": model or recipe.model})
+    return Served(build_pretraining_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)
+
+
+def test_a_language_model_proposes_the_next_piece():
+    size = {"layers": 1, "width": 16, "attention": Attention(heads=2)}
+    lm = served(CausalLM(), CausalTransformer(**size, positions=LearnedPositions(length=LENGTH)))
+    (sample,) = sampler(lm, [DOCUMENT, [5]])()
+    assert (sample["text"], sample["answer"]) == ("w0 w4 w2", "w3")
+    tokens = tf.constant([[lm.tokenizer.cls_id, *DOCUMENT[:-1]]])
+    row = {
+        features.TOKEN_IDS: tokens,
+        features.POSITION_IDS: tf.constant([[0, 1, 2, 3]]),
+        features.DOCUMENT_IDS: tf.ones_like(tokens),
+    }
+    logits = np.array(lm.model.heads.logits(lm.model.backbone, lm.model.backbone(row)[:, -1]))[0]
+    expected = [VOCABULARY[place] for place in np.argsort(-logits) if place >= 5]
+    assert sample["proposed"] == expected[:3]
+
+
+@pytest.mark.parametrize("documents", [[], [DOCUMENT]])
+def test_others_have_none(documents):
+    assert sampler(served(ReplacedTokenDetection()), documents)() == []
