@@ -1,6 +1,7 @@
 """What stands between the token table and the first block."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from firth.layers.dropout import Dropout
@@ -38,8 +39,7 @@ class InputEmbedding(keras.layers.Layer):
         training: Whether dropout acts.
 
     Raises:
-        ValueError: if a number is below 1, for a misspelt key or kind, and for rows longer than the table of
-            positions.
+        ValueError: if a number is below 1, for a misspelt key or kind, and for positions beyond the table.
 
     Example:
 
@@ -115,24 +115,29 @@ class InputEmbedding(keras.layers.Layer):
         if self.segment is not None:
             total = ops.add(total, self.segment(segment_ids))
         if self.position is not None:
-            self.check_length(position_ids.shape[1])
+            self._check_positions(position_ids)
             total = ops.add(total, self.position(position_ids + self._unused))
         if self.norm is not None:
             total = self.norm(total)
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
 
-    def check_length(self, length):
-        """Raises `ValueError` if rows of that many tokens have positions that no learned vector belongs to.
+    def _check_positions(self, position_ids):
+        """Raises `ValueError` for positions beyond the table, where their values are known.
 
-        Args:
-            length: An int; a tensor or None, where the length is not known, passes.
+        JAX would return NaN. Rows may be longer than the table, for positions start again with each document;
+        within a compiled function nothing is known of their values.
         """
-        if not isinstance(length, int) or self.longest is None or length <= self.longest:
+        if self.longest is None:
             return
-        raise ValueError(
-            "InputEmbedding: a row must not be longer than the table of learned positions. "
-            f"Received: rows of {length} tokens, positions.length={self.longest}"
-        )
+        try:
+            largest = int(np.max(ops.convert_to_numpy(position_ids), initial=0))
+        except (AttributeError, NotImplementedError, TypeError, ValueError):
+            return
+        if largest >= self.longest:
+            raise ValueError(
+                "InputEmbedding: positions must be below the length of the table. Received: position "
+                f"{largest} in rows of {position_ids.shape[1]} tokens, positions.length={self.longest}"
+            )
 
     def compute_output_shape(self, tokens_shape):
         """The shape of `tokens`."""

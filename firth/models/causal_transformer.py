@@ -123,7 +123,6 @@ class CausalTransformerBackbone(Backbone):
 
     def empty_cache(self, batch, length):
         """Returns the cache of `batch` rows of `length` tokens of which none has been read."""
-        self.embeddings.check_length(length)
         return self.decoder.empty_cache(batch, length)
 
     def _decode(self, features, **arguments):
