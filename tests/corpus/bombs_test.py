@@ -1,0 +1,77 @@
+"""Small files that would be large in memory."""
+
+import resource
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+from firth.corpus.example import Example
+from firth.corpus.parquet_batches import MAX_BATCH_ROWS, MAX_DECODED_BYTES, batch_rows
+from firth.corpus.sources import SOURCES, list_files
+from firth.corpus.tfrecord_source import parse_example
+from firth.recipes.sources import ParquetSource
+from tests.corpus.source_files import parquet
+
+VALUE = "x" * 2**19
+# Reads what is named, and prints by how many mebibytes the peak of memory rose.
+READ = """
+import resource, sys
+from firth.corpus.sources import SOURCES, list_files
+from firth.recipes.sources import ParquetSource
+import pyarrow.parquet
+source = ParquetSource(kind="parquet", paths=(sys.argv[1],))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+count = sum(1 for file in list_files(source) for _ in SOURCES["parquet"].read(source, file))
+print(count, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 2**10)
+"""
+
+
+def rows_at_once(path, column: str = "text") -> int:
+    dictionaries = pq.ParquetFile(path, read_dictionary=[column])
+    return batch_rows(pq.ParquetFile(path), dictionaries, [column])
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [({"text": [VALUE] * 1024}, "text"), ({"m": [{"text": VALUE, "n": 1}] * 1024}, "m.text")],
+    ids=["column", "nested"],
+)
+def test_a_dictionary_is_not_decoded_for_many_rows_at_once(tmp_path, table, column):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet(table, compression="zstd"))
+    assert path.stat().st_size < 5_000
+    assert 1 <= rows_at_once(path, column) <= MAX_DECODED_BYTES // len(VALUE)
+
+
+def test_short_texts_are_read_many_at_once(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet({"text": [f"text {i} " * 50 for i in range(5000)]}))
+    assert rows_at_once(path) == MAX_BATCH_ROWS
+
+
+def test_the_peak_of_memory_is_bounded(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet({"text": [VALUE] * 1024}, compression="zstd"))
+    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
+    count, grown = map(int, done.stdout.split())
+    # All rows together are 512 MiB, and were held twice.
+    assert count == 1024 and grown < 384
+
+
+def test_a_column_that_cannot_be_text_is_rejected_unread(tmp_path):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet({"text": ["\0" * (2**28 + 1)]}, compression="zstd", use_dictionary=False))
+    source = ParquetSource(kind="parquet", paths=(str(path),))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (record,) = [each for file in list_files(source) for each in SOURCES["parquet"].read(source, file)]
+    assert (record.reason, record.line) == ("decompression_bomb", 0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**16
+
+
+def test_a_feature_of_millions_is_its_first_value():
+    example = Example()
+    example.features.feature["n"].int64_list.value.extend([7] * 10**5)
+    example.features.feature["text"].bytes_list.value.extend([b"a"] * 10**5)
+    assert parse_example(example.SerializeToString()) == ({"n": 7, "text": b"a"}, None)
