@@ -44,14 +44,15 @@ def single_segments(row) -> Pairs:
     return Pairs(chunk_starts(row), lengths, nothing, nothing, never, never)
 
 
-def true_pairs(row, seed, longest=None) -> Pairs:
+def true_pairs(row, seed, longest=None, by_place=False) -> Pairs:
     """Splits each chunk in two consecutive segments.
 
     Args:
         row: Tensors as `features.row_specs`.
-        seed, longest: As in `split_chunks`.
+        seed, longest, by_place: As in `split_chunks`.
     """
-    lengths, starts, splits = row[features.CHUNK_LENGTHS], chunk_starts(row), split_chunks(row, seed, longest)
+    lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
+    splits = split_chunks(row, seed, longest, by_place)
     return Pairs(
         first_sources=starts,
         first_lengths=splits,
@@ -64,6 +65,10 @@ def true_pairs(row, seed, longest=None) -> Pairs:
 
 def choose_order(row, swap_rate: float, seeds) -> Pairs:
     """Splits each chunk in two consecutive segments and swaps some (Lan et al. 2019, section 3.1).
+
+    A sentence that does not fit into a chunk begins the next one, so long sentences are more frequent at the
+    start of chunks. Were all sentence starts as likely, the first segment would be the longer one too often,
+    and its length would tell the order. The split is therefore the sentence start nearest to a random place.
 
     Args:
         row: Tensors as `features.row_specs`.
@@ -83,7 +88,7 @@ def choose_order(row, swap_rate: float, seeds) -> Pairs:
     >>> pairs.is_other.numpy().tolist()
     [True, False]
     """
-    pairs = true_pairs(row, seeds[0])
+    pairs = true_pairs(row, seeds[0], by_place=True)
     wanted = tf.random.stateless_uniform(tf.shape(pairs.is_pair), seeds[1], alg="philox") < swap_rate
     swapped = pairs.is_pair & wanted
     return pairs._replace(
@@ -95,7 +100,7 @@ def choose_order(row, swap_rate: float, seeds) -> Pairs:
     )
 
 
-def split_chunks(row, seed, longest=None) -> tf.Tensor:
+def split_chunks(row, seed, longest=None, by_place=False) -> tf.Tensor:
     """Returns the number of tokens of each chunk's first segment, int32 [max_documents].
 
     The second segment begins at a random sentence start within the chunk; without one at the word start
@@ -106,6 +111,7 @@ def split_chunks(row, seed, longest=None) -> tf.Tensor:
         seed: int32 or int64 [2].
         longest: int32 [max_documents], sentence starts that leave a second segment of at most so many tokens
             are preferred; without it, all are as likely.
+        by_place: Whether to take the sentence start nearest to a random place of the chunk.
 
     Example:
 
@@ -120,7 +126,7 @@ def split_chunks(row, seed, longest=None) -> tf.Tensor:
     lengths = row[features.CHUNK_LENGTHS]
     offsets = tf.range(tf.size(row[features.WORD_STARTS]))[tf.newaxis] - chunk_starts(row)[:, tf.newaxis]
     within = (offsets > 0) & (offsets < lengths[:, tf.newaxis])
-    scores = _split_scores(row, offsets, lengths, seed)
+    scores = _split_scores(row, offsets, lengths, seed, by_place)
     if longest is not None:
         preferred = is_sentence(row) & (lengths[:, tf.newaxis] - offsets <= longest[:, tf.newaxis])
         scores += tf.cast(preferred, tf.float32)
@@ -129,14 +135,18 @@ def split_chunks(row, seed, longest=None) -> tf.Tensor:
     return tf.where(lengths >= 2, best, lengths)
 
 
-def _split_scores(row, offsets, lengths, seed):
+def _split_scores(row, offsets, lengths, seed, by_place):
     """Returns float32 [max_documents, raw_length]: sentence starts in [2, 3), word starts in [1, 2)."""
-    random = tf.random.stateless_uniform(tf.shape(row[features.SENTENCE_STARTS]), seed, alg="philox")
-    from_middle = tf.abs(2 * offsets - lengths[:, tf.newaxis]) / tf.maximum(lengths, 1)[:, tf.newaxis]
+    tokens, chunks = tf.size(row[features.SENTENCE_STARTS]), tf.size(lengths)
+    random = tf.random.stateless_uniform([tokens + chunks], seed, alg="philox")
+    random, places = random[:tokens], random[tokens:, tf.newaxis]
+    whole = tf.cast(tf.maximum(lengths, 1)[:, tf.newaxis], tf.float32)
+    shares = tf.cast(offsets, tf.float32) / whole
     # Of two places as near to the middle either may be taken: the first of them would tell the order.
-    nearness = tf.cast(0.5 * (1.0 - from_middle), tf.float32) + 1e-4 * random
+    nearness = 0.5 * (1.0 - tf.abs(2.0 * shares - 1.0)) + 1e-4 * random
     starts_word = tf.cast(row[features.WORD_STARTS] > 0, tf.float32)
-    return tf.where(is_sentence(row), 2.0 + random, starts_word + nearness)
+    of_sentences = 1.0 - tf.abs(shares - places) if by_place else random
+    return tf.where(is_sentence(row), 2.0 + of_sentences, starts_word + nearness)
 
 
 def is_sentence(row) -> tf.Tensor:
