@@ -55,6 +55,8 @@ INSTALL_REQUIRES = [
     "sentencepiece>=0.2",
     # tf.summary needs it; TensorFlow 2.21 no longer installs it.
     "tensorboard>=2.16",
+    # TFX brings the version that fits it.
+    "tensorflow-metadata",
     "threadpoolctl>=3.1",
     "trafilatura>=2",
     "typer>=0.12",

@@ -63,6 +63,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from rich.console import Console
 
     from firth.cli.funnel import corpus_line, funnel_table
+    from firth.cli.summary import schema_lines
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
     report = json.loads((result.outputs["Curator"]["report"] / "corpus_report.json").read_text("utf-8"))
@@ -74,6 +75,8 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
         console.print(f"warning: {warning}", markup=False)
     console.print(f"documents: {result.outputs['Curator']['examples']}", markup=False)
     console.print(f"report: {result.run_dir / CORPUS_PAGE_FILE}", markup=False)
+    for line in schema_lines(result):
+        console.print(line, markup=False)
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     console.print("\nnext:")
     console.print(f"  firth report {shlex.quote(result.run_dir.name)}{place} --open", markup=False)

@@ -14,7 +14,7 @@ from firth.cli.runs_on_disk import REPORT_FILE
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from firth.pipelines.local import RunResult
+    from firth.pipelines.local import CurationResult, RunResult
     from firth.recipes import Recipe
 
 
@@ -37,12 +37,24 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     if result.served not in (None, result.pushed):
         console.print(f"still served: {result.served}, which an earlier run pushed")
     console.print(f"report: {result.run_dir / REPORT_FILE}")
+    for line in schema_lines(result):
+        console.print(line, markup=False)
     console.print("\nnext:")
     asked = ask_with(recipe) if result.pushed is not None else []
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
     if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
         console.print(f"  tensorboard --logdir {shlex.quote(str(curves))}", markup=False)
+
+
+def schema_lines(result: "CurationResult") -> list[str]:
+    """Returns where the schema of the sources' records is, if this run wrote it, and how to pin it."""
+    if result.new_schema is None:
+        return []
+    return [
+        f"schema: {result.new_schema}, which later runs here are checked against; to pin it in a recipe:",
+        f"  source_schema: {result.new_schema}",
+    ]
 
 
 def perplexity_line(metrics: dict[str, float]) -> str:

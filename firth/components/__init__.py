@@ -3,6 +3,7 @@
 from firth.lazy import lazy_names
 
 _HOMES = {
+    "AnomalyValidator": "anomaly_validator.component",
     "CorpusExampleGen": "corpus_example_gen.component",
     "CorpusPage": "artifacts",
     "CorpusReport": "artifacts",
@@ -12,7 +13,9 @@ _HOMES = {
     "MeasuredLimits": "artifacts",
     "ObjectiveRates": "artifacts",
     "ObjectiveValidator": "objective_validator.component",
+    "PinnedSchemaGen": "pinned_schema_gen.component",
     "QualityClassifier": "artifacts",
+    "RecordAnomalies": "artifacts",
     "Reporter": "reporter.component",
     "RunReport": "artifacts",
     "SequenceGen": "sequence_gen.component",

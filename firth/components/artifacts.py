@@ -12,6 +12,12 @@ class Tokenizer(Artifact):
     TYPE_NAME = "firth.Tokenizer"
 
 
+class RecordAnomalies(Artifact):
+    """`anomalies.json`: in what the records of the sources differ from their schema."""
+
+    TYPE_NAME = "firth.RecordAnomalies"
+
+
 class CorpusReport(Artifact):
     """`corpus_report.json`: what each cleaning step kept and dropped, by source."""
 

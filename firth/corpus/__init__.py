@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         CountMismatchError,
         EmptyCorpusError,
         SourceError,
+        SourceSchemaError,
     )
     from firth.corpus.limits import check_limits, measure_limits
     from firth.corpus.quality_model import QualityModel, load_quality_model
@@ -45,6 +46,7 @@ _HOMES = {
     "SPLITS": "split",
     "STEPS": "step_table",
     "SourceError": "errors",
+    "SourceSchemaError": "errors",
     "TRAIN": "split",
     "EVAL": "split",
     "WriteRecords": "records",
@@ -78,6 +80,7 @@ __all__ = [
     "QualityModel",
     "ReadSources",
     "SourceError",
+    "SourceSchemaError",
     "WriteRecords",
     "check_limits",
     "check_sources",

@@ -9,6 +9,10 @@ class SourceError(CorpusError):
     """A source that yields no document: no such file or package, or nothing readable in it."""
 
 
+class SourceSchemaError(CorpusError):
+    """The records of the sources differ from the schema that they are checked against."""
+
+
 class EmptyCorpusError(CorpusError):
     """Cleaning left nothing, or nothing for one of the splits."""
 

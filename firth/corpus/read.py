@@ -8,8 +8,11 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 
 from firth.corpus.document import Document
 from firth.corpus.errors import SourceError
+from firth.corpus.hashing import digest
 from firth.corpus.json_files import read_json, write_json
 from firth.corpus.pii import Pii
+from firth.corpus.record_files import write_file
+from firth.corpus.record_profiles import profile
 from firth.corpus.source_files import SourceFile
 from firth.corpus.sources import SOURCES, list_files
 from firth.corpus.tally import IN, KEPT, READ, REJECTED, Flow, Tally, merge_tallies
@@ -20,6 +23,7 @@ STEP = READ
 # Small files share an element, since Beam's cost is per element; a large one has its own.
 FILES_A_BATCH = 16
 BATCH_BYTES = 2**22
+PROFILES_A_FILE = 2**14
 REJECTED_FILE = "rejected.jsonl"
 COUNTS_FILE = "source_counts.json"
 
@@ -35,14 +39,22 @@ class ReadSources(beam.PTransform):
         sources: Of the recipe.
         side_folder: Where to write both.
         privacy: What is replaced in the excerpts of `rejected.jsonl`: all types, unless it is given.
+        profiles_folder: Where to write TFRecord files of each record's `profile`; none if empty.
 
     Raises:
         SourceError: on construction, if a pattern matches no file or a package is not installed.
     """
 
-    def __init__(self, sources: Sequence[AnySource], side_folder: str, privacy: PiiStep | None = None):
+    def __init__(
+        self,
+        sources: Sequence[AnySource],
+        side_folder: str,
+        privacy: PiiStep | None = None,
+        profiles_folder: str = "",
+    ):
         super().__init__()
         self._scrubber = Pii(privacy or PiiStep(kind="pii"))
+        self._profiles_folder = profiles_folder
         self._sources = tuple(sources)
         self._side_folder = side_folder
         self._batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
@@ -53,8 +65,11 @@ class ReadSources(beam.PTransform):
             pipeline
             | "Files" >> beam.Create(self._batches)
             | "Spread" >> beam.Reshuffle()
-            | "Read" >> beam.ParDo(read_files).with_outputs("rejections", "tally", main="documents")
+            | "Read"
+            >> beam.ParDo(read_files).with_outputs("rejections", "profiles", "tally", main="documents")
         )
+        if self._profiles_folder:
+            _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, self._profiles_folder)
         _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
             f"{self._side_folder}/{REJECTED_FILE}", shard_name_template=""
         )
@@ -81,8 +96,10 @@ class _ReadFiles(beam.DoFn):
         index, files = element
         source = self._sources[index]
         tally = Tally()
+        profiles = _Profiles(source.name)
         for file in files:
             for record in SOURCES[source.kind].read(source, file):
+                yield from profiles.add(file, profile(source, file.path, record))
                 words = record.words if isinstance(record, Document) else 0
                 tally.add(Flow(STEP, source.name, IN), record.size, words)
                 if isinstance(record, Document):
@@ -91,7 +108,38 @@ class _ReadFiles(beam.DoFn):
                 else:
                     tally.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
                     yield TaggedOutput("rejections", record.to_json(self._scrubber))
+        yield from profiles.rest()
         yield TaggedOutput("tally", tally)
+
+
+class _Profiles:
+    """Profiles on their way into files: an element holds many, since Beam's cost is per element."""
+
+    def __init__(self, source: str):
+        self._source = source
+        self._key: tuple[str, ...] = ()
+        self._profiles: list[bytes] = []
+        self._files = 0
+
+    def add(self, file: SourceFile, record: bytes) -> Iterator[TaggedOutput]:
+        """Takes in a profile; yields an element when it is full."""
+        # The first file of a batch names what is written of it: its content may be that of another.
+        self._key = self._key or (self._source, file.path)
+        self._profiles.append(record)
+        if len(self._profiles) == PROFILES_A_FILE:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[TaggedOutput]:
+        """Yields an element of what is left."""
+        if self._profiles:
+            name = digest(*self._key, str(self._files)).hex()
+            yield TaggedOutput("profiles", (name, self._profiles))
+            self._profiles, self._files = [], self._files + 1
+
+
+def _write_profiles(element: tuple[str, list[bytes]], folder: str) -> str:
+    name, profiles = element
+    return write_file(folder, name, profiles)
 
 
 def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:

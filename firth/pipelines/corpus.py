@@ -1,33 +1,45 @@
 """What all pipelines begin with: from a recipe's sources to a cleaned corpus that keeps its limits."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 
 from tfx import v1 as tfx
 from tfx.dsl.components.base.base_node import BaseNode
+from tfx.dsl.io import fileio
 from tfx.orchestration import metadata
 
-from firth.components import CorpusExampleGen, CorpusReporter, CorpusValidator, Curator
-from firth.corpus import fingerprint
+from firth.components import (
+    AnomalyValidator,
+    CorpusExampleGen,
+    CorpusReporter,
+    CorpusValidator,
+    Curator,
+    PinnedSchemaGen,
+)
+from firth.corpus import SourceError, fingerprint
 from firth.corpus.excerpts import privacy_of
 from firth.recipes import Recipe
 
 IN_PROCESS_BEAM = ("--direct_running_mode=in_memory", "--direct_num_workers=1")
 
 
-def corpus_components(recipe: Recipe) -> dict[str, BaseNode]:
+def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[str, BaseNode]:
     """Returns the components from files to a validated corpus, by what they are.
+
+    Args:
+        recipe: What to build.
+        source_schema: Path of the schema that the records must match; the recipe's if not given. Without
+            any they are compared with the schema that is inferred from themselves.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
     """
     example_gen = CorpusExampleGen(recipe.sources, fingerprint(recipe.sources), privacy_of(recipe.cleaning))
     examples = example_gen.outputs["examples"]
-    statistics = tfx.components.StatisticsGen(examples=examples)
-    schema = tfx.components.SchemaGen(statistics=statistics.outputs["statistics"])
-    validator = tfx.components.ExampleValidator(
-        statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
-    )
     curator = Curator(examples=examples, cleaning=recipe.cleaning)
+    checks = _record_checks(example_gen, source_schema or recipe.source_schema)
+    # It reads nothing of the validator's, and is not started if that one fails.
+    curator.add_upstream_node(checks["anomaly_validator"])
     report = curator.outputs["report"]
     reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
     limits = CorpusValidator(report=report, limits=recipe.cleaning.limits)
@@ -35,13 +47,37 @@ def corpus_components(recipe: Recipe) -> dict[str, BaseNode]:
     limits.add_upstream_node(reporter)
     return {
         "example_gen": example_gen,
-        "statistics": statistics,
-        "schema": schema,
-        "validator": validator,
+        **checks,
         "curator": curator,
         "corpus_reporter": reporter,
         "corpus_validator": limits,
     }
+
+
+def _record_checks(example_gen: CorpusExampleGen, pinned: str | None) -> dict[str, BaseNode]:
+    """Returns the components that compare the records of the sources with a schema."""
+    statistics = tfx.components.StatisticsGen(examples=example_gen.outputs["records"])
+    inferred = tfx.components.SchemaGen(
+        statistics=statistics.outputs["statistics"], infer_feature_shape=False
+    )
+    nodes: dict[str, BaseNode] = {"statistics": statistics, "schema": inferred}
+    if pinned:
+        nodes["pinned_schema"] = PinnedSchemaGen(schema_file=pinned, digest=_digest(pinned))
+    schema = nodes.get("pinned_schema", inferred).outputs["schema"]
+    validator = tfx.components.ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema)
+    gate = AnomalyValidator(
+        anomalies=validator.outputs["anomalies"],
+        inferred=inferred.outputs["schema"],
+        schema_file=pinned or "",
+    )
+    return {**nodes, "validator": validator, "anomaly_validator": gate}
+
+
+def _digest(path: str) -> str:
+    if not fileio.exists(path):
+        raise SourceError(f"source_schema: there is no file {path}")
+    with fileio.open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def assemble(

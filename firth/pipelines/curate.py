@@ -1,6 +1,6 @@
 """The corpus part of the pre-training pipeline alone: from sources to cleaned documents and a page on them.
 
-CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator
+CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyValidator
                  -> Curator -> CorpusReporter -> CorpusValidator
 """
 
@@ -19,6 +19,7 @@ def create_pipeline(
     metadata_path: str | None = None,
     beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
     enable_cache: bool = True,
+    source_schema: str | None = None,
 ) -> tfx.dsl.Pipeline:
     """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
 
@@ -31,9 +32,10 @@ def create_pipeline(
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
         beam_pipeline_args: Given to every component that runs on Beam.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+        source_schema: The schema that the sources' records must match; the recipe's if not given.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
     """
-    components = corpus_components(recipe).values()
+    components = corpus_components(recipe, source_schema).values()
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)

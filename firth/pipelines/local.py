@@ -24,6 +24,7 @@ from firth.pipelines.results import (
 )
 from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain, full_disk
 from firth.pipelines.run_folder import changed_keys, remember_recipe, require_same_origin, run_folder
+from firth.pipelines.source_schema import schema_of
 from firth.pipelines.termination import ending_with_children
 from firth.recipes import Recipe
 
@@ -187,7 +188,7 @@ def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_a
 
     return create_pipeline(
         recipe,
-        **_places(run_dir),
+        **_places(recipe, run_dir),
         serving_dir=str(run_dir / "serving"),
         checkpoint_root=str(run_dir / "checkpoints"),
         run_dir=str(run_dir),
@@ -198,11 +199,15 @@ def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_a
 def _create_curation_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]):
     from firth.pipelines.curate import create_pipeline
 
-    return create_pipeline(recipe, **_places(run_dir), **_beam(beam_pipeline_args))
+    return create_pipeline(recipe, **_places(recipe, run_dir), **_beam(beam_pipeline_args))
 
 
-def _places(run_dir: pathlib.Path) -> dict[str, Any]:
-    return {"pipeline_root": str(run_dir / PIPELINE_FOLDER), "metadata_path": str(run_dir / METADATA_FILE)}
+def _places(recipe: Recipe, run_dir: pathlib.Path) -> dict[str, Any]:
+    return {
+        "pipeline_root": str(run_dir / PIPELINE_FOLDER),
+        "metadata_path": str(run_dir / METADATA_FILE),
+        "source_schema": recipe.source_schema or schema_of(run_dir),
+    }
 
 
 def _beam(beam_pipeline_args: Sequence[str]) -> dict[str, Any]:

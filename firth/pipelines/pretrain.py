@@ -1,6 +1,6 @@
 """The pre-training pipeline: from raw text to a served model.
 
-CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator
+CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyValidator
                  -> Curator -> CorpusReporter -> CorpusValidator
                  -> TokenizerGen -> SequenceGen -> ObjectiveValidator -> Trainer -> Evaluator
                  -> ServingValidator -> Pusher -> Reporter
@@ -39,6 +39,7 @@ def create_pipeline(
     metadata_path: str | None = None,
     beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
     enable_cache: bool = True,
+    source_schema: str | None = None,
     baseline_strategy: type[ResolverStrategy] | None = None,
 ) -> tfx.dsl.Pipeline:
     """Returns the TFX pipeline that a recipe describes.
@@ -55,6 +56,7 @@ def create_pipeline(
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
         beam_pipeline_args: Given to every component that runs on Beam.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+        source_schema: The schema that the sources' records must match; the recipe's if not given.
         baseline_strategy: Which blessed model the new one is compared with. If not given:
             `LatestComparableModelStrategy` with a `metadata_path`, since a local runner knows any strategy;
             otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Kubeflow and Vertex know.
@@ -62,7 +64,7 @@ def create_pipeline(
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
     """
-    corpus = _corpus(recipe)
+    corpus = _corpus(recipe, source_schema)
     checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
     strategy = baseline_strategy or (LatestComparableModelStrategy if metadata_path else BLESSED_BY_TFX)
     model = _model(recipe, corpus["sequences"], checkpoint_root, strategy)
@@ -85,9 +87,9 @@ def create_pipeline(
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
-def _corpus(recipe: Recipe) -> dict:
+def _corpus(recipe: Recipe, source_schema: str | None) -> dict:
     """From files to packed rows."""
-    corpus = corpus_components(recipe)
+    corpus = corpus_components(recipe, source_schema)
     documents = corpus["curator"].outputs["examples"]
     tokenizer = TokenizerGen(
         examples=documents, tokenizer=recipe.tokenizer, normalization=recipe.cleaning.text_steps
@@ -162,7 +164,9 @@ def _baseline(trainer: tfx.components.Trainer, strategy: type[ResolverStrategy])
 def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
     cleaning = recipe.cleaning.without_limits()
-    return recipe.model_copy(update={"description": "", "evaluation": Evaluation(), "cleaning": cleaning})
+    return recipe.model_copy(
+        update={"description": "", "source_schema": None, "evaluation": Evaluation(), "cleaning": cleaning}
+    )
 
 
 def _push(model: dict, serving_dir: str) -> tfx.components.Pusher:

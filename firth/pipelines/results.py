@@ -9,6 +9,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from firth.pipelines.judgement import newest_version, reasons_against
+from firth.pipelines.source_schema import propose_schema
 
 if TYPE_CHECKING:
     from firth.pipelines.lineage import Outputs
@@ -40,12 +41,14 @@ class CurationResult:
         components: In the order in which they ended.
         outputs: The folder of each component's outputs, cached ones included.
         log_path: The run's log.
+        new_schema: The schema of the sources' records, if this run wrote it; None if the folder had one.
     """
 
     run_dir: pathlib.Path
     components: tuple[ComponentResult, ...]
     outputs: "Outputs"
     log_path: pathlib.Path
+    new_schema: pathlib.Path | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +76,7 @@ def collect_curation(
     """Returns what the newest run in a folder made; its page stands in the folder afterwards."""
     outputs = outputs_of(run_dir)
     copy_pages(run_dir, outputs)
-    return CurationResult(run_dir, ended, outputs, log_path)
+    return CurationResult(run_dir, ended, outputs, log_path, propose_schema(run_dir, outputs))
 
 
 def collect_run(
@@ -90,6 +93,7 @@ def collect_run(
         components=ended,
         outputs=outputs,
         log_path=log_path,
+        new_schema=propose_schema(run_dir, outputs),
         blessed=_is_blessed(outputs),
         reasons=reasons_against(outputs),
         pushed=pushed if pushed is not None and pushed.exists() else None,

@@ -22,6 +22,10 @@ from firth.recipes.training import Training
 class Recipe(Config):
     """A whole run: sources, cleaning, tokenizer, mixture, sequences, objective, model, training, and so on.
 
+    Attributes:
+        source_schema: Path of a pinned schema, which the records of the sources must match. Without one, a
+            run is checked against the schema that an earlier run left in its folder.
+
     Raises:
         pydantic.ValidationError: for combinations that cannot work, such as rows longer than the model's
             positions.
@@ -31,6 +35,7 @@ class Recipe(Config):
     description: str = ""
     seed: Annotated[int, pydantic.Field(ge=0, lt=2**31)] = 42
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
+    source_schema: str | None = None
     cleaning: Cleaning = Cleaning()
     tokenizer: AnyTokenizer = WordPieceTokenizer()
     mixture: AnyMixture = AsIs()

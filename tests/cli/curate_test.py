@@ -23,6 +23,7 @@ def runner(monkeypatch, tmp_path):
             components=(),
             outputs={"Curator": {"report": folder, "examples": pathlib.Path("pipeline/Curator/examples/7")}},
             log_path=tmp_path / "x.log",
+            new_schema=tmp_path / "firth-runs" / "demo" / "schema.pbtxt",
         )
 
         def __call__(self, recipe, **options):
@@ -53,6 +54,7 @@ def test_the_funnel_and_where_things_are(firth, runner, monkeypatch):
     assert "documents: pipeline/Curator/examples/7" in lines
     assert f"report: {runner.result.run_dir}/corpus_report.html" in lines
     assert "firth report demo --open" in lines
+    assert f"source_schema: {runner.result.new_schema}" in lines
 
 
 def test_a_recipe_of_sources_and_cleaning_is_enough(firth, runner, tmp_path):

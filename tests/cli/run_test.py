@@ -27,6 +27,7 @@ def runner(monkeypatch, tmp_path):
             evaluation={"overall": METRICS},
             outputs={},
             log_path=tmp_path / "x.log",
+            new_schema=None,
         )
 
         def __call__(self, recipe, **options):
@@ -89,6 +90,12 @@ def test_the_model_of_an_earlier_run_is_not_called_pushed(firth, runner):
     lines = firth("run", "demo").output.splitlines()
     assert "pushed: nothing" in lines
     assert "still served: firth-runs/demo/serving/1, which an earlier run pushed" in lines
+
+
+def test_the_first_run_says_what_to_pin(firth, runner):
+    with_result(runner, new_schema=pathlib.Path("firth-runs/demo/schema.pbtxt"))
+    lines = firth("run", "demo").output.splitlines()
+    assert "  source_schema: firth-runs/demo/schema.pbtxt" in lines
 
 
 def test_a_run_without_thresholds_does_not_claim_to_have_kept_them(firth, runner):

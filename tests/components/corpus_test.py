@@ -2,11 +2,13 @@
 
 import json
 import os
+import pathlib
 import random
+import shutil
+from collections import Counter
 
 import pytest
 import tensorflow as tf
-import tensorflow_data_validation as tfdv
 from tfx.dsl.components.base.base_beam_executor import BaseBeamExecutor
 from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
@@ -86,7 +88,8 @@ def sources(tmp_path_factory):
 def artifacts(tmp_path_factory, sources):
     """The artifacts of the four components, run one after another."""
     folder = tmp_path_factory.mktemp("artifacts")
-    made = {"raw": run(example_gen(sources), {}, folder / "raw")["examples"]}
+    made = run(example_gen(sources), {}, folder / "raw")
+    made["raw"] = made.pop("examples")
     made["curated"], made["report"] = run(curator(), {"documents": made["raw"]}, folder / "curated").values()
     made |= run(tokenizer_gen(), {"examples": made["curated"]}, folder / "tokenizer")
     inputs = {"documents": made["curated"], "tokenizer": made["tokenizer"]}
@@ -105,18 +108,34 @@ def test_example_gen_writes_documents_and_what_it_rejected(artifacts):
         assert [json.loads(line)["reason"] for line in file] == ["malformed_json"]
 
 
-def test_statistics_of_the_documents_have_no_anomalies(artifacts):
-    statistics = tfdv.generate_statistics_from_tfrecord(f"{artifacts['raw'].uri}/Split-corpus/*")
-    schema = tfdv.infer_schema(statistics)
-    assert {feature.name for feature in schema.feature} == {"id", "text", "source", "licence", "uri"}
-    assert not tfdv.validate_statistics(statistics, schema).anomaly_info
+def test_example_gen_profiles_every_record(artifacts):
+    records = artifacts["records"]
+    assert artifact_utils.decode_split_names(records.split_names) == ["corpus"]
+    profiles = [tf.train.Example.FromString(each) for each in read_records(f"{records.uri}/Split-corpus/*")]
+    found = Counter(
+        (name, value)
+        for each in profiles
+        for name, feature in each.features.feature.items()
+        for value in feature.bytes_list.value
+    )
+    assert found == {
+        ("text/outcome", b"document"): 60,
+        ("jsonl/outcome", b"document"): 1,
+        ("jsonl/outcome", b"malformed_json"): 1,
+    }
+    words = sum(sum(each.features.feature["text/words"].int64_list.value) for each in profiles)
+    documents = map(Document.from_example, read_records(f"{artifacts['raw'].uri}/Split-corpus/*"))
+    assert words == sum(each.words for each in documents if each.source == "text")
 
 
 def test_example_gen_names_a_source_without_documents(tmp_path):
     (tmp_path / "a.jsonl").write_text("{}\n")
     source = JsonlSource(kind="jsonl", name="web", paths=(f"{tmp_path}/*.jsonl",))
-    with pytest.raises(SourceError, match=r"'web'.*1 records rejected \(missing_text_key: 1\)"):
+    with pytest.raises(SourceError, match=r"'web'.*1 records rejected \(missing_text_key: 1\)") as caught:
         run(example_gen([source]), {}, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out")  # As TFX does when a component fails.
+    listed = pathlib.Path(str(caught.value).split("they are listed in ")[1])
+    assert [json.loads(line)["reason"] for line in listed.read_text().splitlines()] == ["missing_text_key"]
 
 
 def test_changed_files_change_the_execution_properties(tmp_path):
@@ -158,8 +177,10 @@ def test_curator_keeps_the_classifiers_that_it_trains(tmp_path, artifacts):
 
 def test_curator_fails_where_nothing_is_left(tmp_path, artifacts):
     cleaning = Cleaning(steps=(LengthStep(kind="length", min_words=1000),))
-    with pytest.raises(EmptyCorpusError, match="length dropped 60 of source 'text'"):
-        run(curator(cleaning), {"documents": artifacts["raw"]}, tmp_path)
+    with pytest.raises(EmptyCorpusError, match="length dropped 60 of source 'text'") as caught:
+        run(curator(cleaning), {"documents": artifacts["raw"]}, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out")  # As TFX does when a component fails.
+    assert json.loads(pathlib.Path(str(caught.value).split("Kept: ")[1]).read_text())["funnel"]
 
 
 def test_tokenizer_gen_stamps_the_digest(artifacts):

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -70,9 +72,12 @@ def test_a_wrong_objective_fails_with_each_broken_rate_and_leaves_the_report(exa
             super().__init__(config.model_copy(update=changed), sequences, tokenizer)
 
     monkeypatch.setitem(OBJECTIVES, "masked_lm", AlwaysMasks)
-    with pytest.raises(ObjectiveRatesError, match=r"masked_lm .* masked is 1, .*kept is 0.*random_next is 1"):
-        run(examples, tmp_path, MaskedLM(max_predictions=5))
-    report = json.loads((tmp_path / "objective_rates.json").read_text())
+    with pytest.raises(
+        ObjectiveRatesError, match=r"masked_lm .* masked is 1, .*kept is 0.*random_next is 1"
+    ) as caught:
+        run(examples, tmp_path / "out", MaskedLM(max_predictions=5))
+    shutil.rmtree(tmp_path / "out")  # As TFX does when a component fails.
+    report = json.loads(pathlib.Path(str(caught.value).split("Kept: ")[1]).read_text())
     assert report["ok"] is False
     broken = {rate["name"] for rate in report["rates"] if not rate["ok"]}
     assert broken == {"masked", "random", "kept", "random_next"}

@@ -90,5 +90,5 @@ def test_the_options_reach_the_compiled_tfx_pipeline(runner, folder):
     assert recipe.cleaning == Cleaning()
     pipeline = create_pipeline(recipe, str(folder / "p"), beam_pipeline_args=OPTIONS[runner])
     compiled = Compiler().compile(pipeline)
-    assert len(compiled.nodes) == 7
+    assert len(compiled.nodes) == 8
     assert all(option.encode() in compiled.SerializeToString() for option in OPTIONS[runner])

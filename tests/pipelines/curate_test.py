@@ -1,5 +1,6 @@
 """The corpus part alone, on text made here: what it keeps and writes, its cache, and how it is stopped."""
 
+import gzip
 import json
 import pathlib
 
@@ -56,6 +57,41 @@ def test_documents_report_and_page(first, folder):
     page = (first.run_dir / "corpus_report.html").read_text()
     assert "23 in = 20 kept + 3 dropped + 0 rejected" in page and "Damn this white whale" in page
     assert not (first.run_dir / "run.json").exists() and not (first.run_dir / "report.html").exists()
+
+
+def test_no_text_stands_in_metadata(first):
+    """Not in statistics, schema and anomalies either: documents are in the artifacts of documents alone."""
+    documents = {first.outputs[name]["examples"] for name in ("CorpusExampleGen", "Curator")}
+    others = [
+        path
+        for path in first.run_dir.rglob("*")
+        if path.is_file() and not documents.intersection(path.parents) and path.suffix != ".html"
+    ]
+    assert len(others) > 10
+    for path in others:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        assert b"rose from the sea" not in content, path
+
+
+def test_a_source_that_changed_stops_before_the_cleaning(first, folder, tmp_path):
+    schema = first.run_dir / "schema.pbtxt"
+    assert first.new_schema == schema and "min_domain_mass: 0.99" in schema.read_text()
+    (folder / "b.txt").write_bytes(b"\xff\xfe")
+    try:
+        with pytest.raises(local.RunFailedError, match=r"plays/outcome: Unexpected .*invalid_utf8") as caught:
+            local.curate(recipe(folder), folder / "runs")
+        assert caught.value.component == "AnomalyValidator"
+        assert f"the schema {schema}" in str(caught.value)
+        pinned = tmp_path / "pinned.pbtxt"
+        pinned.write_text(schema.read_text().replace("0.99", "0.5"))
+        passed = local.curate(recipe(folder, f"source_schema={pinned}"), folder / "runs")
+        assert passed.new_schema is None and {"Curator", "PinnedSchemaGen"} <= ran(passed)
+        pinned.write_text(schema.read_text())
+        with pytest.raises(local.RunFailedError, match="plays/outcome"):
+            local.curate(recipe(folder, f"source_schema={pinned}"), folder / "runs")
+    finally:
+        (folder / "b.txt").unlink()
 
 
 def test_a_broken_limit_stops_it_with_the_page_written_and_nothing_cleaned_again(first, folder):

@@ -28,7 +28,10 @@ class CorpusExampleGenSpec(ComponentSpec):
         standard_component_specs.OUTPUT_FILE_FORMAT_KEY: ExecutionParameter(type=int),
     }
     INPUTS: dict = {}  # noqa: RUF012
-    OUTPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
+    OUTPUTS = {  # noqa: RUF012
+        "examples": ChannelParameter(type=standard_artifacts.Examples),
+        "records": ChannelParameter(type=standard_artifacts.Examples),
+    }
 
 
 class CorpusExampleGen(base_beam_component.BaseBeamComponent):
@@ -45,6 +48,8 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
     Outputs:
         examples: The documents. Beside the split stand `rejected.jsonl`, the records that could not be read,
             and `source_counts.json`.
+        records: What each record is (see `firth.corpus.record_profiles`), read or rejected, without its
+            text. Statistics are taken of these.
 
     Raises:
         firth.corpus.SourceError: without a fingerprint, if a pattern matches no file or a package is not
@@ -70,5 +75,6 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
             output_data_format=example_gen_pb2.FORMAT_TF_EXAMPLE,
             output_file_format=example_gen_pb2.FORMAT_TFRECORDS_GZIP,
             examples=types.Channel(type=standard_artifacts.Examples),
+            records=types.Channel(type=standard_artifacts.Examples),
         )
         super().__init__(spec=spec)

@@ -2,15 +2,20 @@
 
 import apache_beam as beam
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
+from tfx.components.util import examples_utils
+from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 
-from firth.corpus import ReadSources, WriteRecords, check_sources
+from firth.components.kept_files import keep_files
+from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources
+from firth.corpus.read import COUNTS_FILE, REJECTED_FILE
 from firth.recipes.privacy import PiiStep
 from firth.recipes.sources_json import sources_from_json
 
 SPLIT = "corpus"
 _FOLDER = "artifact_folder"
 _EXAMPLES = "examples"
+_PROFILES = "profiles_folder"
 
 
 class Executor(BaseExampleGenExecutor):
@@ -28,24 +33,36 @@ class Executor(BaseExampleGenExecutor):
         return {}
 
     def Do(self, input_dict, output_dict, exec_properties) -> None:
-        """Writes the documents, the rejected records and the counts.
+        """Writes the documents, the rejected records, the counts and the records' profiles.
 
         Args:
             input_dict: Empty.
-            output_dict: `examples`.
+            output_dict: `examples` and `records`.
             exec_properties: `sources` and `privacy` as JSON, and those of TFX's ExampleGen executors.
 
         Raises:
             firth.corpus.SourceError: if a source has no document.
         """
         folder = artifact_utils.get_single_uri(output_dict["examples"])
-        super().Do(
-            input_dict, output_dict, {**exec_properties, _FOLDER: folder, _EXAMPLES: output_dict["examples"]}
-        )
-        check_sources(folder)
+        records = artifact_utils.get_single_instance(output_dict["records"])
+        records.split_names = artifact_utils.encode_split_names([SPLIT])
+        examples_utils.set_payload_format(records, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        places = {
+            _FOLDER: folder,
+            _EXAMPLES: output_dict["examples"],
+            _PROFILES: artifact_utils.get_split_uri([records], SPLIT),
+        }
+        super().Do(input_dict, output_dict, {**exec_properties, **places})
+        try:
+            check_sources(folder)
+        except SourceError:
+            # The same error, naming the copies.
+            check_sources(keep_files(folder, REJECTED_FILE, COUNTS_FILE))
+            raise
 
 
 def _read_sources(exec_properties: dict, split_pattern: str) -> beam.PTransform:
     del split_pattern  # What to read stands in the sources.
     sources = sources_from_json(exec_properties["sources"])
-    return ReadSources(sources, exec_properties[_FOLDER], PiiStep.from_json(exec_properties["privacy"]))
+    privacy = PiiStep.from_json(exec_properties["privacy"])
+    return ReadSources(sources, exec_properties[_FOLDER], privacy, exec_properties[_PROFILES])

@@ -9,7 +9,8 @@ from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
-from firth.corpus import check_limits, measure_limits
+from firth.components.kept_files import keep_files
+from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation import REPORT_FILE
 from firth.corpus.json_files import read_json
 from firth.recipes.limits import CorpusLimits
@@ -43,7 +44,11 @@ class Executor(base_executor.BaseExecutor):
         _write(folder, WARNINGS_FILE, warnings)
         for warning in warnings:
             logging.warning(warning)
-        check_limits(measured, report_path)
+        try:
+            check_limits(measured, report_path)
+        except CorpusLimitsError:
+            keep_files(folder, MEASURED_FILE, WARNINGS_FILE)
+            raise
 
 
 def _write(folder: str, name: str, value: Any) -> None:

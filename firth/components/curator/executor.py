@@ -10,7 +10,9 @@ from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
-from firth.corpus import SPLITS, curate
+from firth.components.kept_files import keeping
+from firth.corpus import SPLITS, CorpusError, curate
+from firth.corpus.curation import REPORT_FILE
 from firth.corpus.json_files import read_json
 from firth.corpus.quality_model import MODEL_FILE
 from firth.recipes.cleaning import Cleaning
@@ -36,14 +38,16 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         (split,) = artifact_utils.decode_split_names(documents.split_names)
         examples.split_names = artifact_utils.encode_split_names(list(SPLITS))
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
-        curate(
-            self._make_beam_pipeline,
-            corpus_folder=documents.uri,
-            corpus_pattern=io_utils.all_files_pattern(artifact_utils.get_split_uri([documents], split)),
-            cleaning=Cleaning.from_json(exec_properties["cleaning"]),
-            split_folders={name: artifact_utils.get_split_uri([examples], name) for name in SPLITS},
-            report_folder=artifact_utils.get_single_uri(output_dict["report"]),
-        )
+        report = artifact_utils.get_single_uri(output_dict["report"])
+        with keeping(report, REPORT_FILE, errors=CorpusError):
+            curate(
+                self._make_beam_pipeline,
+                corpus_folder=documents.uri,
+                corpus_pattern=io_utils.all_files_pattern(artifact_utils.get_split_uri([documents], split)),
+                cleaning=Cleaning.from_json(exec_properties["cleaning"]),
+                split_folders={name: artifact_utils.get_split_uri([examples], name) for name in SPLITS},
+                report_folder=report,
+            )
         for classifiers in output_dict.get("classifiers", []):
             _move_classifiers(artifact_utils.get_single_uri(output_dict["report"]), classifiers)
 

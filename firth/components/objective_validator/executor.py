@@ -7,10 +7,11 @@ from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
+from firth.components.kept_files import keeping
 from firth.recipes.objective import objective_from_json
 from firth.recipes.tokenizer import Sequences
 from firth.tokenizers import load_tokenizer
-from firth.training.objective_rates import check_report, measure_objective
+from firth.training.objective_rates import ObjectiveRatesError, check_report, measure_objective
 
 RATES_FILE = "objective_rates.json"
 TRAIN_SPLIT = "train"
@@ -43,6 +44,7 @@ class Executor(base_executor.BaseExecutor):
             exec_properties["seed"],
             exec_properties["rows"],
         )
-        path = os.path.join(artifact_utils.get_single_uri(output_dict["rates"]), RATES_FILE)
-        io_utils.write_string_file(path, json.dumps(report, indent=2))
-        check_report(report)
+        folder = artifact_utils.get_single_uri(output_dict["rates"])
+        io_utils.write_string_file(os.path.join(folder, RATES_FILE), json.dumps(report, indent=2))
+        with keeping(folder, RATES_FILE, errors=ObjectiveRatesError):
+            check_report(report)

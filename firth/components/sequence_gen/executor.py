@@ -9,7 +9,9 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
-from firth.corpus import make_sequences
+from firth.components.kept_files import keeping
+from firth.corpus import CorpusError, make_sequences
+from firth.corpus.sequences import COUNTS_FILE, MIXTURE_FILE
 from firth.corpus.split import TRAIN
 from firth.recipes.mixture import mixture_from_json
 from firth.recipes.stages import rows_folder
@@ -45,7 +47,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         io_utils.copy_dir(tokenizer.uri, folder)
         load_tokenizer(folder, expected_digest=digest)
         examples.split_names = documents.split_names
-        self._make_rows(documents, examples, folder, exec_properties)
+        with keeping(examples.uri, MIXTURE_FILE, COUNTS_FILE, errors=CorpusError):
+            self._make_rows(documents, examples, folder, exec_properties)
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", digest)
 

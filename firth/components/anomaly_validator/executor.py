@@ -1,0 +1,61 @@
+"""The work of AnomalyValidator: reads what ExampleValidator found, writes it down, and fails if need be."""
+
+import json
+import os
+
+from tensorflow_metadata.proto.v0 import anomalies_pb2
+from tfx.dsl.components.base import base_executor
+from tfx.dsl.io import fileio
+from tfx.types import artifact_utils
+from tfx.types.artifact import Artifact
+from tfx.utils import io_utils
+
+from firth.components.kept_files import keep_files
+from firth.corpus import SourceSchemaError
+
+FOUND_FILE = "anomalies.json"
+
+
+class Executor(base_executor.BaseExecutor):
+    """Validates the anomalies of one ExampleValidator."""
+
+    def Do(self, input_dict, output_dict, exec_properties) -> None:
+        """Writes `anomalies.json`.
+
+        Args:
+            input_dict: `anomalies` and `inferred`.
+            output_dict: `found`.
+            exec_properties: `schema_file`.
+
+        Raises:
+            firth.corpus.SourceSchemaError: naming each anomaly.
+        """
+        self._log_startup(input_dict, output_dict, exec_properties)
+        found = _anomalies(artifact_utils.get_single_instance(input_dict["anomalies"]))
+        folder = artifact_utils.get_single_uri(output_dict["found"])
+        io_utils.write_string_file(os.path.join(folder, FOUND_FILE), json.dumps(found, indent=2))
+        if not found:
+            return
+        keep_files(folder, FOUND_FILE)
+        named = "; ".join(f"{each['feature']}: {each['anomaly']} ({each['description']})" for each in found)
+        inferred = io_utils.get_only_uri_in_dir(artifact_utils.get_single_uri(input_dict["inferred"]))
+        raise SourceSchemaError(
+            f"the records of the sources differ from the schema {exec_properties['schema_file']}: {named}. "
+            f"If they are right, edit that schema; the one that they have now is {inferred}"
+        )
+
+
+def _anomalies(artifact: Artifact) -> list[dict[str, str]]:
+    found = []
+    for split in artifact_utils.decode_split_names(artifact.split_names):
+        path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
+        with fileio.open(path, "rb") as file:
+            anomalies = anomalies_pb2.Anomalies.FromString(file.read())
+        named = dict(sorted(anomalies.anomaly_info.items()))
+        if anomalies.HasField("dataset_anomaly_info"):
+            named["all records"] = anomalies.dataset_anomaly_info
+        found += [
+            {"feature": name, "anomaly": info.short_description, "description": info.description.rstrip(". ")}
+            for name, info in named.items()
+        ]
+    return found

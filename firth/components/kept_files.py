@@ -1,0 +1,57 @@
+"""Files that say why a component failed, put where TFX does not remove them."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from tfx.dsl.io import fileio
+
+FOLDER = "failed"
+
+
+def keep_files(folder: str, *names: str) -> str:
+    """Copies files of an output, which TFX removes when its component fails, and returns their new folder.
+
+    Args:
+        folder: Of the output's artifact, `<component>/<output>/<id>`. The files go to
+            `<component>/failed/<output>/<id>`.
+        names: Of files in it; those that are not there are left out.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     os.makedirs(f"{root}/Curator/report/7")
+    ...     open(f"{root}/Curator/report/7/a.json", "w").close()
+    ...     kept = keep_files(f"{root}/Curator/report/7", "a.json", "b.json")
+    ...     kept.removeprefix(root), os.listdir(kept)
+    ('/Curator/failed/report/7', ['a.json'])
+    """
+    output, number = os.path.split(folder.rstrip("/"))
+    component, name = os.path.split(output)
+    kept = os.path.join(component, FOLDER, name, number)
+    fileio.makedirs(kept)
+    for file in names:
+        if fileio.exists(os.path.join(folder, file)):
+            fileio.copy(os.path.join(folder, file), os.path.join(kept, file), overwrite=True)
+    return kept
+
+
+@contextlib.contextmanager
+def keeping(folder: str, *names: str, errors: type[Exception]) -> Iterator[None]:
+    """Keeps files of an output if the block fails, and adds to the error where they are.
+
+    Args:
+        folder: Of the output's artifact.
+        names: Of files in it; those that are not there are left out.
+        errors: The error to add to, made of a message alone.
+    """
+    try:
+        yield
+    except Exception as error:
+        kept = keep_files(folder, *names)
+        found = [path for name in names if fileio.exists(path := os.path.join(kept, name))]
+        if not found or not isinstance(error, errors):
+            raise
+        message = str(error).split(" [while running")[0]
+        raise type(error)(f"{message}. Kept: {', '.join(found)}") from error
