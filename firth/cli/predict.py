@@ -118,8 +118,10 @@ def _ask(
 def _answers(
     directory: pathlib.Path, task: Task, texts: Sequence[str], targets: Sequence[str] | None
 ) -> list[dict[str, Any]]:
-    from firth.serving import Client
+    from firth.serving.lean_import import without_optional_packages
 
+    with without_optional_packages():
+        from firth.serving import Client
     client = Client(directory)
     if task is Task.EMBED:
         return [{"embedding": [float(value) for value in vector]} for vector in client.embed(texts)]

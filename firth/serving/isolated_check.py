@@ -13,10 +13,14 @@ import os
 import sys
 import time
 
-import numpy as np
-import tensorflow as tf
-from tensorflow.core.protobuf import saved_model_pb2
-from tensorflow.python.framework import op_def_registry
+# As `lean_import` does: TensorFlow goes on without these, and loads them if they are there.
+for optional in ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn"):
+    sys.modules[optional] = None  # type: ignore[assignment]
+
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+from tensorflow.core.protobuf import saved_model_pb2  # noqa: E402
+from tensorflow.python.framework import op_def_registry  # noqa: E402
 
 
 def graph_ops(directory):

@@ -36,6 +36,21 @@ def test_recipes_are_checked_and_counted_without_tensorflow(arguments):
     assert set(loaded_by(*arguments)) <= {"numpy", "firth.recipes"}
 
 
+def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
+    from tests.analysis.stub_model import save_stub_model
+
+    save_stub_model(tmp_path)
+    program = (
+        "import sys; from firth.cli.main import app\n"
+        "try: app(['predict', sys.argv[1], 'embed', 'four'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'tensorflow', 'tfx', 'apache_beam', 'matplotlib', 'pandas', 'sklearn'}\n"
+        "print(*sorted(heavy & sys.modules.keys()))"
+    )
+    process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
+    assert process.stdout.splitlines()[-1] == "tensorflow", process.stderr[-2000:]
+
+
 def test_a_pattern_without_files_is_refused_before_tfx_is_loaded(tmp_path):
     program = (
         "import sys; from firth.cli.main import app\n"
