@@ -14,13 +14,14 @@ import sys
 import time
 
 # As `lean_import` does: TensorFlow goes on without these, and loads them if they are there.
-for optional in ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn"):
-    sys.modules[optional] = None  # type: ignore[assignment]
+if __name__ == "__main__":
+    for optional in ("IPython", "googleapiclient", "matplotlib", "pandas", "sklearn"):
+        sys.modules[optional] = None  # type: ignore[assignment]
 
-import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
-from tensorflow.core.protobuf import saved_model_pb2  # noqa: E402
-from tensorflow.python.framework import op_def_registry  # noqa: E402
+import numpy as np
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+from tensorflow.python.framework import op_def_registry
 
 
 def graph_ops(directory):
