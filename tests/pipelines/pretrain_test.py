@@ -28,6 +28,9 @@ OVERRIDES = (
 )
 
 
+SCHEMA_CHECKS = ("PinnedSchemaGen", "ExampleValidator", "AnomalyValidator")
+
+
 def tiny(*overrides: str):
     return load_recipe("demo", [*OVERRIDES, *overrides])
 
@@ -36,7 +39,8 @@ def states(result):
     """How the components ended; a Resolver is asked each time."""
     ended = {component.name: component.state for component in result.components}
     assert ended.pop("LatestBlessedModel") == "finished"
-    return ended
+    # The second run in a folder is checked against the schema that the first one left there.
+    return {name: state for name, state in ended.items() if name not in SCHEMA_CHECKS}
 
 
 @pytest.fixture(scope="module")
