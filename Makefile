@@ -26,11 +26,15 @@ demo: env  ## trains, evaluates and serves a small BERT on real text, then shows
 	@scripts/demo.sh
 
 .PHONY: test
-test: env lint  ## lint, and every test on TensorFlow
-	@scripts/test.sh $(PYTEST_WORKERS)
+test: env lint  ## lint, and the tests on TensorFlow
+	@scripts/test.sh $(PYTEST_WORKERS) "not repeated"
 
 .PHONY: test-all
-test-all: test test-jax  ## `make test`, then what repeats tests on another backend
+test-all: test test-repeated test-jax  ## `make test`, then what repeats its checks in other settings and on JAX
+
+.PHONY: test-repeated
+test-repeated: env  ## the tests that repeat a check in another setting
+	@scripts/test.sh $(PYTEST_WORKERS) repeated
 
 .PHONY: test-jax
 test-jax: env-jax  ## layers and models again, on Keras's JAX backend

@@ -57,7 +57,7 @@ def one(artifact, tmp_path_factory):
     return train_here(recipe_for(), artifact, tmp_path_factory.mktemp("one"))
 
 
-@pytest.mark.parametrize("replicas", [2, 4])
+@pytest.mark.parametrize("replicas", [2, pytest.param(4, marks=pytest.mark.repeated)])
 def test_replicas_equal_one(replicas, one, artifact, tmp_path):
     """Shares of a batch hold different numbers of predictions, so a mean of their means would differ."""
     curve, weights = one
