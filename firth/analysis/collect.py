@@ -71,6 +71,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         vocabulary=vocabulary,
         sequence_counts=_read_json(inputs.examples, "sequence_counts.json") or {},
         history=_history(inputs.model_run),
+        curves=inputs.model_run,
         evaluation=_evaluation(inputs.evaluation),
         blessed=_blessed(inputs.blessing, serving),
         serving=serving,
@@ -113,7 +114,8 @@ def _vocabulary(folder: str) -> tuple[str, ...]:
 
 def _history(folder: str) -> list[Mapping[str, float]]:
     text = _read_text(folder, "history.jsonl")
-    return [] if text is None else [json.loads(line) for line in text.splitlines()]
+    # A kill may leave a last line without its end.
+    return [] if text is None else [json.loads(line) for line in text.split("\n")[:-1]]
 
 
 def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:

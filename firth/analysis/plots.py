@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 
 from firth.analysis.losses import BINARY, GUESSING, TITLES
 
+# Each run of a comparison has a colour of its own.
+MOST_RUNS = 8
 # Drawn in these colours, then replaced by what the style sheet defines, so that light and dark pages fit.
 _THEMED = {
     "#010101": "var(--ink)",
@@ -19,8 +21,9 @@ _THEMED = {
     "#040404": "var(--first)",
     "#050505": "var(--second)",
     "#060606": "var(--third)",
+    **{f"#0a0a0{place}": f"var(--run-{place})" for place in range(1, MOST_RUNS + 1)},
 }
-INK, MUTED, RULE, FIRST, SECOND, THIRD = _THEMED
+INK, MUTED, RULE, FIRST, SECOND, THIRD, *RUNS = _THEMED
 _STYLE = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -47,6 +50,8 @@ _STYLE = {
 # Samples of a corpus, as they are called and drawn.
 STAGES = (("read", "as read", MUTED), ("cleaned", "cleaned", FIRST))
 MOST_LANGUAGES = 10
+# In inches: as wide as text of 11 points is readable on a page of 400 pixels.
+SIZE = (4.8, 2.9)
 # More beside one another would overlap.
 MOST_LABELS = 10
 History = Sequence[Mapping[str, float]]
@@ -61,7 +66,7 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
         draw: Draws on the axes.
     """
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(5.4, 3.0), layout="constrained")
+        figure = Figure(figsize=SIZE, layout="constrained")
         draw(figure.add_subplot())
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -79,8 +84,8 @@ def loss_plot(history: History, loss: str, unigram_loss: float | None = None) ->
     title = TITLES[loss]
 
     def draw(axes: Axes) -> None:
-        axes.plot(*_series(history, f"{loss}_loss"), color=FIRST, linewidth=1.4, label=title)
-        steps, held_out = _series(history, f"held_out_{loss}_loss")
+        axes.plot(*series(history, f"{loss}_loss"), color=FIRST, linewidth=1.4, label=title)
+        steps, held_out = series(history, f"held_out_{loss}_loss")
         if steps:
             axes.plot(steps, held_out, color=THIRD, marker="o", markersize=3, linewidth=1.2, label="held out")
         if unigram_loss is not None:
@@ -97,7 +102,7 @@ def learning_rate_plot(history: History) -> str:
     """Returns the learning rate by step."""
 
     def draw(axes: Axes) -> None:
-        axes.plot(*_series(history, "learning_rate"), color=FIRST, linewidth=1.4)
+        axes.plot(*series(history, "learning_rate"), color=FIRST, linewidth=1.4)
         axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
 
     return plot("learning-rate", "Learning rate by step", draw)
@@ -107,7 +112,7 @@ def gradient_norm_plot(history: History) -> str:
     """Returns the global norm of the gradient by step, before clipping."""
 
     def draw(axes: Axes) -> None:
-        axes.plot(*_series(history, "gradient_norm"), color=FIRST, linewidth=1.2)
+        axes.plot(*series(history, "gradient_norm"), color=FIRST, linewidth=1.2)
         axes.set(xlabel="step", ylabel="norm of the gradient", yscale="log")
 
     return plot("gradient-norm", "Norm of the gradient by step", draw)
@@ -117,7 +122,7 @@ def speed_plot(history: History) -> str:
     """Returns non-padding tokens per second by step."""
 
     def draw(axes: Axes) -> None:
-        axes.plot(*_series(history, "tokens_per_second"), color=FIRST, linewidth=1.2)
+        axes.plot(*series(history, "tokens_per_second"), color=FIRST, linewidth=1.2)
         axes.set(xlabel="step", ylabel="tokens/s", ylim=(0, None))
 
     return plot("speed", "Non-padding tokens per second by step", draw)
@@ -199,7 +204,14 @@ def vocabulary_plot(vocabulary: Sequence[str]) -> str:
     return plot("vocabulary", "Pieces by number of characters", draw)
 
 
-def _series(history: History, name: str) -> tuple[list[float], list[float]]:
+def series(history: History, name: str) -> tuple[list[float], list[float]]:
+    """Returns the steps at which a quantity was recorded, and its values.
+
+    Example:
+
+    >>> series([{"step": 1, "loss": 9.0}, {"step": 2, "loss": None}, {"step": 3, "loss": 7.0}], "loss")
+    ([1, 3], [9.0, 7.0])
+    """
     points = [(line["step"], line[name]) for line in history if line.get(name) is not None]
     return [step for step, _ in points], [value for _, value in points]
 

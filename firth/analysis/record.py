@@ -82,6 +82,7 @@ class RunRecord:
         vocabulary: The tokenizer's pieces.
         sequence_counts: By split: rows, documents, tokens, padding_tokens, ... and tokens by `sources`.
         history: A dict for each logged step.
+        curves: The folder of the same curves in TensorBoard's format; empty if it is not known.
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
         blessed: Whether it kept its thresholds and can be served; None where nothing says so.
         serving: As `firth.serving.validate_serving` gives it.
@@ -101,6 +102,7 @@ class RunRecord:
     vocabulary: Sequence[str] = ()
     sequence_counts: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     history: Sequence[Mapping[str, float]] = ()
+    curves: str = ""
     evaluation: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
     blessed: bool | None = None
     serving: Mapping[str, Any] | None = None

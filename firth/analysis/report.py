@@ -1,22 +1,19 @@
 """Renders what is known of a run as one self-contained HTML page."""
 
-import functools
 import math
 from collections.abc import Mapping
-from typing import Any
-
-import jinja2
 
 from firth.analysis import plots
 from firth.analysis.corpus_view import CorpusView
 from firth.analysis.losses import TITLES, main_perplexity
+from firth.analysis.page import count, number, render_page
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
+from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.verdicts import overall, verdicts
 from firth.recipes import Cleaning, recipe_to_yaml
 from firth.recipes.yaml_text import write_yaml
 
-TEMPLATE = "report.html.j2"
 # Each has a template of its own, `section_<id>.html.j2`.
 SECTIONS = (
     ("evaluation", "Evaluation"),
@@ -50,7 +47,7 @@ def render_report(record: RunRecord) -> str:
         if record.corpus
         else None
     )
-    return _template().render(
+    return render_page(
         kind="run report",
         title=record.recipe.name,
         description=record.recipe.description,
@@ -61,6 +58,7 @@ def render_report(record: RunRecord) -> str:
         verdicts=verdicts(record.recipe.evaluation, metrics),
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
+        tensorboard=tensorboard_command(record.curves) if record.curves else "",
         corpus=corpus,
         corpus_plots=_corpus_plots(corpus),
         vocabulary_plots=_vocabulary_plots(record),
@@ -77,7 +75,7 @@ def render_corpus_report(name: str, cleaning: Cleaning, corpus: CorpusView) -> s
         cleaning: As it ran.
         corpus: What became of the documents.
     """
-    return _template().render(
+    return render_page(
         kind="corpus report",
         title=name,
         description="",
@@ -89,19 +87,6 @@ def render_corpus_report(name: str, cleaning: Cleaning, corpus: CorpusView) -> s
     )
 
 
-@functools.cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("firth.analysis"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=_number, count=_count, bytes=bytes_text, seconds=seconds_text)
-    return environment.get_template(TEMPLATE)
-
-
 def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str, str, str]]:
     """Returns the page's first figures: name, value, and what to compare it with."""
     seconds = sum(timing.get("seconds") or 0.0 for timing in record.timings.values())
@@ -110,16 +95,16 @@ def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str
     return [
         (
             "Held-out perplexity",
-            _number(main_perplexity(metrics)[1]),
-            f"unigram baseline {_number(metrics.get('unigram_perplexity'))}",
+            number(main_perplexity(metrics)[1]),
+            f"unigram baseline {number(metrics.get('unigram_perplexity'))}",
         ),
         ("Blessed", states[record.blessed], f"pushed: {states[record.pushed]}"),
         (
             "Parameters",
-            _count(record.parameters.get("total_with_heads")),
-            f"vocabulary: {_count(len(record.vocabulary) or None)}",
+            count(record.parameters.get("total_with_heads")),
+            f"vocabulary: {count(len(record.vocabulary) or None)}",
         ),
-        ("Tokens trained on", _count(trained), "padding not counted"),
+        ("Tokens trained on", count(trained), "padding not counted"),
         ("Wall time", seconds_text(seconds) if record.timings else "not recorded", "of all components"),
     ]
 
@@ -147,11 +132,11 @@ def _corpus_headline(corpus: CorpusView) -> list[tuple[str, str, str]]:
     flow = corpus.flow()
     broken = sum(not limit.is_kept for limit in corpus.measured_limits)
     return [
-        ("Documents kept", _count(flow.kept["documents"]), f"of {_count(flow.came['documents'])} read"),
+        ("Documents kept", count(flow.kept["documents"]), f"of {count(flow.came['documents'])} read"),
         ("Bytes kept", bytes_text(flow.kept["bytes"]), f"of {bytes_text(flow.came['bytes'])}"),
-        ("Words kept", _count(flow.kept["words"]), f"of {_count(flow.came['words'])}"),
-        ("Sources", _count(len(corpus.sources)), _licences(len(corpus.licences))),
-        ("Limits broken", _count(broken), f"of {_count(len(corpus.measured_limits))} that are set"),
+        ("Words kept", count(flow.kept["words"]), f"of {count(flow.came['words'])}"),
+        ("Sources", count(len(corpus.sources)), _licences(len(corpus.licences))),
+        ("Limits broken", count(broken), f"of {count(len(corpus.measured_limits))} that are set"),
     ]
 
 
@@ -175,21 +160,5 @@ def _vocabulary_plots(record: RunRecord) -> dict[str, str]:
     return {title: plots.vocabulary_plot(record.vocabulary)}
 
 
-def _number(value: Any) -> str:
-    if value is None:
-        return "not recorded"
-    if not isinstance(value, int | float):
-        return str(value)
-    if not math.isfinite(value):
-        return "infinite" if value > 0 else "not a number"
-    if abs(value) >= 100 and value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
-
-
 def _licences(number: int) -> str:
-    return "1 licence" if number == 1 else f"{_count(number)} licences"
-
-
-def _count(value: Any) -> str:
-    return "not recorded" if value is None else f"{round(value):,}"
+    return "1 licence" if number == 1 else f"{count(number)} licences"

@@ -9,6 +9,9 @@ from firth.cli.output import ExitCode, fail
 
 RECIPE_FILE, SUMMARY_FILE, TIMINGS_FILE = "recipe.yaml", "run.json", "timings.json"
 REPORT_FILE, CORPUS_PAGE_FILE = "report.html", "corpus_report.html"
+MODEL_RUNS = "pipeline/Trainer/model_run"
+# A Trainer that was stopped has its output removed, and keeps the history with its checkpoints.
+_HISTORIES = (f"{MODEL_RUNS}/*/history.jsonl", "checkpoints/*/history.jsonl")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +22,7 @@ class RunOnDisk:
         directory: The folder.
         summary: What the last finished run wrote; empty where none has finished.
         timings: State, seconds and peak bytes of each component that has ended.
-        is_finished: Whether no component has ended since the summary was written.
+        is_finished: Whether the summary is newer than the end of any component, and than the recipe.
     """
 
     directory: pathlib.Path
@@ -43,11 +46,29 @@ class RunOnDisk:
         paths = (self.directory / file for file in (REPORT_FILE, CORPUS_PAGE_FILE))
         return next((path for path in paths if path.exists()), None)
 
+    @property
+    def curves(self) -> pathlib.Path | None:
+        """The folder of the training's `history.jsonl`, as far as it has come; None if there is none.
+
+        A history from before the last change of the recipe belongs to another training.
+        """
+        outputs = self.summary.get("outputs", {}) if self.is_finished else {}
+        if recorded := outputs.get("Trainer", {}).get("model_run"):
+            # By its number, because the whole folder may have been moved.
+            return self.directory / MODEL_RUNS / pathlib.Path(recorded).name
+        found = [path for pattern in _HISTORIES for path in self.directory.glob(pattern)]
+        newest = max(found, key=_changed, default=None)
+        if newest is None or _changed(newest) < _changed(self.directory / RECIPE_FILE):
+            return None
+        return newest.parent
+
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
     """Reads what is known of the run in a folder."""
     summary, timings = directory / SUMMARY_FILE, directory / TIMINGS_FILE
-    is_finished = summary.exists() and _changed(summary) >= _changed(timings)
+    is_finished = summary.exists() and _changed(summary) >= max(
+        _changed(timings), _changed(directory / RECIPE_FILE)
+    )
     return RunOnDisk(directory, _read_json(summary), _read_json(timings), is_finished)
 
 

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from firth.analysis.losses import main_perplexity
+from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.verdicts import overall
 from firth.cli import commands
 from firth.cli.funnel import corpus_line
@@ -44,7 +45,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
     if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
-        console.print(f"  tensorboard --logdir {shlex.quote(str(curves))}", markup=False)
+        console.print(f"  {tensorboard_command(str(curves))}", markup=False)
 
 
 def schema_lines(result: "CurationResult") -> list[str]:

@@ -34,10 +34,16 @@ def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
 
 
 def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
-    """Writes the recipe into the run's folder, where it is found whole or not at all."""
+    """Writes the recipe into the run's folder, where it is found whole or not at all.
+
+    If the same recipe is there, the file is left alone: its time says when the recipe last changed.
+    """
+    path, text = run_dir / RECIPE_FILE, recipe_to_yaml(recipe)
+    if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
+        return
     temporary = run_dir / f"{RECIPE_FILE}.partial"
-    temporary.write_text(recipe_to_yaml(recipe), encoding="utf-8")
-    os.replace(temporary, run_dir / RECIPE_FILE)
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
 
 
 def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:

@@ -99,6 +99,12 @@ def test_what_is_not_there_is_left_empty():
     )
 
 
+def test_a_line_that_is_still_being_written_is_left_out(tmp_path):
+    (tmp_path / "history.jsonl").write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "lo')
+    record = collect_run(ReportInputs(RECIPE, model_run=str(tmp_path)))
+    assert record.history == [{"step": 1, "loss": 2.0}] and record.curves == str(tmp_path)
+
+
 def test_a_model_that_cannot_be_served_is_not_blessed(run, tmp_path):
     (tmp_path / "serving_report.json").write_text(json.dumps(serving_report(ok=False)))
     inputs = ReportInputs(RECIPE, blessing=run["blessing"], serving_report=str(tmp_path))

@@ -1,6 +1,5 @@
 import dataclasses
 import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -8,35 +7,8 @@ from firth.analysis.corpus_view import CorpusView
 from firth.analysis.record import RunRecord, ScoredSentence
 from firth.analysis.report import SECTIONS, render_corpus_report, render_report
 from firth.recipes import Cleaning, CorpusLimits, load_recipe
+from tests.analysis.pages import Page, words_of
 from tests.analysis.records import HOSTILE, corpus_report, run_record, serving_report, step_reports
-
-
-class Page(HTMLParser):
-    """Tags with their attributes, ids, and text."""
-
-    VOID = ("meta", "link", "br", "path", "use", "rect")
-
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.ids, self.text, self.open = [], [], [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        self.ids += [value for name, value in attributes if name == "id"]
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        if tag not in ("meta", "br"):
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +32,19 @@ def test_the_page_is_well_formed_and_needs_nothing_from_outside(which, request):
         for name in ("src", "href", "xlink:href"):
             assert (attributes.get(name) or "#").startswith("#")
     assert "@import" not in "".join(page.text) and "url(http" not in "".join(page.text)
+
+
+def test_wide_tables_scroll_in_a_box_of_their_own(full):
+    pages = [full, render_corpus_report("mine", Cleaning(), CorpusView(corpus_report(), step_reports()))]
+    for page in map(Page, pages):
+        assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in page.tags
+        assert page.tables and all("scroll" in classes for classes in page.tables)
+
+
+def test_the_page_names_tensorboards_command(full):
+    assert "tensorboard" not in full
+    page = render_report(dataclasses.replace(run_record(), curves="my runs/model_run/7"))
+    assert "tensorboard --logdir 'my runs/model_run/7'" in words_of(page)
 
 
 def test_text_of_documents_is_escaped_wherever_it_stands(full):
@@ -106,11 +91,6 @@ def test_the_rank_of_the_masked_word():
 
 def test_the_same_run_gives_the_same_page(full):
     assert render_report(run_record()) == full
-
-
-def words_of(page):
-    """The text of a page with one space between words, and between cells."""
-    return " ".join("".join(Page(re.sub("(</(td|th|dd|dt)>)", r"\1 ", page)).text).split())
 
 
 def corpus_page(**changes):

@@ -22,10 +22,12 @@ def firth(tmp_path, monkeypatch):
 def make_run(tmp_path):
     """Writes a run's folder as the runner leaves it."""
 
-    def make(name="first", root=tmp_path / "firth-runs", summary=None, timings=None, report=True):
+    def make(
+        name="first", root=tmp_path / "firth-runs", summary=None, timings=None, report=True, overrides=()
+    ):
         folder = root / name
         folder.mkdir(parents=True)
-        (folder / "recipe.yaml").write_text(recipe_to_yaml(load_recipe("demo")))
+        (folder / "recipe.yaml").write_text(recipe_to_yaml(load_recipe("demo", overrides)))
         if timings is not None:
             (folder / "timings.json").write_text(json.dumps(timings))
         if summary is not None:

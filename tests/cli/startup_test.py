@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.cli.conftest import METRICS
+
 HEAVY = ("tensorflow", "tfx", "keras", "numpy", "apache_beam", "matplotlib", "firth.recipes")
 COUNT = """
 import sys
@@ -25,7 +27,15 @@ def loaded_by(*arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["run", "--help"], ["curate", "--help"], ["predict", "--help"], ["--version"]]
+    "arguments",
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["curate", "--help"],
+        ["compare", "--help"],
+        ["predict", "--help"],
+        ["--version"],
+    ],
 )
 def test_help_loads_nothing_heavy(arguments):
     assert loaded_by(*arguments) == []
@@ -49,6 +59,13 @@ def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
     )
     process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
     assert process.stdout.splitlines()[-1] == "tensorflow", process.stderr[-2000:]
+
+
+def test_runs_are_compared_without_tensorflow(make_run, tmp_path):
+    for name in ("a", "b"):
+        make_run(name, summary={"blessed": True, "evaluation": {"overall": METRICS}})
+    loaded = loaded_by("compare", "a", "b", "--root", str(tmp_path / "firth-runs"))
+    assert set(loaded) == {"numpy", "matplotlib", "firth.recipes"}
 
 
 def test_a_pattern_without_files_is_refused_before_tfx_is_loaded(tmp_path):

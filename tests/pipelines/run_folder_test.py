@@ -1,5 +1,6 @@
 """The folder of a run, around a pipeline that does nothing."""
 
+import os
 import pathlib
 
 import pytest
@@ -47,6 +48,15 @@ def test_the_same_recipe_goes_on_in_its_folder_and_so_does_a_changed_key(run):
         "sources.0.licence: CC0, in this folder's last run unknown",
         "training.steps: 7, in this folder's last run 600",
     ]
+
+
+def test_the_recipes_file_keeps_its_time_until_the_recipe_changes(run):
+    path = run("bert_tiny", texts("/a")) / RECIPE_FILE
+    os.utime(path, (1, 1))
+    run("bert_tiny", texts("/a"))
+    assert path.stat().st_mtime == 1
+    run("bert_tiny", texts("/a"), "training.steps=7")
+    assert path.stat().st_mtime > 1
 
 
 def test_other_sources_are_refused_with_what_differs(run):

@@ -1,0 +1,149 @@
+"""Renders several runs side by side as one self-contained HTML page."""
+
+import dataclasses
+import itertools
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from firth.analysis.overlays import overlay_plots
+from firth.analysis.page import NOT_RECORDED, count, render_page
+from firth.analysis.plots import MOST_RUNS
+from firth.analysis.quantities import bytes_text, seconds_text
+from firth.analysis.record import RunRecord
+from firth.analysis.verdicts import Verdict, overall, verdicts
+from firth.recipes.differences import differences
+
+FEWEST_RUNS = 2
+SECTIONS = (
+    ("compared_runs", "Runs"),
+    ("compared_metrics", "Metrics"),
+    ("compared_curves", "Curves"),
+    ("compared_recipes", "Recipes"),
+)
+# Parts of a recipe that decide which text is held out, and in which tokens it is counted.
+_TEXT_KEYS = ("sources", "cleaning", "tokenizer")
+
+
+@dataclasses.dataclass(frozen=True)
+class ComparedRun:
+    """One column of the page.
+
+    Attributes:
+        name: The run's name, unlike that of any other run on the page.
+        state: How the run stands, such as `blessed` or `unfinished`.
+        record: What is known of the run.
+    """
+
+    name: str
+    state: str
+    record: RunRecord
+
+
+@dataclasses.dataclass(frozen=True)
+class MetricRow:
+    """One metric of all runs.
+
+    Attributes:
+        name: The metric's name.
+        values: The value of each run; None where it was not recorded.
+        verdicts: How each run met its threshold; None where its recipe sets none for the metric.
+    """
+
+    name: str
+    values: Sequence[float | None]
+    verdicts: Sequence[Verdict | None]
+
+
+def render_comparison(runs: Sequence[ComparedRun]) -> str:
+    """Returns the page. It needs no script and nothing from outside, and escapes all text of documents.
+
+    Args:
+        runs: Two to eight runs, in the order of the columns.
+
+    Raises:
+        ValueError: if there are fewer or more runs.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> record = RunRecord(load_recipe("demo"))
+    >>> page = render_comparison([ComparedRun(name, "unfinished", record) for name in ("first", "second")])
+    >>> "The recipes are the same." in page
+    True
+    """
+    if not FEWEST_RUNS <= len(runs) <= MOST_RUNS:
+        raise ValueError(f"{len(runs)} runs: from {FEWEST_RUNS} to {MOST_RUNS} can be compared")
+    different = differences([run.record.recipe for run in runs])
+    losses = dict.fromkeys(name for run in runs for name in run.record.recipe.objective.losses)
+    return render_page(
+        kind="comparison",
+        title=f"{len(runs)} runs",
+        description=", ".join(run.name for run in runs),
+        headline=[],
+        sections=SECTIONS,
+        runs=runs,
+        facts={label: [tell(run) for run in runs] for label, tell in _FACTS.items()},
+        metric_rows=_metric_rows(runs),
+        curves=overlay_plots([run.record.history for run in runs], list(losses)),
+        recipe_rows={key: [_value_text(value) for value in values] for key, values in different.items()},
+        text_keys=[part for part in _TEXT_KEYS if any(key.split(".")[0] == part for key in different)],
+    )
+
+
+def _metric_rows(runs: Sequence[ComparedRun]) -> list[MetricRow]:
+    metrics = [overall(run.record.evaluation) for run in runs]
+    bounded: list[dict[str, Verdict]] = [
+        {verdict.metric: verdict for verdict in verdicts(run.record.recipe.evaluation, found)}
+        if found and run.record.recipe.evaluation.thresholds
+        else {}
+        for run, found in zip(runs, metrics)
+    ]
+    names = dict.fromkeys(itertools.chain(*metrics, *bounded))
+    return [
+        MetricRow(name, [found.get(name) for found in metrics], [found.get(name) for found in bounded])
+        for name in names
+    ]
+
+
+def _value_text(value: Any) -> str:
+    """Returns a recipe's value as a recipe file may have it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _steps(run: ComparedRun) -> str:
+    history = run.record.history
+    return f"{count(history[-1]['step'] if history else 0)} of {count(run.record.recipe.training.steps)}"
+
+
+def _tokens(run: ComparedRun) -> str:
+    return count(run.record.history[-1].get("tokens") if run.record.history else None)
+
+
+def _speed(run: ComparedRun) -> str:
+    speeds = [speed for line in run.record.history if (speed := line.get("tokens_per_second"))]
+    return count(statistics.median(speeds) if speeds else None)
+
+
+def _wall_time(run: ComparedRun) -> str:
+    seconds = [timing.get("seconds") or 0.0 for timing in run.record.timings.values()]
+    return seconds_text(sum(seconds)) if seconds else NOT_RECORDED
+
+
+def _peak_memory(run: ComparedRun) -> str:
+    sizes = [timing.get("peak_bytes") or 0 for timing in run.record.timings.values()]
+    return bytes_text(max(sizes)) if any(sizes) else NOT_RECORDED
+
+
+_FACTS: dict[str, Callable[[ComparedRun], str]] = {
+    "State": lambda run: run.state,
+    "Recipe": lambda run: run.record.recipe.name,
+    "Parameters": lambda run: count(run.record.parameters.get("total")),
+    "Parameters with heads": lambda run: count(run.record.parameters.get("total_with_heads")),
+    "Steps": _steps,
+    "Tokens trained on": _tokens,
+    "Tokens per second, median": _speed,
+    "Wall time of all components": _wall_time,
+    "Peak memory": _peak_memory,
+}

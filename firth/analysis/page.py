@@ -1,0 +1,66 @@
+"""The page that all reports share: its template, and how it writes figures."""
+
+import functools
+import math
+from typing import Any
+
+import jinja2
+
+from firth.analysis.quantities import bytes_text, seconds_text
+
+TEMPLATE = "report.html.j2"
+NOT_RECORDED = "not recorded"
+
+
+def render_page(**values: Any) -> str:
+    """Returns a page as HTML, all text escaped.
+
+    Args:
+        values: The template's `kind`, `title`, `description`, `headline` (name, value and remark of each
+            figure), `sections` (id and title of each) and what the template `section_<id>.html.j2` of each
+            section reads.
+    """
+    return _template().render(**values)
+
+
+def number(value: Any) -> str:
+    """Returns a figure as the page writes it.
+
+    Example:
+
+    >>> number(None), number(float("inf")), number(1234.56), number(0.12345), number("mean")
+    ('not recorded', 'infinite', '1,234.6', '0.1235', 'mean')
+    """
+    if value is None:
+        return NOT_RECORDED
+    if not isinstance(value, int | float):
+        return str(value)
+    if not math.isfinite(value):
+        return "infinite" if value > 0 else "not a number"
+    if abs(value) >= 100 and value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
+def count(value: Any) -> str:
+    """Returns a whole number as the page writes it.
+
+    Example:
+
+    >>> count(None), count(12345.0)
+    ('not recorded', '12,345')
+    """
+    return NOT_RECORDED if value is None else f"{round(value):,}"
+
+
+@functools.cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("firth.analysis"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, count=count, bytes=bytes_text, seconds=seconds_text)
+    return environment.get_template(TEMPLATE)
