@@ -5,7 +5,7 @@ from firth.corpus.example import Example
 from firth.corpus.rejection import Rejection
 from firth.recipes.sources import AnySource, RecordSource
 
-READ_AS_DOCUMENT = "document"
+OUTCOME, READ_AS_DOCUMENT = "outcome", "document"
 STATED, NOT_STATED = "stated", "not_stated"
 
 
@@ -45,8 +45,8 @@ def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes
 
 def _categories(source: AnySource, path: str, record: Document | Rejection) -> dict[str, str]:
     if isinstance(record, Rejection):
-        return {"outcome": record.reason}
-    categories = {"outcome": READ_AS_DOCUMENT}
+        return {OUTCOME: record.reason}
+    categories = {OUTCOME: READ_AS_DOCUMENT}
     if isinstance(source, RecordSource) and source.uri_key:
         categories["uri"] = NOT_STATED if record.uri.startswith(f"{path}#") else STATED
     if isinstance(source, RecordSource) and source.licence_key:

@@ -4,10 +4,8 @@ import pathlib
 import shutil
 
 from ml_metadata import errors
-from ml_metadata.metadata_store import MetadataStore
-from ml_metadata.proto import metadata_store_pb2
 
-_WHOLE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
+from firth.pipelines.lineage import WHOLE, metadata_store
 
 
 def remove_leftovers(pipeline_root: pathlib.Path, metadata_path: pathlib.Path) -> list[pathlib.Path]:
@@ -33,11 +31,8 @@ def remove_leftovers(pipeline_root: pathlib.Path, metadata_path: pathlib.Path) -
 
 
 def _cut_short(metadata_path: pathlib.Path) -> list[int]:
-    config = metadata_store_pb2.ConnectionConfig()
-    config.sqlite.filename_uri = str(metadata_path)
-    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READONLY
     try:
-        executions = MetadataStore(config).get_executions()
+        executions = metadata_store(metadata_path).get_executions()
     except errors.StatusError:  # A kill before the tables were made.
         return []
-    return [execution.id for execution in executions if execution.last_known_state not in _WHOLE]
+    return [execution.id for execution in executions if execution.last_known_state not in WHOLE]

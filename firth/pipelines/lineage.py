@@ -13,6 +13,8 @@ NODE_CONTEXT = "node"
 # As TFX's Pusher stamps its output.
 PUSHER, PUSHED_MODEL = "Pusher", "pushed_model"
 PUSHED_PROPERTY, DESTINATION_PROPERTY = "pushed", "pushed_destination"
+# States of executions whose outputs are whole.
+WHOLE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
 
 Outputs = dict[str, dict[str, pathlib.Path]]
 Artifacts = dict[str, metadata_store_pb2.Artifact]
@@ -40,11 +42,26 @@ def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
     return pathlib.Path(pushed.custom_properties[DESTINATION_PROPERTY].string_value)
 
 
+def has_completed(metadata_path: pathlib.Path, component: str) -> bool:
+    """Returns whether any run of a local pipeline has brought a component to its end."""
+    if not metadata_path.exists():
+        return False
+    try:
+        store = metadata_store(metadata_path)
+        nodes = store.get_contexts_by_type(NODE_CONTEXT)
+    except errors.StatusError:  # A kill before the tables were made.
+        return False
+    executions = [
+        execution
+        for node in nodes
+        if node.name.rsplit(".", 1)[-1] == component
+        for execution in store.get_executions_by_context(node.id)
+    ]
+    return any(execution.last_known_state in WHOLE for execution in executions)
+
+
 def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifacts]]:
-    config = metadata_store_pb2.ConnectionConfig()
-    config.sqlite.filename_uri = str(metadata_path)
-    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READONLY
-    store = MetadataStore(config)
+    store = metadata_store(metadata_path)
     try:
         runs = store.get_contexts_by_type(RUN_CONTEXT)
     except errors.NotFoundError:
@@ -54,6 +71,14 @@ def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifa
     newest = max(runs, key=lambda context: context.id)
     for execution in store.get_executions_by_context(newest.id):
         yield _component(store, execution), _artifacts(store, execution)
+
+
+def metadata_store(metadata_path: pathlib.Path) -> MetadataStore:
+    """Returns the metadata of a local pipeline, to be read only."""
+    config = metadata_store_pb2.ConnectionConfig()
+    config.sqlite.filename_uri = str(metadata_path)
+    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READONLY
+    return MetadataStore(config)
 
 
 def _component(store: MetadataStore, execution: metadata_store_pb2.Execution) -> str:

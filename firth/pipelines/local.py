@@ -23,8 +23,14 @@ from firth.pipelines.results import (
     outputs_of,
 )
 from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain, full_disk
-from firth.pipelines.run_folder import changed_keys, remember_recipe, require_same_origin, run_folder
-from firth.pipelines.source_schema import schema_of
+from firth.pipelines.run_folder import (
+    changed_keys,
+    remember_recipe,
+    require_same_origin,
+    run_folder,
+    sources_changed,
+)
+from firth.pipelines.source_schema import schema_of, set_schema_aside
 from firth.pipelines.termination import ending_with_children
 from firth.recipes import Recipe
 
@@ -100,6 +106,8 @@ def _run(
             require_same_origin(run_dir, recipe)
         if changes := changed_keys(run_dir, recipe):
             on_event({"kind": "changes", "lines": changes})
+        if not recipe.source_schema and sources_changed(run_dir, recipe):
+            set_schema_aside(run_dir)
         remember_recipe(run_dir, recipe)
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if verbose else logs.output_in(log_path)

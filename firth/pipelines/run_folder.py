@@ -6,6 +6,7 @@ import pathlib
 from collections import Counter
 from collections.abc import Sequence
 
+from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError
 from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
 from firth.recipes.differences import differences
@@ -16,6 +17,8 @@ from firth.recipes.yaml_text import read_yaml
 
 RECIPE_FILE = "recipe.yaml"
 MOST_CHANGES = 8
+# The component that reads the sources.
+READER = "CorpusExampleGen"
 
 
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
@@ -47,7 +50,7 @@ def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
 
 
 def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
-    """Checks that a folder is new, or was made from the recipe's name and sources.
+    """Checks that a folder holds nothing made from sources, or was made from the recipe's name and sources.
 
     Whatever else of a recipe changes, the pipeline runs anew what depends on it.
 
@@ -60,12 +63,24 @@ def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
     name, sources = _origin(path)
     problems = [] if name == recipe.name else [f"its recipe was {name!r}, and this one is {recipe.name!r}"]
     problems += _source_changes(sources, recipe.sources)
-    if problems:
+    if problems and _has_read_sources(run_dir):
         raise RunFolderError(
             f"{run_dir} was made from something else:\n  "
             + "\n  ".join(problems)
             + "\nGive this run a --name of its own, or use the folder all the same with --reuse-folder."
         )
+
+
+def sources_changed(run_dir: pathlib.Path, recipe: Recipe) -> bool:
+    """Returns whether a recipe's sources differ from those of the folder's last run in any key."""
+    path = run_dir / RECIPE_FILE
+    if not path.exists():
+        return False
+    try:
+        before = _origin(path)[1]
+    except RunFolderError:
+        return True
+    return {each.to_json() for each in before} != {each.to_json() for each in recipe.sources}
 
 
 def changed_keys(run_dir: pathlib.Path, recipe: Recipe) -> list[str]:
@@ -81,6 +96,13 @@ def changed_keys(run_dir: pathlib.Path, recipe: Recipe) -> list[str]:
     if len(found) > MOST_CHANGES:
         return [*found[:MOST_CHANGES], f"and {len(found) - MOST_CHANGES} more keys"]
     return found
+
+
+def _has_read_sources(run_dir: pathlib.Path) -> bool:
+    # ML Metadata takes a while to import, and is needed only where something differs.
+    from firth.pipelines.lineage import has_completed
+
+    return has_completed(run_dir / METADATA_FILE, READER)
 
 
 def _origin(path: pathlib.Path) -> tuple[str, tuple[AnySource, ...]]:

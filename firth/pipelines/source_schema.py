@@ -8,11 +8,18 @@ if TYPE_CHECKING:
     from firth.pipelines.lineage import Outputs
 
 SCHEMA_FILE = "schema.pbtxt"
-# A few records of a new kind, of a hundred, are no change of a source.
+# The name that a schema gets when the folder's sources are no longer those that it describes.
+PREVIOUS_FILE = "schema.previous.pbtxt"
+# A few values of a new kind, of a hundred, are no change of a source.
 MIN_DOMAIN_MASS = 0.99
+# Broken records are rejected and counted, and `max_rejected_fraction` limits them. A lost key or another type
+# changes more of a source than this.
+MIN_OUTCOME_MASS = 0.9
 HEADER = """\
 # What the records of the sources are: of each source the outcomes of reading, and what records state.
-# Another run stops where theirs differ, but for a share of {rest:g} of a feature's values (min_domain_mass).
+# Another run stops if theirs differ. `min_domain_mass` is the least share of a feature's values that must be
+# among those listed here: {outcomes:g} of the outcomes, so that a few broken records are only rejected and
+# counted, and {others:g} of the others.
 # To pin it in a recipe: `source_schema: <this file's path>`.
 """
 
@@ -21,6 +28,13 @@ def schema_of(run_dir: pathlib.Path) -> str | None:
     """Returns the schema that an earlier run left in a folder; None if none has."""
     path = run_dir / SCHEMA_FILE
     return str(path) if path.exists() else None
+
+
+def set_schema_aside(run_dir: pathlib.Path) -> None:
+    """Renames the schema that an earlier run left in a folder, so that the next run writes its own."""
+    path = run_dir / SCHEMA_FILE
+    if path.exists():
+        os.replace(path, run_dir / PREVIOUS_FILE)
 
 
 def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | None:
@@ -33,14 +47,14 @@ def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | 
     if inferred is None or path.exists():
         return None
     temporary = run_dir / f"{SCHEMA_FILE}.partial"
-    header = HEADER.format(rest=round(1 - MIN_DOMAIN_MASS, 4))
+    header = HEADER.format(outcomes=MIN_OUTCOME_MASS, others=MIN_DOMAIN_MASS)
     temporary.write_text(header + tolerant((inferred / SCHEMA_FILE).read_text("utf-8")), encoding="utf-8")
     os.replace(temporary, path)
     return path
 
 
 def tolerant(schema: str) -> str:
-    """Returns a schema whose categories take a share of other values, of features that may be absent.
+    """Returns a schema that allows a share of other values, and features that are absent.
 
     Args:
         schema: As text.
@@ -62,10 +76,14 @@ def tolerant(schema: str) -> str:
     from google.protobuf import text_format
     from tensorflow_metadata.proto.v0 import schema_pb2
 
+    from firth.corpus.record_profiles import OUTCOME
+
     parsed = text_format.Parse(schema, schema_pb2.Schema())
     for feature in parsed.feature:
         # Rejected records have an outcome alone.
         feature.presence.ClearField("min_fraction")
         if feature.HasField("string_domain") or feature.HasField("domain"):
-            feature.distribution_constraints.min_domain_mass = MIN_DOMAIN_MASS
+            is_outcome = feature.name.endswith(f"/{OUTCOME}")
+            mass = MIN_OUTCOME_MASS if is_outcome else MIN_DOMAIN_MASS
+            feature.distribution_constraints.min_domain_mass = mass
     return text_format.MessageToString(parsed)

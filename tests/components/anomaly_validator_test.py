@@ -56,7 +56,7 @@ def check(folder, pinned, records):
 
 
 def test_the_same_source_passes_and_a_few_bad_records_do(tmp_path, pinned):
-    assert check(tmp_path, pinned, [RECORD] * 500 + [{"text": 1}]) == []
+    assert check(tmp_path, pinned, [RECORD] * 31 + [{"text": 1}] * 2) == []
 
 
 def test_a_lost_field_and_another_type_stop(tmp_path, pinned):

@@ -76,15 +76,15 @@ def test_no_text_stands_in_metadata(first):
 
 def test_a_source_that_changed_stops_before_the_cleaning(first, folder, tmp_path):
     schema = first.run_dir / "schema.pbtxt"
-    assert first.new_schema == schema and "min_domain_mass: 0.99" in schema.read_text()
-    (folder / "b.txt").write_bytes(b"\xff\xfe")
+    assert first.new_schema == schema and "min_domain_mass: 0.9\n" in schema.read_text()
+    (folder / "b.txt").write_bytes(b"\n\n".join([b"\xff\xfe"] * 5))
     try:
         with pytest.raises(local.RunFailedError, match=r"plays/outcome: Unexpected .*invalid_utf8") as caught:
             local.curate(recipe(folder), folder / "runs")
         assert caught.value.component == "AnomalyValidator"
         assert f"the schema {schema}" in str(caught.value)
         pinned = tmp_path / "pinned.pbtxt"
-        pinned.write_text(schema.read_text().replace("0.99", "0.5"))
+        pinned.write_text(schema.read_text().replace("mass: 0.9", "mass: 0.5"))
         passed = local.curate(recipe(folder, f"source_schema={pinned}"), folder / "runs")
         assert passed.new_schema is None and {"Curator", "PinnedSchemaGen"} <= ran(passed)
         pinned.write_text(schema.read_text())

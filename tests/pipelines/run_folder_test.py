@@ -4,17 +4,36 @@ import os
 import pathlib
 
 import pytest
+from ml_metadata.metadata_store import MetadataStore
+from ml_metadata.proto import metadata_store_pb2
 
 from firth.pipelines import local
+from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError
-from firth.pipelines.run_folder import RECIPE_FILE
+from firth.pipelines.run_folder import READER, RECIPE_FILE
+from firth.pipelines.source_schema import PREVIOUS_FILE, SCHEMA_FILE
 from firth.recipes import load_recipe
+
+COMPLETE, FAILED = metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.FAILED
+
+
+def read_sources(run_dir, state=COMPLETE):
+    """Records an execution of the component that reads sources, as TFX does."""
+    config = metadata_store_pb2.ConnectionConfig()
+    config.sqlite.filename_uri = str(run_dir / METADATA_FILE)
+    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READWRITE_OPENCREATE
+    store = MetadataStore(config)
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name=READER))
+    node = store.put_context_type(metadata_store_pb2.ContextType(name="node"))
+    execution = metadata_store_pb2.Execution(type_id=kind, last_known_state=state)
+    context = metadata_store_pb2.Context(type_id=node, name=f"bert_tiny.{READER}")
+    store.put_execution(execution, [], [context], reuse_context_if_already_exist=True)
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Runs a recipe without its pipeline: `run("bert_tiny", "seed=1", name="x")`."""
-    monkeypatch.setattr(local, "_run_pipeline", lambda *_: None)
+    """Runs a recipe's first component only: `run("bert_tiny", "seed=1", name="x")`."""
+    monkeypatch.setattr(local, "_run_pipeline", lambda recipe, run_dir, *_: read_sources(run_dir))
     monkeypatch.setattr(local, "collect_run", lambda run_dir, *_: run_dir)
 
     def call(recipe, *options, **others):
@@ -72,6 +91,34 @@ def test_other_sources_are_refused_with_what_differs(run):
     assert run("bert_tiny", texts("/c", "/b")) == folder
 
 
+def test_a_folder_in_which_reading_failed_takes_other_sources(run, monkeypatch):
+    def fail(recipe, run_dir, *_):
+        read_sources(run_dir, FAILED)
+        raise ValueError("empty.txt has no document")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(local, "_run_pipeline", fail)
+        with pytest.raises(local.RunFailedError):
+            run("bert_tiny", texts("/a"))
+    run("bert_tiny", texts("/b"))
+    with pytest.raises(RunFolderError, match="no longer read: text /b"):
+        run("bert_tiny", texts("/a"))
+
+
+def test_the_schema_of_a_folder_is_for_the_same_sources(run):
+    folder = run("bert_tiny", texts("/a"))
+    schema, previous = folder / SCHEMA_FILE, folder / PREVIOUS_FILE
+    schema.write_text("of /a")
+    run("bert_tiny", texts("/a"), "training.steps=7")
+    run("bert_tiny", texts("/b"), f"source_schema={schema}", reuse_folder=True)
+    assert schema.read_text() == "of /a"
+    run("bert_tiny", texts("/c"), reuse_folder=True)
+    assert previous.read_text() == "of /a" and not schema.exists()
+    schema.write_text("of /c")
+    run("bert_tiny", texts("/c"), "sources.0.name=books")
+    assert previous.read_text() == "of /c" and not schema.exists()
+
+
 def test_packages_are_sources_too(run):
     run("bert_tiny", "sources=[{kind: docstrings, packages: [yaml]}]")
     with pytest.raises(RunFolderError, match="not read before: docstrings typer"):
@@ -87,6 +134,7 @@ def test_another_recipe_is_refused(run):
 def test_a_folder_whose_recipe_cannot_be_read_is_refused(run, tmp_path):
     path = tmp_path / "runs" / "bert_tiny" / RECIPE_FILE
     path.parent.mkdir(parents=True)
+    read_sources(path.parent)
     for text in ("", "name: bert_tiny", "name: [", "{name: a, sources: [{kind: tex}]}"):
         path.write_text(text)
         with pytest.raises(RunFolderError, match="cannot be read"):

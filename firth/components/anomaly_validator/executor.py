@@ -41,7 +41,9 @@ class Executor(base_executor.BaseExecutor):
         inferred = io_utils.get_only_uri_in_dir(artifact_utils.get_single_uri(input_dict["inferred"]))
         raise SourceSchemaError(
             f"the records of the sources differ from the schema {exec_properties['schema_file']}: {named}. "
-            f"If they are right, edit that schema; the one that they have now is {inferred}"
+            "If they are right, edit that schema (min_domain_mass is the least share of known values). If it "
+            "is the run folder's own, it can also be deleted: the next run writes a new one. The schema that "
+            f"they have now is {inferred}"
         )
 
 
