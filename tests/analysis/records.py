@@ -62,6 +62,13 @@ def corpus_report():
             },
             {"split": "train", "source": "news", "licence": "CC0", "documents": 4, "bytes": 40, "words": 8},
         ],
+        "held_out": {
+            "asked": 0.05,
+            "documents": 0.0,
+            "bytes": 0.0,
+            "words": 0.0,
+            "warning": "cleaning.split.eval_fraction is 0.05, but no document is held out",
+        },
         "licences": [licence_row("CC0", "news", 5, 4), licence_row(HOSTILE, "books", 9, 7)],
         "languages": {"read": {"en": 9, "de": 5}, "cleaned": {"en": 9, "de": 2}},
         "duplicate_clusters": [

@@ -51,6 +51,7 @@ def test_the_funnel_and_where_things_are(firth, runner, monkeypatch):
         "dropped: too_few_words 3 21.43 %",
     ]
     assert "corpus: 15 documents read, 11 kept, 3 dropped (too_few_words 3), 1 rejected (too_long 1)" in lines
+    assert any("eval_fraction is 0.05, but no document is held out" in line for line in lines)
     assert "documents: pipeline/Curator/examples/7" in lines
     assert f"report: {runner.result.run_dir}/corpus_report.html" in lines
     assert "firth report demo --open" in lines
