@@ -65,7 +65,7 @@ def compare(layer: Layer, given: str, texts: list[str], options) -> dict:
         }
         with started(commands, module="benchmarks.sides.lstm_work") as sides:
             figures = {
-                work: measure(sides, work, given, lots, options.rounds, LENGTH) for work in options.works
+                work: measure(sides, work, given, lots, options.rounds, (JOINED,)) for work in options.works
             }
             return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
 

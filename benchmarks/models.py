@@ -67,18 +67,18 @@ def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches
 
 
 def measure(
-    sides: dict[str, Side], work: str, given: str, lots: list, rounds: int, length: int
+    sides: dict[str, Side], work: str, given: str, lots: list, rounds: int, joining: tuple[str, ...] = ()
 ) -> dict[str, dict]:
-    """Returns the median figures of each side."""
+    """Returns the median figures of each side; those that join documents leave out what fills no row."""
     steps: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
     for number in range(-WARM_UP, rounds):
         lot = number % len(lots)
         ours = batches.count_tokens(lots[lot])
-        theirs = batches.count_joined(lots[lot], length) if given == "joined" else ours
+        joined = batches.count_joined(lots[lot]) if joining else ours
         for name, side in sides.items():
             step = side.step(work, given, lot)
             if number >= 0:
-                step["tokens_per_second"] = (ours if name == FIRTH else theirs) / step["seconds"]
+                step["tokens_per_second"] = (joined if name in joining else ours) / step["seconds"]
                 steps[name].append(step)
     return {
         name: {unit: statistics.median(step[unit] for step in done) for unit in done[0]}
@@ -105,7 +105,14 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
         with started(commands) as sides:
             figures = {
                 work: {
-                    given: measure(sides, work, given, lots[given], options.rounds, size.length)
+                    given: measure(
+                        sides,
+                        work,
+                        given,
+                        lots[given],
+                        options.rounds,
+                        FAMILIES[name].peers if given == "joined" else (),
+                    )
                     for given in INPUTS[work]
                     if given in options.inputs
                 }

@@ -232,10 +232,10 @@ def joined(documents: list[Features], length: int) -> list[Features]:
     return [{name: parts[name][block] for name in parts} for block in range(blocks)]
 
 
-def count_joined(features: Features, length: int) -> int:
-    """Returns the tokens of a lot that are left where its documents are joined into blocks."""
+def count_joined(features: Features) -> int:
+    """Returns the tokens that are left where a lot's documents are joined into blocks as long as its rows."""
     tokens = count_tokens({"document_ids": features["document_ids"]})
-    return count_tokens(features) - tokens % length
+    return count_tokens(features) - tokens % features["document_ids"].shape[1]
 
 
 def _pad(documents: list[Features]) -> Features:

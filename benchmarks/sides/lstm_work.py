@@ -115,7 +115,7 @@ class Torch:
         lengths = sorted(document_lengths(document_ids), reverse=True)
         if not self._packed:
             row = document_ids.shape[1]
-            lengths = [row] * -(-sum(lengths) // row)
+            lengths = [row] * (sum(lengths) // row)
         return [self._inputs(some) for some in row_batches(lengths, self._layer.batch)]
 
     def _inputs(self, lengths):

@@ -67,8 +67,9 @@ def gelu_approximate(inputs):
         below = ops.sigmoid(v)
 
         def gradient(upstream):
-            # The derivative of v, times x, is 3 v - 2 _LINEAR x.
-            slope = below * (1.0 + (1.0 - below) * (3.0 * v - (2.0 * _LINEAR) * x))
+            # The derivative of v, times x, is 3 v - 2 _LINEAR x. Where it is infinite, its factor is 0.
+            change = ops.clip(3.0 * v - (2.0 * _LINEAR) * x, -_HUGE, _HUGE)
+            slope = below * (1.0 + (1.0 - below) * change)
             return ops.cast(ops.cast(upstream, "float32") * slope, inputs.dtype)
 
         return ops.cast(x * below, inputs.dtype), gradient
@@ -78,6 +79,7 @@ def gelu_approximate(inputs):
 
 _LINEAR = 2.0 * math.sqrt(2.0 / math.pi)
 _CUBIC = 0.044715 * _LINEAR
+_HUGE = 1e30
 
 ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.relu, "silu": ops.silu}
 

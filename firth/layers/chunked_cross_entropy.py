@@ -233,8 +233,9 @@ def _differentiate(hidden, table, bias, labels, losses, probabilities, scales):
     Rows are scaled where they are as narrow as the hidden states, not as wide as the vocabulary.
     """
     places = ops.stack([ops.arange(ops.shape(labels)[0], dtype="int32"), labels], axis=-1)
-    # Made of the losses, which need all else that reads the probabilities, the update can be done in place.
-    slope = ops.scatter_update(probabilities, places, ops.exp(-losses) - 1.0)
+    # Losses, which need all else that reads the probabilities, add nothing, but let the update be in place.
+    at_labels = _pick(probabilities, labels) - 1.0 + 1e-30 * losses
+    slope = ops.scatter_update(probabilities, places, at_labels)
     rounded, scales = ops.cast(slope, hidden.dtype), ops.expand_dims(ops.cast(scales, "float32"), -1)
     for_hidden = ops.cast(ops.matmul(rounded, ops.cast(table, hidden.dtype)), "float32") * scales
     scaled = ops.cast(ops.cast(hidden, "float32") * scales, hidden.dtype)

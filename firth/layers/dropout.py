@@ -5,7 +5,7 @@ import math
 import keras
 from keras import ops
 
-from firth.layers.noise import current_noise, random_words
+from firth.layers.noise import current_noise, random_words, shift_right
 from firth.layers.seeds import plain_seed, seed_generator
 
 _ROW_WORDS = 16
@@ -24,10 +24,13 @@ class Dropout(keras.layers.Layer):
 
     Args:
         rate: The share of elements that is dropped, from 0 to 0.99.
+        batch_axis: The axis of the examples, whose keys decide within `example_noise`; None for what a batch
+            shares.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
 
     Call arguments:
         inputs: A float tensor of any shape.
+        parts: Where the first axis holds parts of examples: see `ExampleNoise.draw_keys`.
         training: Whether to drop; otherwise the inputs are returned as they are.
 
     Raises:
@@ -89,7 +92,7 @@ def _keep_by_example(shape, axis, keys, rate):
 def _threshold_by_example(key, rate):
     """Returns uint8 [batch, 1]; over the calls, rounding up is spread as evenly as its share allows."""
     whole, share = divmod(256.0 * rate, 1.0)
-    up = ops.less(ops.bitwise_and(ops.right_shift(key, 16), 2**16 - 1), round(share * 2**16))
+    up = ops.less(ops.cast(shift_right(key, 16), "int32"), round(share * 2**16))
     return ops.cast(up, "uint8") + ops.cast(int(whole), "uint8")
 
 

@@ -3,13 +3,19 @@
 import contextlib
 import contextvars
 
+import keras
+import numpy as np
 from keras import ops
 
-# Odd numbers without a pattern; products of int32 wrap around.
-_ELEMENT, _FIRST, _SECOND = -1640531527, 739982445, -1893793731
+# Odd numbers without a pattern; products wrap around.
+_ELEMENT, _FIRST, _SECOND = 2654435769, 739982445, 2401173565
 _CALL = (1663821211, 1481765933)
-_PART = (-1253254571, 1500450271)
+_PART = (3041712725, 1500450271)
 _UNIT_BITS = 24
+# TensorFlow multiplies int32 on the host, even where there is a GPU; torch multiplies no uint32. The bits are
+# the same.
+_SIGNED = keras.backend.backend() == "torch"
+_DTYPE = "int32" if _SIGNED else "uint32"
 
 _CURRENT: contextvars.ContextVar = contextvars.ContextVar("example_noise", default=None)
 
@@ -25,39 +31,40 @@ class ExampleNoise:
     """
 
     def __init__(self, keys):
-        self._keys = ops.cast(keys, "int32")
+        self._keys = _words(keys)
         self._calls = 0
 
     def draw_keys(self, parts=None):
-        """Returns the keys of the next draw, a pair of int32 [batch, 1].
+        """Returns the keys of the next draw, a pair of tensors [batch, 1] of 32-bit words.
 
         Args:
             parts: Where the first axis does not hold examples but parts of some: a pair of int tensors [n],
                 the example of each and its number in the example. The keys are [n, 1] then.
         """
         self._calls += 1
-        pair = [self._keys[:, each : each + 1] + _wrap(self._calls * _CALL[each]) for each in (0, 1)]
+        pair = [self._keys[:, each : each + 1] + _word(self._calls * _CALL[each]) for each in (0, 1)]
         if parts is None:
             return tuple(pair)
         examples, numbers = (ops.cast(each, "int32") for each in parts)
-        numbers = ops.expand_dims(numbers + 1, 1)
-        return tuple(ops.take(key, examples, axis=0) + numbers * _PART[each] for each, key in enumerate(pair))
+        numbers = _words(ops.expand_dims(numbers + 1, 1))
+        return tuple(
+            ops.take(key, examples, axis=0) + numbers * _word(_PART[each]) for each, key in enumerate(pair)
+        )
 
     def draw_uniform(self, count):
         """Returns float32 [batch, count] in [0, 1)."""
         words = random_words(self.draw_keys(), count)
-        return ops.cast(ops.bitwise_and(words, 2**_UNIT_BITS - 1), "float32") / float(2**_UNIT_BITS)
+        return ops.cast(ops.bitwise_and(words, _word(2**_UNIT_BITS - 1)), "float32") / float(2**_UNIT_BITS)
 
 
 def random_words(keys, count):
-    """Returns random int32 [batch, count], of which every bit is as good as another.
+    """Returns random words of 32 bits [batch, count], of which every bit is as good as another.
 
     Two rounds of the finaliser of MurmurHash3 over the number of the element; the first key of the example
-    goes in before the first round, the second one between both. A right shift of a negative int32 draws ones
-    in; that is why a product comes last.
+    goes in before the first round, the second one between both.
 
     Args:
-        keys: A pair of int32 [batch, 1], as `ExampleNoise.draw_keys` returns it.
+        keys: A pair of tensors [batch, 1], as `ExampleNoise.draw_keys` returns it.
         count: An int, or a scalar tensor.
 
     Example:
@@ -68,9 +75,15 @@ def random_words(keys, count):
     (2, 5)
     """
     first, second = keys
-    words = ops.arange(count, dtype="int32") * _ELEMENT + first
-    words = ops.bitwise_xor(words, ops.right_shift(words, 15)) * _FIRST + second
-    return ops.bitwise_xor(words, ops.right_shift(words, 16)) * _SECOND
+    words = _words(ops.arange(count, dtype="int32")) * _word(_ELEMENT) + first
+    words = ops.bitwise_xor(words, shift_right(words, 15)) * _word(_FIRST) + second
+    return ops.bitwise_xor(words, shift_right(words, 16)) * _word(_SECOND)
+
+
+def shift_right(words, places):
+    """Returns words shifted by a number of places, with zeros drawn in."""
+    shifted = ops.right_shift(words, _word(places))
+    return ops.bitwise_and(shifted, _word(2 ** (32 - places) - 1)) if _SIGNED else shifted
 
 
 @contextlib.contextmanager
@@ -99,5 +112,12 @@ def current_noise() -> ExampleNoise | None:
     return _CURRENT.get()
 
 
-def _wrap(value: int) -> int:
-    return (value + 2**31) % 2**32 - 2**31
+def _words(values):
+    """Returns int32 as words of 32 bits."""
+    values = ops.cast(values, "int32")
+    return values if _SIGNED else ops.view(values, dtype=_DTYPE)
+
+
+def _word(value: int):
+    """Returns the lowest 32 bits of an integer."""
+    return np.array(value % 2**32, "uint32").view(_DTYPE)

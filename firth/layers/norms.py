@@ -51,9 +51,9 @@ class LayerNorm(keras.layers.LayerNormalization):
 
     def call(self, inputs):
         """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
-        if keras.backend.backend() != "tensorflow":
+        if not _suits(inputs, self.axis) or self.gamma is None:
             return super().call(inputs)
-        beta = ops.cast(self.beta, "float32") if self.center else None
+        beta = None if self.beta is None else ops.cast(self.beta, "float32")
         gamma = ops.cast(self.gamma, "float32")
         outputs = layer_norm(ops.cast(inputs, "float32"), gamma, beta, self.epsilon)
         return ops.cast(outputs, self.compute_dtype)
@@ -70,9 +70,23 @@ class RMSNorm(keras.layers.RMSNormalization):
     [0.8485, 1.1314]
     """
 
+    def build(self, input_shape):
+        """Creates `scale`, which stays float32 under mixed precision."""
+        self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
+        shape = tuple(input_shape[axis] for axis in self.axis)
+        self.scale = self.add_weight(name="scale", shape=shape, initializer="ones", autocast=False)
+        self.built = True
+
     def call(self, inputs):
         """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
-        if keras.backend.backend() != "tensorflow":
-            return super().call(inputs)
+        if not _suits(inputs, self.axis):
+            return ops.cast(super().call(inputs), self.compute_dtype)
         outputs = rms_norm(ops.cast(inputs, "float32"), ops.cast(self.scale, "float32"), self.epsilon)
         return ops.cast(outputs, self.compute_dtype)
+
+
+def _suits(inputs, axes) -> bool:
+    """Returns whether a gradient of ours is there: on TensorFlow, over the last axis, not in float64."""
+    if keras.backend.backend() != "tensorflow" or keras.backend.standardize_dtype(inputs.dtype) == "float64":
+        return False
+    return list(axes) in ([-1], [len(inputs.shape) - 1])

@@ -83,12 +83,14 @@ class PretrainingModel(keras.Model):
             optimizer: A Keras optimizer, or its name.
             loss: None: the objective is the loss.
             metrics: None: they follow from the objective.
-            **kwargs: As of `keras.Model.compile`.
+            **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
 
         Raises:
-            ValueError: for a loss or metrics.
+            ValueError: for a loss, metrics or weights of them.
         """
-        for name, value in (("loss", loss), ("metrics", metrics)):
+        ours = {"loss": loss, "metrics": metrics}
+        ours |= {name: kwargs.get(name) for name in ("loss_weights", "weighted_metrics")}
+        for name, value in ours.items():
             if value is not None:
                 raise ValueError(
                     f"PretrainingModel: `{name}` follows from the objective; leave it out. "
@@ -99,6 +101,36 @@ class PretrainingModel(keras.Model):
         super().compile(optimizer, **kwargs)
         self._epoch_metrics = EpochMetrics(self._loss_weights)
 
+    def get_compile_config(self):
+        """What `compile` is called with when a saved model is loaded; nothing where it was not compiled."""
+        if not self.compiled:
+            return {}
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer, "jit_compile": self.jit_compile, "run_eagerly": self.run_eagerly}
+
+    def compile_from_config(self, config):
+        """Compiles a loaded model as it was when it was saved."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def fit(self, *args, **kwargs):
+        """Trains as `keras.Model.fit` does; see there for the arguments and the history that is returned.
+
+        Raises:
+            ValueError: for weights of samples or of classes.
+        """
+        _refuse_weights(kwargs)
+        return super().fit(*args, **kwargs)
+
+    def evaluate(self, *args, **kwargs):
+        """Returns the means over the data, floats; see `keras.Model.evaluate` for the arguments.
+
+        Raises:
+            ValueError: for weights of samples.
+        """
+        _refuse_weights(kwargs)
+        return keras.tree.map_structure(float, super().evaluate(*args, **kwargs))
+
     @property
     def metrics(self):
         """Keras's own metrics and, after `compile`, those of the objective."""
@@ -108,7 +140,7 @@ class PretrainingModel(keras.Model):
         """Returns the objective's loss of one batch, a float32 scalar; labels and weights are features.
 
         Raises:
-            ValueError: for targets or weights beside the features.
+            ValueError: for targets or weights that are not among the features.
         """
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None:
@@ -132,3 +164,9 @@ class PretrainingModel(keras.Model):
     def get_config(self):
         """The constructor's arguments."""
         return {**keras.layers.Layer.get_config(self), **self._config}
+
+
+def _refuse_weights(arguments):
+    for name in ("sample_weight", "class_weight"):
+        if arguments.get(name) is not None:
+            raise ValueError(f"PretrainingModel: features hold labels and weights; leave out `{name}`")

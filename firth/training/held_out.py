@@ -7,10 +7,12 @@ import tensorflow as tf
 
 from firth import features
 from firth.recipes.recipe import Recipe
+from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.held_out_samples import sampler
+from firth.training.row_files import RowsError
 
-# Of a serialized row, beside what a sample needs.
 _SAMPLES = 3
+_FRAME_BYTES = 16  # Of a record of a TFRecord file: its length and two checksums.
 
 
 class HeldOut:
@@ -23,29 +25,31 @@ class HeldOut:
         model: The pre-training model; its weights are read at each call.
         tokenizer: That the rows were made with.
         recipe: The run's recipe.
-        patterns: Of the eval split's row files. Without any, there is nothing to measure.
+        patterns: The eval split's row files. Without any, there is nothing to measure.
+
+    Raises:
+        RowsError: naming a file that cannot be read, or ends too early.
 
     Example: see `tests/training/held_out_test.py`.
     """
 
     def __init__(self, model, tokenizer, recipe: Recipe, patterns: Sequence[str]):
         self._losses = recipe.objective.losses
-        self._size = recipe.evaluation.batch_size
-        self._read = lambda: _first_rows(patterns, recipe.training.eval_rows)
+        self._rows = _first_rows(patterns, recipe.training.eval_rows)
         self._parts = model, tokenizer, recipe
         self._made: tuple | None = None
 
     def __call__(self) -> dict:
         """Returns `held_out_loss`, `held_out_<loss>_loss` of each loss, in nats, and `samples`.
 
-        Nothing is built or read before the first call. Where there are no rows, nothing is returned.
+        Nothing is built before the first call. Where there are no rows, nothing is returned.
         """
+        if not self._rows:
+            return {}
         if self._made is None:
             self._made = self._make()
-        rows, sums_of, samples_of = self._made
-        if not rows:
-            return {}
-        sums = sums_of(tf.constant(rows))
+        sums_of, samples_of = self._made
+        sums = sums_of(tf.constant(self._rows))
         means = {
             name: float(
                 tf.math.divide_no_nan(
@@ -64,19 +68,30 @@ class HeldOut:
         from firth.serving.evaluate import evaluator
         from firth.serving.served import Served
 
-        rows = self._read()
         served = Served(*self._parts)
         unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32")
-        return rows, tf.function(evaluator(served, unigram)), sampler(served, _tokens(rows[:_SAMPLES]))
+        return tf.function(evaluator(served, unigram)), sampler(served, _tokens(self._rows[:_SAMPLES]))
 
 
 def _first_rows(patterns, count) -> list[bytes]:
     files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
     rows: list[bytes] = []
     for path in files:
-        records = tf.data.TFRecordDataset(path, "GZIP" if path.endswith(".gz") else "")
-        rows += records.take(count - len(rows)).as_numpy_iterator()
+        rows += _records(path, count - len(rows))
     return rows
+
+
+def _records(path, count) -> list[bytes]:
+    """Returns a file's first records; of a file that has no more, it is checked that it is whole."""
+    is_gzipped = path.endswith(".gz")
+    dataset = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "")
+    try:
+        records = list(dataset.take(count).as_numpy_iterator())
+        if is_gzipped and len(records) < count:
+            check_gzip_end(path, sum(len(record) + _FRAME_BYTES for record in records))
+    except (tf.errors.DataLossError, TruncatedError) as error:
+        raise RowsError(f"{path}: cannot be read: {getattr(error, 'message', error)}") from error
+    return records
 
 
 def _tokens(rows) -> list[list[int]]:

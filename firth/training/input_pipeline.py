@@ -23,7 +23,8 @@ def training_batches(
     """Returns the batches of steps `start_step` to `steps - 1`.
 
     Step s holds the places s x batch_size and following of an endless stream of epochs, each of which is
-    a new permutation of all rows with new masks and new random second segments. So what a step holds does
+    a new permutation of all rows, with the masks and random second segments of the epoch that `epochs_drawn`
+    gives. So what a step holds does
     not depend on where the dataset starts.
 
     Args:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.layers.chunked_cross_entropy import chunked_cross_entropy
-from tests.backends.gradients import compiled, gradients
+from tests.backends.gradients import compiled, derivative, gradients
 
 COUNT, WIDTH, VOCABULARY = 13, 4, 11
 # All rows at once; three at a time, the last chunk not full; one at a time.
@@ -205,3 +205,17 @@ def test_logits_are_never_held_at_once(training):
     assert largest_tensor(ALL, training) >= all_logits
     # The table itself, or rows padded to whole chunks, are the largest then.
     assert largest_tensor(THREE, training) < all_logits / 2
+
+
+@pytest.mark.parametrize("max_logits", [100, 1])
+def test_gradients_of_what_is_nearly_certain(max_logits):
+    """Large logits round the loss, by which the gradient must not be rounded too."""
+    hidden = np.array([[1000.0, 992.0], [1000.0, 992.125]], "float32")
+    table, labels = np.eye(2, dtype="float32"), np.array([0, 0])
+
+    def losses(states):
+        return chunked_cross_entropy(states, table, None, labels, training=True, max_logits=max_logits)[0]
+
+    missing = 1 / (1 + np.exp(hidden[:, 0].astype("float64") - hidden[:, 1]))
+    found = derivative(losses, hidden, np.ones(2))
+    np.testing.assert_allclose(found, np.stack([-missing, missing], axis=1), rtol=1e-3)

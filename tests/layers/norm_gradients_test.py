@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.layers.activations import get_activation
-from firth.layers.norms import build_norm
+from firth.layers.norms import LayerNorm, build_norm
 from tests.backends.gradients import derivative, gradients
 
 RANDOM = np.random.default_rng(0)
@@ -68,16 +68,27 @@ def test_norms(kind, biases, by_hand, weights):
         np.testing.assert_allclose(value, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "bfloat16"])
 @pytest.mark.parametrize("kind", ["layer_norm", "rms_norm"])
-def test_norms_count_in_float32(kind, dtype):
-    norm = build_norm(kind, epsilon=1e-6, dtype=dtype)
-    # In bfloat16 the mean of these would be 1000 and their variance 0 or 16.
-    inputs = keras.ops.cast(np.array([[1000.0, 1004.0]]), "float32")
-    outputs = norm.call(inputs) if norm.built else norm(keras.ops.cast(inputs, "bfloat16"))
+def test_norms_count_in_float32(kind):
+    norm = build_norm(kind, epsilon=1e-6, dtype="mixed_bfloat16")
+    # In bfloat16 the mean of these would be 1000 or 1004, and the gain 1.
+    inputs = keras.ops.cast(np.array([[1000.0, 1004.0]]), "bfloat16")
+    norm.build(inputs.shape)
+    gain = np.array([1.0, 1.00390625 + 2**-9], "float32")
+    norm.set_weights([gain, *norm.get_weights()[1:]])
+    outputs = norm(inputs)
     assert keras.backend.standardize_dtype(outputs.dtype) == "bfloat16"
-    expected = [[-1.0, 1.0]] if kind == "layer_norm" else [[0.998, 1.002]]
-    np.testing.assert_allclose(np.array(keras.ops.cast(outputs, "float32")), expected, atol=0.01)
+    expected = np.array([[-1.0, 1.0]] if kind == "layer_norm" else [[0.998, 1.002]]) * gain
+    np.testing.assert_allclose(np.array(keras.ops.cast(outputs, "float32")), expected, atol=0.003)
+    found = gradients(norm, lambda: keras.ops.sum(keras.ops.cast(norm(inputs), "float32") * 1.001))
+    (for_gain, *_) = found.values()
+    np.testing.assert_allclose(for_gain, expected[0] / gain, atol=0.003)
+
+
+def test_other_axes_and_dtypes_are_keras_s_own():
+    for options in ({"axis": 1}, {"scale": False}, {"dtype": "float64"}):
+        ours, theirs = LayerNorm(**options), keras.layers.LayerNormalization(**options)
+        np.testing.assert_allclose(np.array(ours(INPUTS)), np.array(theirs(INPUTS)), atol=1e-6)
 
 
 @pytest.mark.parametrize("function", [gelu_approximate, silu])
@@ -90,5 +101,5 @@ def test_activations(function):
         differences(function, points),
         atol=1e-4,
     )
-    extreme = derivative(activate, np.array([-1e4, 0.0, 1e4], "float32"), np.ones(3))
-    np.testing.assert_allclose(extreme, [0.0, 0.5, 1.0])
+    extreme = derivative(activate, np.array([-1e18, -1e4, 0.0, 1e4, 1e18], "float32"), np.ones(5))
+    np.testing.assert_allclose(extreme, [0.0, 0.0, 0.5, 1.0, 1.0])

@@ -52,7 +52,20 @@ def test_a_model_that_is_not_built_and_batches_from_a_generator():
     assert set(history) == {"loss", "lm_loss", "lm_accuracy"}
 
 
-@pytest.mark.parametrize("name", ["loss", "metrics"])
+def test_a_compiled_model_is_loaded_compiled(tmp_path):
+    model, rows = build("causal_lm"), batches("causal_lm")
+    model.compile(keras.optimizers.Adam(1e-2), run_eagerly=keras.backend.backend() != "jax")
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert float(keras.ops.convert_to_numpy(loaded.optimizer.learning_rate)) == pytest.approx(1e-2)
+    found, expected = (
+        each.evaluate(joined(rows), batch_size=BATCH, verbose=0, return_dict=True) for each in (loaded, model)
+    )
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert all(type(value) is float for value in found.values())
+
+
+@pytest.mark.parametrize("name", ["loss", "metrics", "loss_weights", "weighted_metrics"])
 def test_the_objective_is_the_loss(name):
     with pytest.raises(ValueError, match=f"`{name}` follows from the objective"):
         build("causal_lm").compile("adam", **{name: ["mse"]})
@@ -63,6 +76,15 @@ def test_targets_beside_the_features_are_refused():
     model.compile("sgd", run_eagerly=True)
     with pytest.raises(ValueError, match="leave out `y`"):
         model.fit(features, np.zeros((BATCH, 1)), verbose=0)
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "class_weight"])
+def test_weights_that_are_not_features_are_refused(name):
+    model, features = build("causal_lm"), training_features("causal_lm")
+    model.compile("sgd", run_eagerly=True)
+    for call in (model.fit, model.evaluate):
+        with pytest.raises(ValueError, match=f"leave out `{name}`"):
+            call(features, verbose=0, **{name: np.ones(BATCH)})
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])

@@ -1,5 +1,7 @@
 """Held-out losses during training are the model's own, and the same after a resume."""
 
+import pathlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,8 +11,9 @@ from firth.models import example_sums, total_loss
 from firth.objectives import MaskedLMObjective
 from firth.tokenizers import load_tokenizer
 from firth.training import read_history, train
+from firth.training.held_out import HeldOut
 from firth.training.history import History
-from firth.training.row_files import read_rows
+from firth.training.row_files import RowsError, read_rows
 from tests.training.artifacts import LIMITS, tiny_recipe, write_artifact, write_split
 
 ROWS = 10
@@ -99,3 +102,14 @@ def test_the_same_after_a_resume(artifact, trained, tmp_path, monkeypatch):
     monkeypatch.undo()
     run(artifact, tmp_path, "second")
     assert held_out(tmp_path / "second") == held_out(trained[2])
+
+
+def test_a_truncated_file_is_refused(artifact, tmp_path):
+    folder, _, eval_files = artifact
+    tokenizer, recipe = load_tokenizer(str(folder / "tokenizer")), tiny_recipe(eval_rows=64)
+    whole, *_ = sorted(path for pattern in eval_files for path in tf.io.gfile.glob(pattern))
+    for missing in (4, 40):
+        path = tmp_path / f"{missing}.gz"
+        path.write_bytes(pathlib.Path(whole).read_bytes()[:-missing])
+        with pytest.raises(RowsError, match=str(path)):
+            HeldOut(None, tokenizer, recipe, [str(path)])
