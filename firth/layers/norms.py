@@ -70,12 +70,14 @@ class RMSNorm(keras.layers.RMSNormalization):
     [0.8485, 1.1314]
     """
 
+    axis: int | list[int]
+
     def build(self, input_shape):
         """Creates `scale`, which stays float32 under mixed precision."""
-        self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
-        shape = tuple(input_shape[axis] for axis in self.axis)
+        axes = keras.tree.flatten(self.axis)
+        shape = tuple(input_shape[axis] for axis in axes)
         self.scale = self.add_weight(name="scale", shape=shape, initializer="ones", autocast=False)
-        self.built = True
+        self.axis, self.built = axes, True
 
     def call(self, inputs):
         """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
