@@ -1,10 +1,10 @@
 """One form for all text, and the removal of what no reader sees."""
 
 import re
-import unicodedata
 
 from firth.corpus.document import Document
 from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.unicode_forms import normalize
 from firth.recipes.normalization import Normalization, NormalizeStep
 
 _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
@@ -47,7 +47,7 @@ def normalize_text(text: str, options: Normalization) -> str:
         for pattern, replacement in options.substitutions_before:
             text = re.sub(pattern, replacement, text)
     if not text.isascii():
-        text = unicodedata.normalize(options.form, text)
+        text = normalize(options.form, text)
     if options.whitespace == "margins":
         return text.strip()
     for pattern, replacement in options.substitutions_after:

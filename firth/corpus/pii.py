@@ -3,11 +3,11 @@
 import bisect
 import re
 from collections import Counter
-from typing import NamedTuple
 
 from firth.corpus.document import Document
 from firth.corpus.hashing import digest
 from firth.corpus.privacy.finder import Finder
+from firth.corpus.privacy.replacing import Finding, replace_all
 from firth.corpus.privacy.table import FINDERS
 from firth.corpus.steps import Decision, DocumentStep, Keep
 from firth.recipes.privacy import PII_TYPES, PiiStep
@@ -18,15 +18,10 @@ _ATTEMPTS = 1000
 _SURROGATE_PASSES = 4
 # Stands for the letters of placeholders.
 _NOTHING = "\0"
+# Most values are much shorter; the longest are tokens without a space, and private keys.
+_NEAR = 2**10
+_TO_THE_END = re.compile(r"[\w.+/=:,\\-]*\Z", re.ASCII)
 _PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
-
-
-class Finding(NamedTuple):
-    """A value of personal data in a text: where it stands, and its type."""
-
-    start: int
-    end: int
-    type: str
 
 
 def _opaque(placeholder: re.Match[str]) -> str:
@@ -67,14 +62,13 @@ class Pii(DocumentStep):
         return text
 
     def _scrub(self, text: str) -> tuple[str, Counter[str]]:
-        # What stands next to a value may be one itself once the value is gone.
         counts: Counter[str] = Counter()
-        passes = 0
-        while findings := self.find(text):
+
+        def replace(text: str, findings: list[Finding], turn: int) -> tuple[str, list[int]]:
             counts.update(finding.type for finding in findings)
-            text = self._replace(text, findings, with_surrogates=passes < _SURROGATE_PASSES)
-            passes += 1
-        return text, counts
+            return self._replace(text, findings, with_surrogates=turn < _SURROGATE_PASSES)
+
+        return replace_all(text, self.find, replace), counts
 
     def scrub_beginning(self, text: str, characters: int) -> str:
         """Returns the first characters of a text with personal data replaced, as a whole what the end cuts.
@@ -84,9 +78,21 @@ class Pii(DocumentStep):
         >>> Pii(PiiStep(kind="pii")).scrub_beginning("Ask jane@roe.org for it.", 8)
         'Ask <EMAIL>'
         """
-        findings = [finding for finding in self.find(text) if finding.start < characters]
+        findings = self._find_beginning(text, characters)
         end = max([characters, *(finding.end for finding in findings)])
-        return self.scrub(self._replace(text[:end], findings))
+        text, _ = self._replace(text[:end], findings)
+        return self.scrub(text)
+
+    def _find_beginning(self, text: str, characters: int) -> list[Finding]:
+        """Returns the values that begin in the first characters."""
+        near = text[: characters + _NEAR]
+        findings = [finding for finding in self.find(near) if finding.start < characters]
+        is_cut = _TO_THE_END.match(near, characters) or any(
+            near[each.end :].strip() == "" for each in findings
+        )
+        if is_cut and len(near) < len(text):
+            return [finding for finding in self.find(text) if finding.start < characters]
+        return findings
 
     def find(self, text: str) -> list[Finding]:
         """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
@@ -101,12 +107,17 @@ class Pii(DocumentStep):
                     found.insert(place, Finding(start, end, name))
         return found
 
-    def _replace(self, text: str, findings: list[Finding], with_surrogates: bool = True) -> str:
-        parts, position = [], 0
+    def _replace(
+        self, text: str, findings: list[Finding], with_surrogates: bool = True
+    ) -> tuple[str, list[int]]:
+        """Returns the text with replacements, and where they begin."""
+        parts, places, position, length = [], [], 0, 0
         for start, end, name in findings:
-            parts += [text[position:start], self._replacement(name, text[start:end], with_surrogates)]
-            position = end
-        return "".join([*parts, text[position:]])
+            replacement = self._replacement(name, text[start:end], with_surrogates)
+            parts += [text[position:start], replacement]
+            places.append(length + start - position)
+            position, length = end, places[-1] + len(replacement)
+        return "".join([*parts, text[position:]]), places
 
     def _replacement(self, name: str, value: str, with_surrogates: bool = True) -> str:
         if self._config.replacement == "placeholder" or not with_surrogates:

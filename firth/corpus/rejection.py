@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import re
-import unicodedata
 from typing import Protocol
 
 EXCERPT_CHARACTERS = 80
@@ -11,6 +10,8 @@ EXCERPT_CHARACTERS = 80
 BEGINNING_BYTES = EXCERPT_CHARACTERS + 2**14
 _JSON_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\([nrt])")
 _JSON_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+# Unicode's control characters, other than spaces.
+_UNSEEN = re.compile("[\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
@@ -70,7 +71,7 @@ class Rejection:
 
 def _readable(data: bytes) -> str:
     text = _JSON_ESCAPE.sub(_unescape, data.decode("utf-8", "surrogateescape"))
-    return "".join(each for each in text if each.isspace() or unicodedata.category(each) != "Cc")
+    return _UNSEEN.sub("", text)
 
 
 def _unescape(escape: re.Match[str]) -> str:

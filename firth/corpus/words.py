@@ -5,11 +5,14 @@ import string
 import unicodedata
 from collections.abc import Callable
 
+from firth.corpus.unicode_forms import normalize
+
 _ASCII_PUNCTUATION: dict[int, None] = dict.fromkeys(
     [*map(ord, string.punctuation), *(code for code in range(128) if not chr(code).isprintable())]
 )
 for _space in map(ord, "\t\n\v\f\r\x1c\x1d\x1e\x1f"):
     del _ASCII_PUNCTUATION[_space]
+_MAX_PASSES = 100
 # Nobody sees them, though Unicode has them among letters and accents: Default_Ignorable_Code_Point.
 _INVISIBLE = frozenset(
     chr(code)
@@ -59,16 +62,22 @@ def comparable_text(text: str) -> str:
 
 
 def _fold(text: str, is_left_out: Callable[[str], bool]) -> str:
-    # A text has few different characters, and a pass for each that goes is quicker than a question for each
-    # place.
     characters = set(text)
-    for mark in filter(is_left_out, characters):
-        text = text.replace(mark, "")
+    text = _without(text, [each for each in characters if is_left_out(each)])
     if not any(_changes(each) for each in characters if not is_left_out(each)):
         return text.lower()
-    normalized = unicodedata.normalize("NFKC", text)
-    folded = unicodedata.normalize("NFKC", normalized.casefold())
+    normalized = normalize("NFKC", text)
+    folded = normalize("NFKC", normalized.casefold())
     return folded if normalized == text else "".join(each for each in folded if not is_left_out(each))
+
+
+def _without(text: str, left_out: list[str]) -> str:
+    # A pass for each of a few different characters is quicker than a question for each place.
+    if len(left_out) > _MAX_PASSES:
+        return text.translate(dict.fromkeys(map(ord, left_out)))
+    for character in left_out:
+        text = text.replace(character, "")
+    return text
 
 
 @functools.lru_cache(maxsize=2**16)

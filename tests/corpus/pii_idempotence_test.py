@@ -51,6 +51,13 @@ def test_a_second_pass_finds_nothing(name, text):
     assert step.scrub(once) == once
 
 
+@pytest.mark.parametrize("name", STEPS)
+@settings(max_examples=50, deadline=None)
+@given(text=st.lists(TEXTS | st.just("It was the best of times. " * 40), min_size=2, max_size=8).map("".join))
+def test_a_second_pass_finds_nothing_in_a_long_text(name, text):
+    assert STEPS[name].find(STEPS[name].scrub(text)) == []
+
+
 @pytest.mark.parametrize("name", PII_TYPES)
 def test_placeholders_are_no_values_and_no_words_before_one(name):
     step = STEPS["placeholder"]

@@ -1,5 +1,6 @@
 """The work of finding personal data grows with the text alone, whatever is in it."""
 
+import itertools
 import random
 import re
 
@@ -55,3 +56,31 @@ def test_groups_that_phonenumbers_writes_are_looked_up(region):
         for each in FORMATS if number else ():
             groups = tuple(map(len, re.findall(r"\d+", phonenumbers.format_number(number, each))))
             assert len(groups) == 1 or may_be_groups(region, groups), (region, groups)
+
+
+LISTS = {
+    "addresses between colons": lambda n: "".join(f"name{i}@host{i}.org:" for i in range(n)),
+    "phone numbers without a space": lambda n: "+12127365000" * n,
+    "both": lambda n: "+12127365000" * n + " " + "a@b.org:" * n,
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_neighbours_that_hide_each_other_are_looked_at_in_proportion(name, monkeypatch):
+    step = Pii(PiiStep(kind="pii"))
+    find, looked_at = step.find, []
+    monkeypatch.setattr(step, "find", lambda text: looked_at.append(len(text)) or find(text))
+    totals = []
+    for n in (100, 200):
+        looked_at.clear()
+        text = LISTS[name](n)
+        assert re.sub(r"<(?:EMAIL|PHONE)>|[: ]", "", step.scrub(text)) == ""
+        totals.append(sum(looked_at))
+    assert totals[1] < 2.5 * totals[0], totals
+
+
+def test_a_long_text_has_as_many_values_as_its_neighbours_make():
+    step = Pii(PiiStep(kind="pii"))
+    lines = ["Ask a@b.org:c@d.org:e@f.org. ", "It was the best of times. " * 40]
+    text = "".join(itertools.islice(itertools.cycle(lines), 12))
+    assert step.scrub(text) == text.replace("a@b.org:c@d.org:e@f.org", "<EMAIL>:<EMAIL>:<EMAIL>")

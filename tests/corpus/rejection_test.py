@@ -1,6 +1,7 @@
 """Records that were rejected are quoted without personal data."""
 
 import json
+import random
 
 import pytest
 
@@ -46,6 +47,22 @@ def excerpt(data: bytes, size: int | None = None) -> str:
 )
 def test_excerpts(data, expected):
     assert excerpt(data) == expected
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG " + random.Random(1).randbytes(2**14), b"It was the best of times. " * 700]
+)
+def test_what_comes_after_the_excerpt_is_hardly_looked_at(data, monkeypatch):
+    find, looked_at = SCRUBBER.find, []
+    monkeypatch.setattr(SCRUBBER, "find", lambda text: looked_at.append(len(text)) or find(text))
+    assert len(excerpt(data)) >= EXCERPT_CHARACTERS
+    assert sum(looked_at) <= 2000
+
+
+def test_a_key_that_is_longer_than_what_is_looked_at_first():
+    key = "\n".join(["MIIEpAIBAAKCAQEA" * 4] * 30)
+    block = f"-----BEGIN RSA PRIVATE KEY-----\n{key}\n-----END RSA PRIVATE KEY----- and more"
+    assert excerpt(block.encode()) == "-----BEGIN RSA PRIVATE KEY-----\n<SECRET>"
 
 
 def test_a_record_that_was_cut_early_is_not_quoted():

@@ -11,9 +11,12 @@ from firth.corpus.benchmarks import BenchmarkExample
 from firth.corpus.decontaminate import cut_ngrams
 from firth.corpus.minhash import MinHash
 from firth.corpus.ngram_index import NgramIndex
+from firth.corpus.normalize import normalize_text
 from firth.corpus.steps import Drop
+from firth.corpus.unicode_forms import normalize
 from firth.corpus.words import comparable_text, comparable_words
 from firth.recipes.filters import BadWordsStep, WordList
+from firth.recipes.normalization import Normalization
 from tests.corpus.duplicates_helpers import run_steps
 from tests.corpus.helpers import document
 from tests.corpus.sentence_duplicates_test import LINES
@@ -81,3 +84,55 @@ def test_a_ligature_of_several_words_is_cut_whole():
     assert len(words) == 8
     assert cut_ngrams(text, [3], size=3, margin=0) == ["one", "three four"]
     assert cut_ngrams(text, [0], size=2, margin=0) == ["two three four"]
+
+
+def disorder(form: str, text: str) -> int:
+    """Returns how many marks CPython passes by when it sorts them by insertion."""
+    passed, before = 0, []
+    decomposed = "".join(unicodedata.normalize(form.replace("C", "D"), each) for each in text)
+    for rank in map(unicodedata.combining, decomposed):
+        before = [*before, rank] if rank else []
+        passed += sum(other > rank for other in before)
+    return passed
+
+
+@pytest.mark.parametrize("fold", [comparable_text, lambda text: normalize_text(text, Normalization())])
+@pytest.mark.parametrize("marks", ["\u0315\u0300", "\u0315\u0300\uff9e", "\u0344\u0f73"])
+def test_many_marks_on_a_letter_are_sorted_in_proportion(fold, marks, monkeypatch):
+    given_to_python = []
+    plain = unicodedata.normalize
+    monkeypatch.setattr(
+        unicodedata, "normalize", lambda *given: given_to_python.append(given) or plain(*given)
+    )
+    text = "a" + marks * (600 // len(marks))
+    fold(text)
+    monkeypatch.undo()
+    assert max(disorder(*given) for given in given_to_python) <= 32 * len(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]),
+    st.text("aéᄀ \u0300\u0315\u0323\u0344\u0345\u0f71\u0f73\u093c\u3099\uff9e", min_size=30, max_size=200),
+    st.sampled_from(["\u0315\u0300\uff9e", "\u0344\u0f73\u0323", ""]),
+)
+def test_many_marks_have_unicodes_form(form, text, marks):
+    text = text[:20] + marks * 20 + text[20:]
+    assert normalize(form, text) == unicodedata.normalize(form, text)
+
+
+class CountedText(str):
+    """A text that counts how often it is passed over."""
+
+    passes = 0
+
+    def replace(self, *replacement):
+        CountedText.passes += 1
+        return CountedText(super().replace(*replacement))
+
+
+def test_texts_of_all_symbols_are_passed_over_a_few_times(monkeypatch):
+    monkeypatch.setattr(CountedText, "passes", 0)
+    symbols = "".join(each for each in map(chr, range(0x3000)) if unicodedata.category(each)[0] in "PS")
+    assert comparable_words(CountedText(f"one {symbols} two")) == ["one", "two"]
+    assert CountedText.passes <= 100

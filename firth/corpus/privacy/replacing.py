@@ -1,0 +1,83 @@
+"""Values replaced until none is found, in time that grows with the text alone.
+
+What stands next to a value may be one itself once the value is gone, and so from neighbour to neighbour. So
+after a pass over the text only the places are looked at where it has changed, and the text again at the end.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+Find = Callable[[str], list["Finding"]]
+Replace = Callable[[str, list["Finding"], int], tuple[str, list[int]]]
+
+# Words that announce a value stand this near, and most values are shorter.
+_REACH = 128
+
+
+class Finding(NamedTuple):
+    """A value of personal data in a text: where it stands, and its type."""
+
+    start: int
+    end: int
+    type: str
+
+
+def replace_all(text: str, find: Find, replace: Replace) -> str:
+    """Returns a text in which nothing more is found.
+
+    Args:
+        text: The text.
+        find: Returns what stands in a text, from the left.
+        replace: Takes a text, the findings in it and the number of the pass, from 0. Returns the text without
+            them, and where the replacements begin in it.
+    """
+    turn, reach = 0, _REACH
+    while findings := find(text):
+        text, places = replace(text, findings, turn)
+        turn += 1
+        if 3 * reach * len(places) < len(text):
+            text, turn = _replace_near(text, places, turn, reach, find, replace)
+            # What is found now needs a wider view.
+            reach *= 2
+    return text
+
+
+def _replace_near(
+    text: str, places: list[int], turn: int, reach: int, find: Find, replace: Replace
+) -> tuple[str, int]:
+    """Looks again near the places, and near those that change, until nothing changes."""
+    parts = [text[start : start + reach] for start in range(0, len(text), reach)]
+    changed = {place // reach for place in places}
+    while changed:
+        last_changed, changed = sorted(changed), set()
+        for part in last_changed:
+            first, end = _around(parts, part, reach)
+            window = "".join(parts[first:end])
+            findings = _inside(
+                find(window), window, reach // 2 * (first > 0), reach // 2 * (end < len(parts))
+            )
+            if findings:
+                window, places = replace(window, findings, turn)
+                size = -(-len(window) // (end - first))
+                parts[first:end] = [window[i * size : (i + 1) * size] for i in range(end - first)]
+                changed.update(first + place // size for place in places)
+        turn += 1
+    return "".join(parts), turn
+
+
+def _around(parts: list[str], part: int, reach: int) -> tuple[int, int]:
+    """Returns the first part, and the end, of those within reach of a part."""
+    first, before = part, 0
+    while first > 0 and before < reach:
+        first -= 1
+        before += len(parts[first])
+    end, after = part + 1, 0
+    while end < len(parts) and after < reach:
+        after += len(parts[end])
+        end += 1
+    return first, end
+
+
+def _inside(findings: list[Finding], window: str, before: int, after: int) -> list[Finding]:
+    """Returns the findings that are not within so many characters of an end at which the window was cut."""
+    return [each for each in findings if each.start >= before and each.end <= len(window) - after]

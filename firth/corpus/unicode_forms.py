@@ -1,0 +1,49 @@
+"""Unicode's normal forms, in time that grows with the text alone."""
+
+import functools
+import itertools
+import re
+import unicodedata
+from typing import Literal
+
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+_DECOMPOSED: dict[Form, Form] = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD"}
+# CPython sorts the marks on a letter by insertion, which takes the square of their number.
+_MANY_MARKS = 32
+
+
+def normalize(form: Form, text: str) -> str:
+    r"""Returns a text in a normal form: what `unicodedata.normalize` returns, also where many marks follow.
+
+    Args:
+        form: `NFC`, `NFD`, `NFKC` or `NFKD`.
+        text: Any text.
+
+    Example:
+
+    >>> normalize("NFKC", "e\u0301\ufb01")
+    'éfi'
+    """
+    decomposed_form = _DECOMPOSED[form]
+    marks = "".join(each for each in set(text) if _is_mark(decomposed_form, each))
+    if marks:
+        run = re.compile(f"[{re.escape(marks)}]{{{_MANY_MARKS},}}")
+        text = run.sub(lambda found: _in_order(decomposed_form, found[0]), text)
+    return unicodedata.normalize(form, text)
+
+
+@functools.lru_cache(maxsize=2**16)
+def _is_mark(form: Form, character: str) -> bool:
+    """Returns whether a character, or what it is decomposed into, is sorted with those before it."""
+    return not character.isascii() and _class(unicodedata.normalize(form, character)[0]) > 0
+
+
+def _in_order(form: Form, marks: str) -> str:
+    """Returns marks decomposed and sorted as Unicode's canonical order has them."""
+    decomposed = (part for each in marks for part in unicodedata.normalize(form, each))
+    groups = itertools.groupby(decomposed, key=lambda each: _class(each) > 0)
+    return "".join("".join(sorted(group, key=_class) if sorts else group) for sorts, group in groups)
+
+
+def _class(character: str) -> int:
+    return unicodedata.combining(character)
