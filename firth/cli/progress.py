@@ -32,11 +32,6 @@ def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]
         yield LiveLines(progress).draw
 
 
-def escape(text: str) -> str:
-    """Returns a text in which rich sees no markup."""
-    return text.replace("[", r"\[")
-
-
 def component_line(event: Event) -> str:
     """Returns the line on a component that has ended, with rich's markup.
 
@@ -85,6 +80,8 @@ def changes_text(event: Event) -> str:
     >>> changes_text({"lines": ["training.steps: 7, in this folder's last run 600"]})
     "[yellow]changed[/] training.steps: 7, in this folder's last run 600"
     """
+    from rich.markup import escape
+
     return "\n".join(f"[yellow]changed[/] {escape(line)}" for line in event["lines"])
 
 

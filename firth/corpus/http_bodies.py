@@ -134,14 +134,16 @@ def _read_streams(
 def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
     r"""Returns a body without the frames of HTTP's chunks, and `corrupt_chunks` if they do not fit.
 
-    Bodies that are declared as chunked and are not are returned as they are; those that are not declared lose
-    their frames where these are right to the last. A body cut short ends where it ends, as one does that is
-    shorter than its Content-Length.
+    Bodies that are declared as chunked and are not are returned as they are. Those that are not declared lose
+    their frames only if all of them fit and the last one, of 0 bytes, is at the end. A declared body that is
+    cut short ends where it ends, as one does that is shorter than its Content-Length.
 
     Example:
 
     >>> join_chunks(b"3\r\nabc\r\n0\r\n\r\n", True), join_chunks(b"abc", True), join_chunks(b"3\nab", True)
     ((b'abc', None), (b'abc', None), (b'ab', None))
+    >>> join_chunks(b"3\nabc\n0\n", False), join_chunks(b"999\n1\n2\n0\n", False)
+    ((b'abc', None), (b'999\n1\n2\n0\n', None))
     """
     looks_chunked = _CHUNK.match(body) and (declared or _LAST_CHUNK.search(body[-64:]))
     if not looks_chunked:
@@ -155,6 +157,8 @@ def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
         if not size or place >= len(body) or not line_end:
             break
         place = line_end.end()
+    if not declared:
+        return (body if size or body[place:].strip() else b"".join(chunks)), None
     if not size or place >= len(body):
         return b"".join(chunks), None
-    return (body, "corrupt_chunks") if declared else (body, None)
+    return body, "corrupt_chunks"

@@ -7,6 +7,9 @@ import shutil
 # As the system says it, and SQLite, below ML Metadata.
 _FULL = ("No space left on device", "database or disk is full", "Disk quota exceeded")
 
+# Errors of these types are about data and recipes, and may quote such words from a text.
+_QUOTING = (ValueError, TypeError, LookupError)
+
 
 class RunLockedError(RuntimeError):
     """Another process is running in the same folder."""
@@ -61,12 +64,13 @@ def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
 
     >>> full_disk(OSError(28, "No space left on device", "/no/such/disk/x"), pathlib.Path("/"))
     'the disk of /no/such/disk/x is full (... free at /); make room, and the same command goes on'
-    >>> full_disk(ValueError("no text"), pathlib.Path("/"))
+    >>> full_disk(ValueError("a.txt: 'No space left on device' is not JSON"), pathlib.Path("/"))
     """
     found: BaseException | None = error
     while found is not None:
         is_full = isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT)
-        if is_full or any(words in str(found) for words in _FULL):
+        is_full = is_full or (not isinstance(found, _QUOTING) and any(each in str(found) for each in _FULL))
+        if is_full:
             place = (found.filename if isinstance(found, OSError) else None) or run_dir
             free = shutil.disk_usage(run_dir).free / 1e6
             left = f"{free:,.1f} MB are free at {run_dir}"

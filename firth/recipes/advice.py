@@ -1,8 +1,8 @@
 """What is worth saying of a recipe that can run as it is."""
 
-import glob
 import os
 
+from firth.recipes.file_names import files_of, is_remote
 from firth.recipes.recipe import Recipe
 from firth.recipes.sources import COMPRESSIONS
 
@@ -62,15 +62,24 @@ def _on_split(recipe: Recipe) -> list[str]:
     if not all(source.documents_are_files for source in recipe.sources):
         return []
     patterns = [os.path.expanduser(pattern) for source in recipe.sources for pattern in source.reads]
-    paths = {path for pattern in patterns for path in glob.glob(pattern)}
-    sizes = [os.path.getsize(path) for path in paths]
+    if any(is_remote(pattern) for pattern in patterns):
+        return []
+    paths = {path for pattern in patterns for path in files_of(pattern)}
+    # An empty file is no document.
+    sizes = [size for path in paths if (size := os.path.getsize(path))]
     asked, total = recipe.cleaning.split.eval_fraction, sum(sizes)
     if not total or len(sizes) * asked * FAR >= 1:
         return []
+    finer = "More files, or documents: blank_line,"
+    if len(sizes) == 1:
+        return [
+            "cleaning.split.eval_fraction: a single document cannot be both trained on and held out. "
+            f"{finer} are needed"
+        ]
     return [
         f"cleaning.split.eval_fraction: {asked:g} of {len(sizes)} documents is less than one; at least one "
-        f"is held out, which is {min(sizes) / total:.2g} to {max(sizes) / total:.2g} of the bytes. More "
-        "files, or documents: blank_line, make the share finer"
+        f"is held out, which is {min(sizes) / total:.2g} to {max(sizes) / total:.2g} of the bytes. "
+        f"{finer} make the share finer"
     ]
 
 

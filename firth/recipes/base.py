@@ -1,5 +1,6 @@
 """The base of every recipe type: frozen, strict, and with unknown keys refused."""
 
+import decimal
 from typing import Annotated
 
 import pydantic
@@ -33,7 +34,7 @@ class Config(pydantic.BaseModel):
     def _numbers_fit(self):
         for name, value in self:
             if type(value) is int and abs(value) > MAX_INTEGER:
-                raise ValueError(f"{name}: {value:.3g} does not fit in 64 bits")
+                raise ValueError(f"{name}: {decimal.Decimal(value):.3g} does not fit in 64 bits")
         return self
 
     @classmethod

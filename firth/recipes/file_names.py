@@ -17,9 +17,14 @@ class NamesFiles:
 
     Attributes:
         is_folder: Whether each is the path of a folder.
+        is_pattern: Whether each may hold wildcards.
     """
 
     is_folder: bool = False
+    is_pattern: bool = False
+
+
+PATTERN = NamesFiles(is_pattern=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,12 +34,12 @@ class NamedFile:
     Attributes:
         key: The path of its key.
         pattern: As the recipe says it.
-        is_folder: Whether it is a folder.
+        mark: What kind of path it is.
     """
 
     key: Path
     pattern: str
-    is_folder: bool = False
+    mark: NamesFiles = NamesFiles()
 
 
 def named_files(part: Any, key: Path = ()) -> Iterator[NamedFile]:
@@ -44,16 +49,16 @@ def named_files(part: Any, key: Path = ()) -> Iterator[NamedFile]:
 
     >>> from firth.recipes import WordList
     >>> list(named_files(WordList(path="bad_words.txt")))
-    [NamedFile(key=('path',), pattern='bad_words.txt', is_folder=False)]
+    [NamedFile(key=('path',), pattern='bad_words.txt', mark=NamesFiles(is_folder=False, is_pattern=False))]
     """
     if isinstance(part, Config):
         for name, field in type(part).model_fields.items():
             value, here = getattr(part, name), (*key, name)
             marks = [mark for mark in field.metadata if isinstance(mark, NamesFiles)]
             if marks and isinstance(value, str):
-                yield NamedFile(here, value, marks[0].is_folder)
+                yield NamedFile(here, value, marks[0])
             elif marks:
-                yield from (NamedFile((*here, str(n)), text) for n, text in enumerate(value))
+                yield from (NamedFile((*here, str(n)), text, marks[0]) for n, text in enumerate(value or ()))
             else:
                 yield from named_files(value, here)
     elif isinstance(part, tuple):
@@ -61,29 +66,36 @@ def named_files(part: Any, key: Path = ()) -> Iterator[NamedFile]:
             yield from named_files(each, (*key, str(index)))
 
 
-def absolute(pattern: str, folder: pathlib.Path | None) -> str:
+def absolute(pattern: str, folder: pathlib.Path | None, mark: NamesFiles = PATTERN) -> str:
     """Returns where a pattern leads, from the folder of the recipe file that says it.
 
     A relative pattern that matches nothing from the recipe's folder, but does from the working directory, is
     the latter's. Remote and absolute ones stay as they are, but for `~`.
 
     Args:
-        pattern: A path, in which wildcards may be.
+        pattern: A path.
         folder: None for a pattern that no file says, but an option.
+        mark: Whether wildcards count. If so, the brackets of the folder's own name are escaped.
 
     Example:
 
     >>> absolute("gs://bucket/*.txt", None), absolute("b/*.txt", pathlib.Path("/recipes"))
     ('gs://bucket/*.txt', '/recipes/b/*.txt')
+    >>> absolute("b/*.txt", pathlib.Path("/recipes[1]"))
+    '/recipes[[]1]/b/*.txt'
     """
     if is_remote(pattern):
         return pattern
     pattern = os.path.expanduser(pattern)
-    here = os.path.abspath(pattern)
+    here, there = (_joined(each, pattern, mark) for each in (os.getcwd(), folder or ""))
     if folder is None or os.path.isabs(pattern):
         return here
-    beside = os.path.abspath(folder / pattern)
-    return here if matches(here) and not matches(beside) else beside
+    return here if _leads_somewhere(here, mark) and not _leads_somewhere(there, mark) else there
+
+
+def files_of(pattern: str, mark: NamesFiles = PATTERN) -> list[str]:
+    """Returns the files of this machine that a path or a pattern stands for."""
+    return [path for path in _paths_of(pattern, mark) if os.path.isfile(path)]
 
 
 def is_remote(pattern: str) -> bool:
@@ -91,6 +103,14 @@ def is_remote(pattern: str) -> bool:
     return "://" in pattern
 
 
-def matches(pattern: str) -> bool:
-    """Returns whether a pattern of this machine's file system leads to any file or folder."""
-    return next(glob.iglob(pattern, recursive=True), None) is not None
+def _joined(folder: str | os.PathLike[str], pattern: str, mark: NamesFiles) -> str:
+    folder = os.fspath(folder)
+    return os.path.abspath(os.path.join(glob.escape(folder) if mark.is_pattern else folder, pattern))
+
+
+def _leads_somewhere(pattern: str, mark: NamesFiles) -> bool:
+    return next(_paths_of(pattern, mark), None) is not None
+
+
+def _paths_of(pattern: str, mark: NamesFiles) -> Iterator[str]:
+    return glob.iglob(pattern if mark.is_pattern else glob.escape(pattern), recursive=True)

@@ -156,17 +156,24 @@ def _carried_state(recipe: "Recipe") -> Iterator[str]:
 
 
 def _stages(recipe: "Recipe") -> Iterator[str]:
-    known = {*_lengths(recipe), *_tokenizer(recipe)}
+    known = set(_on_length(recipe))
     earlier = recipe.training.earlier_stages
     for number, stage in enumerate(earlier):
         if stage.max_predictions and not hasattr(recipe.objective, "max_predictions"):
             yield f"training.earlier_stages.{number}.max_predictions: {recipe.objective.kind} has no such key"
     for number, (_, _, changed) in enumerate(stages_of(recipe)[:-1]):
-        for line in (*_lengths(changed), *_tokenizer(changed)):
+        for line in _on_length(changed):
             if line not in known:
                 yield f"training.earlier_stages.{number}: {line}"
     if earlier and recipe.model.kind == "bilstm" and recipe.model.carry_state:
         yield "training.earlier_stages: they do not work with model.carry_state: true: batches differ"
+
+
+def _on_length(recipe: "Recipe") -> Iterator[str]:
+    """Yields what may differ from stage to stage."""
+    yield from _lengths(recipe)
+    yield from _tokenizer(recipe)
+    yield from _mask_decoder(recipe)
 
 
 def _names(recipe: "Recipe") -> Iterator[str]:

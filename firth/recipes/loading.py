@@ -80,7 +80,7 @@ def load_with_places(
 def _with_full_paths(recipe: Recipe, draft: Draft) -> Draft:
     data = draft.data
     for file in named_files(recipe):
-        full = absolute(file.pattern, draft.origin(file.key).folder)
+        full = absolute(file.pattern, draft.origin(file.key).folder, file.mark)
         if full != file.pattern:
             data = assign(data, file.key, full)
     return Draft(data, draft.origins)

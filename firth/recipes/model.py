@@ -64,6 +64,14 @@ class _Transformer(_Shape):
     output_dropout: Fraction = 0.0
     scaled_initializer: bool = False
 
+    @pydantic.field_validator("share_layers", mode="before")
+    @classmethod
+    def _is_no_switch(cls, value):
+        if isinstance(value, bool):
+            meant = "{groups: 1}" if value else "null"
+            raise ValueError(f"{'true' if value else 'false'} is written as {meant} now")
+        return value
+
     @pydantic.model_validator(mode="after")
     def _positions_fit_heads(self):
         if isinstance(self.positions, DisentangledPositions):

@@ -4,6 +4,9 @@ import difflib
 import glob
 import os
 import pathlib
+import re
+
+_ESCAPED = re.compile(r"\[([*?[])\]")
 
 
 def suggest_path(pattern: str) -> str:
@@ -23,7 +26,7 @@ def suggest_path(pattern: str) -> str:
     """
     if "://" in pattern:
         return ""
-    path = pathlib.Path(pattern)
+    path = pathlib.Path(_ESCAPED.sub(r"\1", pattern))
     for place in (*reversed(path.parents), path):
         if place.exists():
             continue

@@ -8,6 +8,7 @@ from firth.recipes.base import Config
 from firth.recipes.cleaning import Cleaning
 from firth.recipes.evaluation import Evaluation
 from firth.recipes.export import Export
+from firth.recipes.file_names import NamesFiles
 from firth.recipes.fit import misfits
 from firth.recipes.masking import MaskedLM
 from firth.recipes.mixture import AnyMixture, AsIs
@@ -35,7 +36,7 @@ class Recipe(Config):
     description: str = ""
     seed: Annotated[int, pydantic.Field(ge=0, lt=2**31)] = 42
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
-    source_schema: str | None = None
+    source_schema: Annotated[str | None, NamesFiles()] = None
     cleaning: Cleaning = Cleaning()
     tokenizer: AnyTokenizer = WordPieceTokenizer()
     mixture: AnyMixture = AsIs()

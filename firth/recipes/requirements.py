@@ -1,11 +1,10 @@
 """What a recipe needs on this machine: files, and packages whose docstrings it reads."""
 
-import glob
 import os
 from collections.abc import Iterator
 
 from firth.recipes.drafts import Draft
-from firth.recipes.file_names import NamedFile, is_remote, named_files
+from firth.recipes.file_names import NamedFile, files_of, is_remote, named_files
 from firth.recipes.packages import find_package, suggest_package
 from firth.recipes.paths import suggest_path
 from firth.recipes.recipe import Recipe
@@ -35,12 +34,12 @@ def missing(recipe: Recipe, draft: Draft) -> list[str]:
 def _file_problem(file: NamedFile) -> str:
     """Returns why a file cannot be read; nothing where it can, or where only Beam can tell."""
     pattern = file.pattern
-    if is_remote(pattern) or (file.is_folder and os.path.isdir(pattern)):
+    if is_remote(pattern) or (file.mark.is_folder and os.path.isdir(pattern)):
         return ""
     advice = suggest_path(pattern) or f"; the working directory is {os.getcwd()}"
-    if file.is_folder:
+    if file.mark.is_folder:
         return f"there is no folder {pattern}{advice}"
-    files = [path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path)]
+    files = files_of(pattern, file.mark)
     if not files and os.path.isdir(pattern):
         return f"{pattern} is a folder; name files, as in {os.path.join(pattern, '*')}"
     if not files:

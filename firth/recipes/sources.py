@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 import pydantic
 
 from firth.recipes.base import Config
-from firth.recipes.file_names import NamesFiles
+from firth.recipes.file_names import PATTERN
 
-Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1), NamesFiles()]
+Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1), PATTERN]
 # Endings of files that are decompressed while they are read.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]

@@ -18,9 +18,9 @@ class Stage(Config):
         max_predictions: Of a row, in the place of the objective's; null keeps it.
     """
 
-    length: int = pydantic.Field(ge=8)
+    length: int = pydantic.Field(ge=8, le=MAX_SIZE)
     steps_fraction: float = pydantic.Field(gt=0.0, lt=1.0)
-    batch_size: int = pydantic.Field(ge=1)
+    batch_size: int = pydantic.Field(ge=1, le=MAX_SIZE)
     max_predictions: int | None = pydantic.Field(default=None, ge=1)
 
 

@@ -161,7 +161,8 @@ class _Reader:
     def _scalar(self, node: yaml.ScalarNode, path: Path) -> Any:
         try:
             value = self._loader.construct_object(node)
-        except (ValueError, KeyError, AttributeError):  # As PyYAML answers a tag that the text does not fit.
+        # What PyYAML raises for a tag that the text does not fit.
+        except (ValueError, LookupError, AttributeError):
             value = math.nan
         if not _in_json(value):
             self._report(node, path, f"{_short(node.value)} is neither text, number, true, false nor null")

@@ -62,6 +62,23 @@ FILES = {
     "number as text": (f"{TEXT}training: {{steps: '5'}}\n", "must be a valid integer, not '5'"),
     "a word that is not true": ("extends: demo\ntokenizer: {lowercase: no}\n", "must be a valid boolean"),
     "infinite": (f"{TEXT}training: {{optimizer: {{learning_rate: 1e999}}}}\n", "is neither text, number"),
+    "an integer without digits": (f"{TEXT}seed: !!int ''\n", "mine.yaml:2:7: seed: '' is neither text, number"),
+    "a schema that is not there": (
+        f"extends: demo\n{TEXT}source_schema: schema.pbtxt\n",
+        "mine.yaml:3:1: source_schema: {here}/schema.pbtxt matches no file",
+    ),
+    "a stage longer than the mask decoder": (
+        f"extends: deberta_v3_tiny\n{TEXT}training: {{earlier_stages: [{{length: 4096, steps_fraction: 0.1, batch_size: 4}}]}}\n",
+        "training.earlier_stages.0: sequences.length: 4096 is above objective.mask_decoder.length: 128",
+    ),
+    "a huge stage": (
+        f"{TEXT}training: {{earlier_stages: [{{length: 99999999, steps_fraction: 0.1, batch_size: 99999999}}]}}\n",
+        "length: must be less than or equal to 16777216",
+    ),
+    "shared layers as a switch": (
+        f"extends: albert_base\n{TEXT}model: {{share_layers: true}}\n",
+        "mine.yaml:3:9: model.share_layers: true is written as {groups: 1} now",
+    ),
     "python in it": (f"{TEXT}seed: !!python/object:os.x {{b: 1}}\n", "python/object:os.x is not known"),
 }  # fmt: skip
 # Each a `--set` on bert_tiny, and words of its refusal.
@@ -75,6 +92,7 @@ OPTIONS = {
     "training.optimizer.learning_rate=-1": "must be greater than 0",
     "training.optimizer.learning_rate=1e30": "must be less than or equal to 1000",
     "training.optimizer.warmup_steps=99999999999999999999": "does not fit in 64 bits",
+    f"training.log_every_steps=1{'0' * 400}": "log_every_steps: 1.00e+400 does not fit in 64 bits",
     "training.replicas=3": "needs strategy: mirrored",
     "training.precision=float16": "did you mean float32?",
     "model.layers=1000000000": "must be less than or equal to 10000",

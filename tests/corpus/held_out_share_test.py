@@ -26,17 +26,21 @@ def test_a_share_twice_or_half_as_large_as_asked_for_is_the_border(held, warns):
 
 
 def test_few_files_are_warned_of_before_anything_runs(tmp_path):
-    def said(**source) -> list[str]:
-        sources = [{"kind": "text", "paths": [f"{tmp_path}/*.txt"], **source}]
+    def said(*more, **source) -> list[str]:
+        sources = [{"kind": "text", "paths": [f"{tmp_path}/**/*.txt", *more], **source}]
         recipe = load_recipe("bert_tiny")
         kinds = type(recipe).model_validate({**recipe.model_dump(), "sources": tuple(sources)}, strict=False)
         return [each for each in notices(kinds) if "eval_fraction" in each]
 
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "empty.txt").write_text("")
     for i, size in enumerate((100, 300, 600)):
-        (tmp_path / f"{i}.txt").write_text("x" * size)
+        (tmp_path / "deep" / f"{i}.txt").write_text("x" * size)
+        if not i:
+            assert "a single document" in said()[0]
     (notice,) = said()
     assert "0.05 of 3 documents" in notice and "0.1 to 0.6 of the bytes" in notice
-    assert not said(documents="blank_line")
+    assert not said(documents="blank_line") and not said("gs://bucket/*.txt")
     for i in range(20):
         (tmp_path / f"more{i}.txt").write_text("x" * 100)
     assert not said()

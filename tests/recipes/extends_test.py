@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from firth.corpus.source_files import match_files
 from firth.recipes import RecipeError, load_recipe
 from firth.recipes.loading import load_with_places
 from firth.recipes.requirements import missing
@@ -123,6 +124,20 @@ def test_benchmarks_lists_and_references_are_files_of_the_recipe_too(files):
     assert re.sub(r":\d+: ", ": ", second) == (
         f"{folder}/a.yaml:3: cleaning.steps.1.lists.0.path: {folder}/bad.txt matches no file{here}"
     )
+
+
+def test_brackets_in_the_name_of_a_folder_are_no_wildcards(files, monkeypatch):
+    schema = "source_schema: schema.pbtxt\n"
+    folder = files({"pro[1]/a.yaml": SOURCE + schema, "pro[1]/data/1.txt": "one", "pro[1]/schema.pbtxt": ""})
+    folder = folder / "pro[1]"
+    recipe, places = load_with_places(folder / "a.yaml")
+    assert missing(recipe, places) == [] and recipe.source_schema == f"{folder}/schema.pbtxt"
+    monkeypatch.chdir(folder)
+    here, places = load_with_places("demo", ["sources=[{kind: text, paths: [data/*.txt]}]"])
+    assert missing(here, places) == []
+    assert [file.path for file in match_files("text", here.sources[0].paths)] == [f"{folder}/data/1.txt"]
+    typo, places = load_with_places(folder / "a.yaml", ["sources.0.paths=[dat/*.txt]"])
+    assert f"did you mean {folder}/data/*.txt?" in missing(typo, places)[0]
 
 
 def test_a_recipe_with_full_paths_is_the_same_from_anywhere(files, monkeypatch):
