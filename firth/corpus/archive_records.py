@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from firth.corpus.archive_formats import MAX_HEADER_BYTES, ArchiveFormat, RecordHeader, format_of
 from firth.corpus.byte_stream import ByteStream
+from firth.corpus.rejection import BEGINNING_BYTES
 
 BLOCK_BYTES = 2**18
 NO_HEADER = RecordHeader(0, 0, "", "", "")
@@ -19,7 +20,7 @@ class ArchiveRecord:
     Attributes:
         number: From 1.
         header: What the archive says of the block; empty where it could not be read.
-        block: The content; of a block above the limit only the beginning.
+        block: The content; where there is a problem, its first `BEGINNING_BYTES` bytes at most.
         size: Of header and block in bytes, as far as they were read.
         problem: Why the record is not whole: `too_long`; `bad_length`, where another record or nothing
             begins before its end, or none after it; the reasons of `ArchiveFormat.read_header`; or why the
@@ -31,6 +32,11 @@ class ArchiveRecord:
     block: bytes
     size: int
     problem: str | None = None
+
+    @property
+    def block_size(self) -> int:
+        """Of the block alone in bytes, as far as they were read."""
+        return self.size - self.header.size
 
 
 def read_archive(path: str, max_bytes: int) -> Iterator[ArchiveRecord]:
@@ -87,13 +93,14 @@ class _Reader:
 
     def _headless(self, number: int, problem: str) -> ArchiveRecord:
         stream = self.stream
-        start = bytes(stream.buffer[:BLOCK_BYTES])
+        start = bytes(stream.buffer[:BEGINNING_BYTES])
         cut = len(stream.buffer) < MAX_HEADER_BYTES and problem == "unended_header" and stream.problem
-        return ArchiveRecord(number, NO_HEADER, start, self._skip_to_next(1), cut or problem)
+        size = self._skip_to_next(1)
+        return ArchiveRecord(number, NO_HEADER, start[:size], size, cut or problem)
 
     def _bad_length(self, number: int, header: RecordHeader) -> ArchiveRecord:
         stream, size = self.stream, header.size
-        block = bytes(stream.buffer[size : size + min(header.length, BLOCK_BYTES)])
+        block = bytes(stream.buffer[size : size + min(header.length, BEGINNING_BYTES)])
         # Where the file ends too early, that is the reason, unless another record begins before.
         inside = self.format.find(stream.buffer, size) >= 0
         problem = stream.problem if stream.problem and not inside else "bad_length"
@@ -102,8 +109,8 @@ class _Reader:
     def _long(self, number: int, header: RecordHeader) -> ArchiveRecord:
         stream = self.stream
         stream.skip(header.size)
-        stream.fill(min(self.max_bytes, BLOCK_BYTES))
-        block = bytes(stream.buffer[:BLOCK_BYTES])
+        stream.fill(min(self.max_bytes, BEGINNING_BYTES))
+        block = bytes(stream.buffer[:BEGINNING_BYTES])
         size = self._skip_to_next(0, header.length)
         problem = "too_long" if size == header.length else stream.problem or "bad_length"
         return ArchiveRecord(number, header, block, header.size + size, problem)

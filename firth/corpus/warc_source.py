@@ -75,5 +75,5 @@ def _read_record(
             return None
         text, problem = read(record)
     if problem:
-        return reject(source, path, record.number, problem, record.block, record.size)
+        return reject(source, path, record.number, problem, record.block, record.block_size)
     return make_document(source, f"{path}#R{record.number}", text, Stated(uri=record.header.uri))

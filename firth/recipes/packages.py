@@ -15,8 +15,12 @@ def find_package(package: str) -> importlib.machinery.ModuleSpec | None:
     >>> find_package("json").name, find_package("no_such_package")
     ('json', None)
     """
-    # A dotted name would import its parent.
-    return importlib.util.find_spec(package) if package.isidentifier() else None
+    try:
+        # A dotted name would import its parent.
+        return importlib.util.find_spec(package) if package.isidentifier() else None
+    except ValueError:
+        # A module that runs without having been imported, such as `__main__`.
+        return None
 
 
 def suggest_package(package: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 import zstandard
 
 from firth.corpus.document import Document
+from firth.corpus.http_bodies import join_chunks
 from firth.corpus.sources import SOURCES, list_files
 from firth.recipes.sources import WarcSource
 from tests.corpus.source_files import TEXTS, page, warc_record
@@ -121,6 +122,20 @@ def outcome(folder, block: bytes, content_type: str = "application/http", **opti
 def test_what_is_read_and_what_is_named(tmp_path, name):
     block, expected = BLOCKS[name]
     assert outcome(tmp_path, block) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"999\n1\n2\n0\n",
+        b"0\nall of the rest\n0\n",
+        b"5\nab\n0\n",
+        b"3\nabc\nand more\n0\n",
+        b"ab\nc\n0\n",
+    ],
+)
+def test_text_that_begins_and_ends_as_chunks_do_is_left_whole(body):
+    assert join_chunks(body, declared=False) == (body, None)
 
 
 def test_a_record_that_does_not_say_that_it_is_http(tmp_path):

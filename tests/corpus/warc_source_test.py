@@ -4,11 +4,15 @@ import tracemalloc
 
 import pytest
 
+from firth.corpus.archive_records import read_archive
 from firth.corpus.document import Document
+from firth.corpus.excerpts import scrubber_for
+from firth.corpus.rejection import BEGINNING_BYTES
 from firth.corpus.sources import SOURCES, list_files
+from firth.recipes.cleaning import Cleaning
 from firth.recipes.sources import WarcSource, WetSource
 from tests.corpus.helpers import shared_data
-from tests.corpus.source_files import TEXTS, page, response, warc_record
+from tests.corpus.source_files import TEXTS, arc_record, http_block, page, response, warc_record
 
 OK = [response(f"http://a/{i}", page(text)) for i, text in enumerate(TEXTS)]
 
@@ -46,6 +50,41 @@ def test_a_broken_record_is_rejected_and_the_next_are_read(tmp_path, name):
     path = tmp_path / "a.warc"
     path.write_bytes(OK[1] + broken + b"\r\n\r\n" + OK[2] + OK[3])
     assert read(path, max_document_bytes=10**6) == [TEXTS[1], reason, TEXTS[2], TEXTS[3]]
+
+
+def test_of_broken_records_no_more_is_copied_than_is_quoted(tmp_path):
+    path = tmp_path / "a.warc"
+    no_length = re.sub(rb"Content-Length: \d+", b"No-Length: 1", OK[0])
+    broken = [longer(OK[0], -30), longer(OK[0], 10**5), no_length, longer(OK[0], 10**12)] * 2
+    path.write_bytes(b"\r\n\r\n".join([*broken, b"\0" * 10**6 + b"\r\n\r\n" + OK[1]]))
+    *records, last = read_archive(str(path), 10**6)
+    assert last.problem is None
+    reasons = ["bad_length", "bad_length", "malformed_header", "bad_length"]
+    assert [each.problem for each in records] == reasons * 2
+    assert all(len(each.block) <= BEGINNING_BYTES for each in records)
+    # What has no header ends where the next record begins.
+    assert records[2].block.rstrip() == no_length.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("record", "excerpt"),
+    [
+        (response("http://a", b"Ask jane@roe.org", status=404), "HTTP/1.1 404"),
+        (response("http://a", b"%PDF-1.7 of a few bytes", "Content-Type: application/pdf"), "HTTP/1.1 200"),
+        (arc_record("http://a/", http_block(b"Gone", status=404)), "HTTP/1.1 404"),
+        (warc_record("resource", "http://a", b"Ask jane@roe.org"), "Ask <EMAIL>"),
+        (b"Ask jane@roe.org", "Ask <EMAIL>"),
+        # The block ends before the record does, so its last value may be cut.
+        (longer(warc_record("response", "http://a", b"Ask jane@roe.org and others."), -20), ""),
+    ],
+)
+def test_a_rejected_record_is_quoted(tmp_path, record, excerpt):
+    path = tmp_path / "a.warc"
+    path.write_bytes(record)
+    source = WarcSource(kind="warc", paths=(str(path),))
+    rejection = next(iter(SOURCES["warc"].read(source, list_files(source)[0])))
+    shown = rejection.excerpt(scrubber_for(Cleaning()))
+    assert shown.startswith(excerpt) if excerpt else shown == ""
 
 
 def test_a_file_that_ends_early(tmp_path):
