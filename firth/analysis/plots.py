@@ -24,7 +24,7 @@ _THEMED = {
     **{f"#0a0a0{place}": f"var(--run-{place})" for place in range(1, MOST_RUNS + 1)},
 }
 INK, MUTED, RULE, FIRST, SECOND, THIRD, *RUNS = _THEMED
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.sans-serif": ["system-ui", "DejaVu Sans"],
