@@ -10,7 +10,9 @@ import zstandard
 
 from firth.corpus import compression
 from firth.corpus.document import Document
+from firth.corpus.excerpts import scrubber_for
 from firth.corpus.sources import SOURCES, list_files
+from firth.recipes.cleaning import Cleaning
 from firth.recipes.sources import COMPRESSIONS
 from tests.corpus.helpers import read_to
 from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS, arc
@@ -186,6 +188,7 @@ def mutate(data: bytes, generator: random.Random) -> bytes:
     return bytes(mutated)
 
 
+SCRUBBER = scrubber_for(Cleaning())
 # Kinds, and another format that one of them reads: name, kind, and how a file of it is made.
 FUZZED = {kind: (kind, make_file) for kind, (_, make_file) in FILES.items()} | {"arc": ("warc", arc)}
 
@@ -214,7 +217,7 @@ def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
             assert each.reason
             assert each.file == str(path)
             assert each.line >= 0
-            each.to_json()
+            each.to_json(SCRUBBER)
     assert records
     return collections.Counter(getattr(each, "reason", "document") for each in records)
 
