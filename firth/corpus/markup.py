@@ -12,11 +12,13 @@ _TAG = re.compile(
     "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
     "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
 )
-# A tag, without its end. Nothing follows the repetition, so that there is nothing to go back for.
-_START_TAG = re.compile(r"""<[A-Za-z](?:[^>"']+|"[^"]*"|'[^']*')*""")
+# A tag, without its end. As in the HTML standard, quotes hold a value only after "=".
+
+# Nothing follows the repetition, so that there is nothing to go back for.
+_START_TAG = re.compile(r"""<[A-Za-z](?:[^>=]+|=\s*"[^"]*"|=\s*'[^']*'|=)*""")
 # Each attribute has at least a name and a space.
 _LONG_TAG = 2 * MAX_ATTRIBUTES
-_QUOTED = re.compile(r"""("[^"]*"|'[^']*')|/""")
+_QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')|/""")
 # What is not markup, though it may look so. Without its end it goes on to that of the page.
 _RAW = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
@@ -32,6 +34,8 @@ def problem_of_markup(html: str) -> str | None:
 
     >>> problem_of_markup("<div>" * 2000), problem_of_markup("<p " + "a " * 2000), problem_of_markup("<p>")
     ('nested_too_deeply', 'too_many_attributes', None)
+    >>> problem_of_markup('<a href="x"">' + "a word " * 2000 + '<a href="y">') is None  # a quote too many
+    True
     """
     if depth_of(html) > MAX_DEPTH:
         return "nested_too_deeply"
