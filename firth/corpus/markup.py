@@ -13,7 +13,6 @@ _TAG = re.compile(
     "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
 )
 # A tag, without its end. As in the HTML standard, quotes hold a value only after "=".
-
 # Nothing follows the repetition, so that there is nothing to go back for.
 _START_TAG = re.compile(r"""<[A-Za-z](?:[^>=]+|=\s*"[^"]*"|=\s*'[^']*'|=)*""")
 # Each attribute has at least a name and a space.
