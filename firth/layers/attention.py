@@ -107,7 +107,6 @@ class Attention(keras.layers.Layer):
         self.seed = plain_seed(seed)
         generator = seed_generator(seed)
         self.scaled_initializer = scaled_initializer
-        self._generator = generator
         joined = self.heads * self.head_width
         output_start = joined**-0.5 if scaled_initializer else self.output_stddev
         # Of four axes the first one, of five the second one.
@@ -164,10 +163,10 @@ class Attention(keras.layers.Layer):
     def _kernel_initializer(self, queries, keys):
         """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
         if not self.scaled_initializer:
-            return normal(self.initializer_stddev, self._generator)
+            return normal(self.initializer_stddev, self.dropout.seed_generator)
         of_inputs = self.width**-0.5
         of_queries = of_inputs if self.scaled else of_inputs * self.head_width**-0.5
-        return NormalColumns([(queries, of_queries), (keys, of_inputs)], self._generator)
+        return NormalColumns([(queries, of_queries), (keys, of_inputs)], self.dropout.seed_generator)
 
     def call(
         self,
