@@ -34,7 +34,12 @@ def batches(recipe, artifact, directory):
 
 
 def test_a_loss_that_is_not_finite_stops_with_step_and_examples(artifact, tmp_path):
-    recipe = tiny_recipe(learning_rate=1e30, checkpoint_every_steps=1)
+    recipe = tiny_recipe(checkpoint_every_steps=1)
+    # More than a recipe may say.
+    optimizer = recipe.training.optimizer.model_copy(update={"learning_rate": 1e30})
+    recipe = recipe.model_copy(
+        update={"training": recipe.training.model_copy(update={"optimizer": optimizer})}
+    )
     with pytest.raises(NonFiniteLossError) as caught:
         run(recipe, artifact, tmp_path)
     error = caught.value
