@@ -72,7 +72,7 @@ def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
 
 def test_the_report_and_the_summary_stand_in_the_run(first):
     report = (first.run_dir / results.REPORT_FILE).read_text()
-    assert "mlm_perplexity" in report
+    assert "mlm_<wbr>perplexity" in report
     summary = json.loads((first.run_dir / results.SUMMARY_FILE).read_text())
     assert summary["evaluation"]["overall"]["mlm_perplexity"] > 1
     assert json.loads((first.run_dir / "timings.json").read_text()).keys() >= {"Curator", "Trainer"}
