@@ -1,21 +1,13 @@
-"""Checks of arguments that are dicts, whose keys and kinds are those of the recipe's types."""
+"""Checks of arguments that are dicts, whose keys and kinds are those of the recipe's types.
+
+The types are imported where a dict is checked: importing layers loads no pydantic.
+"""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firth.recipes.base import Config
-from firth.recipes.blocks import Attention, Embeddings, FeedForward, Norm, Positions, SharedLayers
-from firth.recipes.errors import suggest
-from firth.recipes.types import configs_in, kinds_of
-
-_OF_A_BLOCK: dict[str, Any] = {
-    "attention": Attention,
-    "feed_forward": FeedForward,
-    "norm": Norm,
-    "positions": Positions,
-    "embeddings": Embeddings,
-    "share_layers": SharedLayers,
-}
+if TYPE_CHECKING:
+    from firth.recipes.base import Config
 
 
 def check_block_parts(layer: str, **parts: Mapping | None) -> None:
@@ -31,8 +23,20 @@ def check_block_parts(layer: str, **parts: Mapping | None) -> None:
     Traceback (most recent call last):
     ValueError: TransformerBlock: `norm` has no kind 'rms_nrom'; did you mean rms_norm?
     """
+    if all(part is None for part in parts.values()):
+        return
+    from firth.recipes import blocks
+
+    types: dict[str, Any] = {
+        "attention": blocks.Attention,
+        "feed_forward": blocks.FeedForward,
+        "norm": blocks.Norm,
+        "positions": blocks.Positions,
+        "embeddings": blocks.Embeddings,
+        "share_layers": blocks.SharedLayers,
+    }
     for name, part in parts.items():
-        check_part(layer, name, part, _OF_A_BLOCK[name])
+        check_part(layer, name, part, types[name])
 
 
 def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> None:
@@ -46,6 +50,7 @@ def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> 
 
     Example:
 
+    >>> from firth.recipes.blocks import Embeddings
     >>> check_part("Backbone", "embeddings", {"widht": 8}, Embeddings)
     Traceback (most recent call last):
     ValueError: Backbone: `embeddings` has no key 'widht'; did you mean width?
@@ -54,6 +59,9 @@ def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> 
         return
     if not isinstance(part, Mapping):
         raise ValueError(f"{layer}: `{name}` must be a dict or None. Received: {name}={part!r}")
+    from firth.recipes.errors import suggest
+    from firth.recipes.types import configs_in
+
     config = _config_of(layer, name, part, configs_in(annotation))
     for key, value in part.items():
         if key not in config.model_fields:
@@ -64,7 +72,10 @@ def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> 
             check_part(layer, f"{name}.{key}", value, below)
 
 
-def _config_of(layer: str, name: str, part: Mapping, configs: list[type[Config]]) -> type[Config]:
+def _config_of(layer: str, name: str, part: Mapping, configs: "list[type[Config]]") -> "type[Config]":
+    from firth.recipes.errors import suggest
+    from firth.recipes.types import kinds_of
+
     kinds = {kind: config for config in configs for kind in kinds_of(config)}
     if "kind" not in part and len(configs) == 1:
         return configs[0]

@@ -9,7 +9,6 @@ from keras import ops
 from firth.layers.checks import check_positive
 from firth.layers.custom_gradient import custom_gradient
 from firth.layers.parts import check_part
-from firth.recipes.blocks import RotaryScaling
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -49,14 +48,16 @@ class RotaryPositions(keras.layers.Layer):
         check_positive("RotaryPositions", head_width=head_width)
         if head_width % 2:
             raise ValueError(f"RotaryPositions: `head_width` must be even. Received: head_width={head_width}")
-        check_part("RotaryPositions", "scaling", scaling, RotaryScaling)
         self.head_width = head_width
         self.base = base
         self.scaling = dict(scaling) if scaling else None
         frequencies = base ** (-np.arange(0, head_width, 2) / head_width)
-        self._frequencies = (
-            _stretched(frequencies, RotaryScaling.model_construct(**scaling)) if scaling else frequencies
-        )
+        if scaling:
+            from firth.recipes.blocks import RotaryScaling
+
+            check_part("RotaryPositions", "scaling", scaling, RotaryScaling)
+            frequencies = _stretched(frequencies, RotaryScaling.model_construct(**scaling))
+        self._frequencies = frequencies
 
     def call(self, position_ids):
         """Returns float32 [batch, 2, length, head_width / 2]."""
