@@ -48,7 +48,7 @@ class RunOnDisk:
 
     @property
     def curves(self) -> pathlib.Path | None:
-        """The folder of the training's `history.jsonl`, as far as it has come; None if there is none.
+        """The folder of the training's `history.jsonl`, as far as it has come; None without such a folder.
 
         A history from before the last change of the recipe belongs to another training.
         """

@@ -10,7 +10,7 @@ BATCH_BYTES = 2**24
 MAX_BATCH_ROWS = 2**10
 # Of rows as they may be decoded in the worst case, which honest files do not come near.
 MAX_DECODED_BYTES = 2**26
-# A column of a row group that is larger, and was compressed more than that, is no text.
+# A column of a row group that is larger, and was compressed more than that, is not text.
 MAX_CHUNK_BYTES = 2**28
 MAX_COMPRESSION = 200
 

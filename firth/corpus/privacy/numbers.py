@@ -46,7 +46,7 @@ class CreditCards(Finder):
 class Ibans(Finder):
     """International bank account numbers, with their check digits and their country's structure."""
 
-    # A search for digits is quicker than one for letters, so the country's code is looked for behind them.
+    # A search for digits is quicker than one for letters, so the country's code is looked for after them.
     _candidate = re.compile(
         rf"\d(?<=[A-Za-z]{{2}}\d)(?:(?<![{WORD}]..\d)|(?<=(?i:iban)..\d))\d"
         rf"(?:[ \u00a0-]?[A-Za-z0-9]){{11,30}}"
