@@ -73,6 +73,8 @@ EXTRAS_REQUIRE = {
         # Pipelines are compiled for Kubeflow, which needs no more of kfp.
         *by_stack("kfp-pipeline-spec", ">=0.2,<0.3", ">=2.15,<3"),
         "mypy>=1.11",
+        # The command line of TFX asks it what is installed.
+        "pip>=24",
         "pytest>=8",
         "pytest-xdist>=3",
         "ruff>=0.6",

@@ -40,7 +40,14 @@ main()
     ],
 )
 def test_a_signal_is_answered_with_a_sentence_and_ends_the_children(tmp_path, sent, code, said):
-    process = subprocess.Popen([sys.executable, "-c", WAITS], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    # Shells start what they run in the background with SIGINT ignored.
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITS],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     marker = tmp_path / "child"
     while not (marker.exists() and marker.read_text()) and process.poll() is None:
         time.sleep(0.05)

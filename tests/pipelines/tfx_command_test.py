@@ -9,11 +9,13 @@ PIPELINE_FILE = pathlib.Path(__file__).parents[2] / "firth" / "pipelines" / "loc
 
 
 def test_tfx_pipeline_create(tmp_path):
-    command = [pathlib.Path(sys.executable).parent / "tfx", "pipeline", "create"]
+    scripts = pathlib.Path(sys.executable).parent
+    # As in an activated environment: TFX runs the `pip` that it finds.
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
     process = subprocess.run(
-        [*command, "--engine=local", f"--pipeline_path={PIPELINE_FILE}"],
+        [scripts / "tfx", "pipeline", "create", "--engine=local", f"--pipeline_path={PIPELINE_FILE}"],
         cwd=tmp_path,
-        env={**os.environ, "HOME": str(tmp_path), "FIRTH_RECIPE": "bert_tiny"},
+        env={**os.environ, "PATH": path, "HOME": str(tmp_path), "FIRTH_RECIPE": "bert_tiny"},
         capture_output=True,
         text=True,
     )
