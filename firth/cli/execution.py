@@ -110,12 +110,14 @@ def execute(
     """Returns what a function of `firth.pipelines.local` does; what goes wrong ends the command."""
     from firth.cli.progress import drawing
     from firth.pipelines import local
-    from firth.pipelines.run_errors import RunFolderError
+    from firth.pipelines.run_errors import RunFolderError, full_disk
+    from firth.pipelines.run_folder import run_folder
 
     folder = recipe.name if name is None else name
     console = terminal()
-    console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
     try:
+        run_folder(root, folder)
+        console.print(f"[bold]{recipe.name}[/] in {root / folder} (loading TFX takes a while)")
         with drawing(console, live=console.is_terminal and not verbose) as draw:
             return run(
                 recipe,
@@ -133,7 +135,7 @@ def execute(
     except local.RunFailedError as error:
         _fail_run(error)
     except OSError as error:
-        fail(f"{root / folder} cannot be used: {error}")
+        fail(full_disk(error, root) or f"{root / folder} cannot be used: {error}")
     except KeyboardInterrupt:
         print_error("interrupted; the same command goes on where this one stopped")
         raise typer.Exit(ExitCode.INTERRUPTED) from None

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from firth.corpus.document import Document
 from firth.corpus.errors import CorpusError
-from firth.corpus.language import check_languages, identify
+from firth.corpus.language import identify
 from firth.corpus.lines import read_lines
 from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
 from firth.corpus.words import comparable_text
@@ -30,7 +30,6 @@ class BadWords(DocumentStep):
 
     def __init__(self, config: BadWordsStep):
         self._lists = [_Entries(each, _read_entries(each)) for each in config.lists]
-        check_languages(tuple(each.language for each in config.lists if each.language))
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
         text = comparable_text(document.text)

@@ -1,7 +1,6 @@
 """The language that a document is in."""
 
 from firth.corpus.document import Document
-from firth.corpus.errors import CorpusError
 from firth.corpus.language_model import language_model
 from firth.corpus.steps import Decision, DocumentStep, Drop, Keep
 from firth.recipes.filters import LanguageStep
@@ -9,9 +8,6 @@ from firth.recipes.filters import LanguageStep
 
 class Language(DocumentStep):
     """Drops documents in an `other_language`, and those of which it is not sure (`uncertain_language`).
-
-    Raises:
-        CorpusError: on construction, for a language that the model does not know.
 
     Example:
 
@@ -23,7 +19,6 @@ class Language(DocumentStep):
     reasons = frozenset({"other_language", "uncertain_language"})
 
     def __init__(self, config: LanguageStep):
-        check_languages(config.languages)
         self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
@@ -44,15 +39,3 @@ def identify(text: str) -> tuple[str, float]:
     'de'
     """
     return language_model().identify(text)
-
-
-def check_languages(languages: tuple[str, ...]) -> None:
-    """Checks that the model knows the languages.
-
-    Raises:
-        CorpusError: naming the first that it does not.
-    """
-    known = sorted(language_model().languages)
-    for language in languages:
-        if language not in known:
-            raise CorpusError(f"no language {language!r} is known, but these are: {', '.join(known)}")

@@ -3,8 +3,6 @@
 import pathlib
 import shutil
 
-from ml_metadata import errors
-
 from firth.pipelines.lineage import WHOLE, metadata_store
 
 
@@ -19,8 +17,6 @@ def remove_leftovers(pipeline_root: pathlib.Path, metadata_path: pathlib.Path) -
         pipeline_root: Where TFX keeps artifacts. No run may be going on there.
         metadata_path: Its SQLite file.
     """
-    if not metadata_path.exists():
-        return []
     found = []
     for execution in _cut_short(metadata_path):
         for pattern in (f"*/*/{execution}", f"*/*/.{execution}.*", f"*/.system/*/{execution}"):
@@ -31,8 +27,6 @@ def remove_leftovers(pipeline_root: pathlib.Path, metadata_path: pathlib.Path) -
 
 
 def _cut_short(metadata_path: pathlib.Path) -> list[int]:
-    try:
-        executions = metadata_store(metadata_path).get_executions()
-    except errors.StatusError:  # A kill before the tables were made.
-        return []
+    store = metadata_store(metadata_path)
+    executions = store.get_executions() if store else []
     return [execution.id for execution in executions if execution.last_known_state not in WHOLE]

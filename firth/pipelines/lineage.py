@@ -1,6 +1,8 @@
 """Reads from ML Metadata what the newest run of a pipeline used, cached outputs included."""
 
+import contextlib
 import pathlib
+import sqlite3
 from collections.abc import Iterator
 
 from ml_metadata import errors
@@ -13,6 +15,9 @@ NODE_CONTEXT = "node"
 # As TFX's Pusher stamps its output.
 PUSHER, PUSHED_MODEL = "Pusher", "pushed_model"
 PUSHED_PROPERTY, DESTINATION_PROPERTY = "pushed", "pushed_destination"
+# Where ML Metadata keeps the version of its tables.
+_VERSION_TABLE = "MLMDEnv"
+_VERSION = f"SELECT 1 FROM {_VERSION_TABLE}"
 # States of executions whose outputs are whole.
 WHOLE = (metadata_store_pb2.Execution.COMPLETE, metadata_store_pb2.Execution.CACHED)
 
@@ -44,12 +49,12 @@ def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
 
 def has_completed(metadata_path: pathlib.Path, component: str) -> bool:
     """Returns whether any run of a local pipeline has brought a component to its end."""
-    if not metadata_path.exists():
+    store = metadata_store(metadata_path)
+    if store is None:
         return False
     try:
-        store = metadata_store(metadata_path)
         nodes = store.get_contexts_by_type(NODE_CONTEXT)
-    except errors.StatusError:  # A kill before the tables were made.
+    except errors.NotFoundError:
         return False
     executions = [
         execution
@@ -62,6 +67,8 @@ def has_completed(metadata_path: pathlib.Path, component: str) -> bool:
 
 def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifacts]]:
     store = metadata_store(metadata_path)
+    if store is None:
+        return
     try:
         runs = store.get_contexts_by_type(RUN_CONTEXT)
     except errors.NotFoundError:
@@ -73,12 +80,26 @@ def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifa
         yield _component(store, execution), _artifacts(store, execution)
 
 
-def metadata_store(metadata_path: pathlib.Path) -> MetadataStore:
-    """Returns the metadata of a local pipeline, to be read only."""
+def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
+    """Returns the metadata of a local pipeline, to be read only; None where a run recorded nothing.
+
+    A file without tables is what a kill or a full disk leaves of a run that began to make it.
+    """
+    if not metadata_path.exists() or not _has_tables(metadata_path):
+        return None
     config = metadata_store_pb2.ConnectionConfig()
     config.sqlite.filename_uri = str(metadata_path)
     config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READONLY
     return MetadataStore(config)
+
+
+def _has_tables(metadata_path: pathlib.Path) -> bool:
+    # To be written too: only so does SQLite take back what a kill left half-written.
+    address = f"{metadata_path.absolute().as_uri()}?mode=rw"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        # ML Metadata makes what is missing where its version is.
+        return _VERSION_TABLE in names and bool(database.execute(_VERSION).fetchone())
 
 
 def _component(store: MetadataStore, execution: metadata_store_pb2.Execution) -> str:

@@ -57,8 +57,25 @@ def explain(error: BaseException) -> str:
     return message or type(error).__name__
 
 
+def is_full(error: BaseException) -> bool:
+    """Returns whether an error says that a disk is full, as the system or SQLite says it.
+
+    Example:
+
+    >>> is_full(OSError(28, "No space left on device")), is_full(OSError(2, "No such file or directory"))
+    (True, False)
+    """
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT) or any(each in str(error) for each in _FULL)
+    return not isinstance(error, _QUOTING) and any(each in str(error) for each in _FULL)
+
+
 def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
     """Returns what to say of an error that a full disk caused, itself or below it; None of any other.
+
+    Args:
+        error: What went wrong.
+        run_dir: Named where the error names no file.
 
     Example:
 
@@ -68,12 +85,14 @@ def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
     """
     found: BaseException | None = error
     while found is not None:
-        is_full = isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT)
-        is_full = is_full or (not isinstance(found, _QUOTING) and any(each in str(found) for each in _FULL))
-        if is_full:
+        if is_full(found):
             place = (found.filename if isinstance(found, OSError) else None) or run_dir
-            free = shutil.disk_usage(run_dir).free / 1e6
-            left = f"{free:,.1f} MB are free at {run_dir}"
+            folder = _nearest_folder(pathlib.Path(place).absolute())
+            left = f"{shutil.disk_usage(folder).free / 1e6:,.1f} MB are free at {folder}"
             return f"the disk of {place} is full ({left}); make room, and the same command goes on"
         found = found.__cause__ or found.__context__
     return None
+
+
+def _nearest_folder(path: pathlib.Path) -> pathlib.Path:
+    return next(each for each in (path, *path.parents) if each.is_dir())

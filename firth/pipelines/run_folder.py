@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from firth.pipelines.results import METADATA_FILE
-from firth.pipelines.run_errors import RunFolderError
+from firth.pipelines.run_errors import RunFolderError, is_full
 from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
 from firth.recipes.differences import differences
 from firth.recipes.names import check_folder_name
+from firth.recipes.paths import suggest_path
 from firth.recipes.sources import AnySource
 from firth.recipes.sources_json import sources_from_json
 from firth.recipes.yaml_text import read_yaml
@@ -22,18 +23,40 @@ READER = "CorpusExampleGen"
 
 
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
-    """Returns the folder of a run, which exists afterwards.
+    """Returns the folder of a run, which exists afterwards, as does the root.
 
     Raises:
-        RunFolderError: if the name is not that of one folder below the root.
+        RunFolderError: if the name is not that of one folder below the root, or there can be no such folder
+            to write in.
+        OSError: if the disk is full.
     """
     try:
         check_folder_name(name)
     except ValueError as error:
         raise RunFolderError(str(error)) from None
-    run_dir = pathlib.Path(root).resolve() / name
-    run_dir.mkdir(parents=True, exist_ok=True)
-    return run_dir
+    folder = pathlib.Path(root).resolve()
+    if folder.parent.is_file():
+        raise RunFolderError(f"{folder.parent} is a file; runs need a folder")
+    if not folder.parent.exists():
+        # Made by a command that is told to: a root that is misspelt may lead to another disk.
+        advice = suggest_path(str(folder)) or "; make it first"
+        raise RunFolderError(f"the root of runs is {folder}, but there is no folder {folder.parent}{advice}")
+    for each in (folder, folder / name):
+        _make_writable(each)
+    return folder / name
+
+
+def _make_writable(folder: pathlib.Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise RunFolderError(f"{folder} is a file; runs need a folder") from None
+    except OSError as error:
+        if is_full(error):
+            raise
+        raise RunFolderError(f"the folder {folder} cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise RunFolderError(f"the folder {folder} cannot be written in: permission denied")
 
 
 def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:

@@ -45,3 +45,24 @@ class Config(pydantic.BaseModel):
             pydantic.ValidationError: if the text does not describe this type.
         """
         return cls.model_validate_json(text)
+
+
+def check_order(config: Config, low: str, high: str) -> None:
+    """Checks that one number of a part is not above another.
+
+    Raises:
+        ValueError: if it is.
+
+    Example:
+
+    >>> class Range(Config):
+    ...     low: int
+    ...     high: int
+    >>> check_order(Range(low=2, high=1), "low", "high")
+    Traceback (most recent call last):
+        ...
+    ValueError: low: 2 is above high: 1
+    """
+    first, second = getattr(config, low), getattr(config, high)
+    if first > second:
+        raise ValueError(f"{low}: {first:,} is above {high}: {second:,}")

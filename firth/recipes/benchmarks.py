@@ -49,7 +49,7 @@ class CsvBenchmark(Benchmark):
     Attributes:
         text_columns: An example's text is what stands in these, in this order.
         id_column: Where the example's id stands. Without it, the id is file and line.
-        delimiter: One character, a tab for instance.
+        delimiter: One character, a tab for instance; no quotation mark and no line end.
         quoted: Whether fields may stand in quotation marks. In GLUE's files these are part of the text.
     """
 
@@ -57,7 +57,7 @@ class CsvBenchmark(Benchmark):
     paths: Paths
     text_columns: Names
     id_column: str | None = None
-    delimiter: str = pydantic.Field(default=",", min_length=1, max_length=1)
+    delimiter: str = pydantic.Field(default=",", pattern=r'^[^\r\n"\x00]$')
     quoted: bool = True
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base import Config, Fraction
+from firth.recipes.base import Config, Fraction, check_order
 from firth.recipes.classifier import ClassifierStep
 from firth.recipes.duplicates import CorpusStep, ExactDuplicatesStep
 from firth.recipes.errors import suggest
@@ -22,6 +22,11 @@ class LengthStep(Config):
     kind: Literal["length"]
     min_words: int = pydantic.Field(default=5, ge=0)
     max_words: int = pydantic.Field(default=1_000_000, gt=0)
+
+    @pydantic.model_validator(mode="after")
+    def _bounds_in_order(self):
+        check_order(self, "min_words", "max_words")
+        return self
 
 
 class CharactersStep(Config):

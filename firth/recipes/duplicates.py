@@ -8,6 +8,9 @@ from firth.recipes.base import Config
 from firth.recipes.benchmarks import Benchmarks
 from firth.recipes.sources import SourceName
 
+# Hashes of a document; RefinedWeb's 9,000 (Penedo et al. 2023, section 3.3) are the most that was published.
+MAX_HASHES = 2**16
+
 
 class SourcePriority(Config):
     """What steps that choose between documents state.
@@ -18,6 +21,11 @@ class SourcePriority(Config):
     """
 
     source_priority: tuple[SourceName, ...] = ()
+
+    @property
+    def source_names(self) -> dict[str, tuple[str, ...]]:
+        """The sources that each key names."""
+        return {"source_priority": self.source_priority}
 
 
 class SentenceDuplicatesStep(SourcePriority):
@@ -61,10 +69,20 @@ class MinHashing(SourcePriority):
     """
 
     ngram_words: int = pydantic.Field(default=5, ge=1)
-    buckets: int = pydantic.Field(default=14, ge=1)
-    hashes_per_bucket: int = pydantic.Field(default=8, ge=1)
+    buckets: int = pydantic.Field(default=14, ge=1, le=MAX_HASHES)
+    hashes_per_bucket: int = pydantic.Field(default=8, ge=1, le=MAX_HASHES)
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
     rounds: int = pydantic.Field(default=8, ge=1, le=40)
+
+    @pydantic.model_validator(mode="after")
+    def _hashes_fit(self):
+        hashes = self.buckets * self.hashes_per_bucket
+        if hashes > MAX_HASHES:
+            raise ValueError(
+                f"buckets: {self.buckets:,} of {self.hashes_per_bucket:,} hashes are {hashes:,} hashes of "
+                f"a document; the most are {MAX_HASHES:,}"
+            )
+        return self
 
 
 class NearDuplicatesStep(MinHashing):

@@ -30,7 +30,12 @@ def suggest(given: str, valid: Iterable[str]) -> str:
     'did you mean bert_mini?'
     >>> suggest("xlnet", ["bert_mini", "demo"])
     'one of: bert_mini, demo'
+    >>> suggest("EN", ["de", "en"])
+    'did you mean en?'
     """
     names = list(valid)
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.6)
+    # Case counts last, so that the very name is taken where several differ in nothing else.
+    found = difflib.get_close_matches(given, names, n=1, cutoff=0.6)
+    folded = {name.casefold(): name for name in names}
+    near = found or [folded[each] for each in difflib.get_close_matches(given.casefold(), folded, n=1)]
     return f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"

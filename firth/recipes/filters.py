@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base import Config, Fraction
+from firth.recipes.base import Config, Fraction, check_order
+from firth.recipes.codes import Language
 from firth.recipes.file_names import NamesFiles
 
 Count = Annotated[int, pydantic.Field(ge=0)]
@@ -78,6 +79,12 @@ class GopherQualityStep(Config):
     min_stop_words: Count = 2
     stop_words: tuple[str, ...] = ("the", "be", "to", "of", "and", "that", "have", "with")
 
+    @pydantic.model_validator(mode="after")
+    def _bounds_in_order(self):
+        check_order(self, "min_words", "max_words")
+        check_order(self, "min_mean_word_length", "max_mean_word_length")
+        return self
+
 
 class NgramLimit(Config):
     """How much of a text, in characters other than spaces, the n-grams of words of one length may hold."""
@@ -142,13 +149,13 @@ class LanguageStep(Config):
     sentences, wrong ones included, and lower for short or mixed text, so that it works as a filter for those.
 
     Attributes:
-        languages: ISO 639-1 codes.
+        languages: ISO 639-1 codes of languages that the model knows.
         min_probability: Normalised over all languages that the model knows.
         max_characters: Of a longer text its beginning is looked at.
     """
 
     kind: Literal["language"]
-    languages: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = ("en",)
+    languages: Annotated[tuple[Language, ...], pydantic.Field(min_length=1)] = ("en",)
     min_probability: Fraction = 0.99
     max_characters: int = pydantic.Field(default=10_000, ge=1)
 
@@ -164,7 +171,7 @@ class WordList(Config):
     """
 
     path: Annotated[str, NamesFiles()]
-    language: str | None = None
+    language: Language | None = None
     whole_words: bool = True
 
 

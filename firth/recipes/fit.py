@@ -8,6 +8,7 @@ import pydantic
 from firth.recipes.blocks import DisentangledPositions
 from firth.recipes.classifier import ClassifierStep
 from firth.recipes.denoising import SalientSpans, _Sentinels
+from firth.recipes.duplicates import SourcePriority
 from firth.recipes.errors import suggest
 from firth.recipes.evaluation import MetricName
 from firth.recipes.generator import generator_of
@@ -191,14 +192,15 @@ def _names(recipe: "Recipe") -> Iterator[str]:
 def _named_sources(recipe: "Recipe") -> Iterator[str]:
     names = [source.name for source in recipe.sources]
     for number, step in enumerate(recipe.cleaning.steps):
-        if isinstance(step, ClassifierStep):
-            for key, given in step.source_names.items():
-                for name in given:
-                    if name not in names:
-                        where = f"cleaning.steps.{number}.{key}"
-                        yield f"{where}: no source is named {name!r}; {suggest(name, names)}"
-            if not set(step.crawl or names) - set(step.reference):
-                yield f"cleaning.steps.{number}.reference: names all sources, so that none is left to judge"
+        if not isinstance(step, ClassifierStep | SourcePriority):
+            continue
+        for key, given in step.source_names.items():
+            for name in given:
+                if name not in names:
+                    where = f"cleaning.steps.{number}.{key}"
+                    yield f"{where}: no source is named {name!r}; {suggest(name, names)}"
+        if isinstance(step, ClassifierStep) and not set(step.crawl or names) - set(step.reference):
+            yield f"cleaning.steps.{number}.reference: names all sources, so that none is left to judge"
 
 
 def _mixture(recipe: "Recipe") -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, get_args
 import pydantic
 
 from firth.recipes.base import Config
+from firth.recipes.codes import PhoneRegion
 
 # Of two that overlap, the former is taken.
 PiiType = Literal["secret", "email", "ipv6", "ipv4", "iban", "credit_card", "national_id", "phone"]
@@ -18,7 +19,6 @@ IdCountry = Literal[
 ]
 # fmt: on
 ID_COUNTRIES: tuple[IdCountry, ...] = get_args(IdCountry)
-Region = Annotated[str, pydantic.Field(pattern=r"^[A-Z]{2}$")]
 
 
 class PiiStep(Config):
@@ -42,7 +42,7 @@ class PiiStep(Config):
     types: Annotated[tuple[PiiType, ...], pydantic.Field(min_length=1)] = PII_TYPES
     replacement: Literal["placeholder", "surrogate"] = "placeholder"
     seed: int = 0
-    phone_regions: tuple[Region, ...] = ("US",)
+    phone_regions: tuple[PhoneRegion, ...] = ("US",)
     id_countries: tuple[IdCountry, ...] = ID_COUNTRIES
     private_addresses: bool = False
     min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterator
 
+from firth.recipes.classifier import ClassifierStep
 from firth.recipes.drafts import Draft
 from firth.recipes.file_names import NamedFile, files_of, is_remote, named_files
 from firth.recipes.packages import find_package, suggest_package
 from firth.recipes.paths import suggest_path
 from firth.recipes.recipe import Recipe
-from firth.recipes.sources import DocstringsSource
+from firth.recipes.sources import AnySource, DocstringsSource
 from firth.recipes.yaml_text import Path
 
 
@@ -49,9 +50,27 @@ def _file_problem(file: NamedFile) -> str:
 
 
 def _missing_packages(recipe: Recipe) -> Iterator[tuple[Path, str]]:
-    for number, source in enumerate(recipe.sources):
+    for key, source in _sources(recipe):
         if isinstance(source, DocstringsSource):
             for index, package in enumerate(source.packages):
-                if find_package(package) is None:
-                    problem = f"no package {package!r} is installed{suggest_package(package)}"
-                    yield ("sources", str(number), "packages", str(index)), problem
+                if problem := _package_problem(package):
+                    yield (*key, "packages", str(index)), problem
+
+
+def _sources(recipe: Recipe) -> Iterator[tuple[Path, AnySource]]:
+    for number, source in enumerate(recipe.sources):
+        yield ("sources", str(number)), source
+    for place, step in enumerate(recipe.cleaning.steps):
+        if isinstance(step, ClassifierStep):
+            for number, source in enumerate(step.reference_files):
+                yield ("cleaning", "steps", str(place), "reference_files", str(number)), source
+
+
+def _package_problem(package: str) -> str:
+    spec = find_package(package)
+    if spec is None:
+        return f"no package {package!r} is installed{suggest_package(package)}"
+    # Modules of C code, and those within the interpreter.
+    if spec.submodule_search_locations is None and not (spec.origin or "").endswith(".py"):
+        return f"package {package!r} has no .py file"
+    return ""

@@ -79,6 +79,51 @@ FILES = {
         f"extends: albert_base\n{TEXT}model: {{share_layers: true}}\n",
         "mine.yaml:3:9: model.share_layers: true is written as {groups: 1} now",
     ),
+    "a language by its name": (
+        TEXT + "cleaning: {steps: [{kind: language, languages: [en, english]}]}\n",
+        "mine.yaml:2:53: cleaning.steps.0.languages.1: 'english' is no choice here; one of: af, am, ",
+    ),
+    "a language in capitals": (
+        TEXT + "cleaning: {steps: [{kind: language, languages: [DE]}]}\n",
+        "mine.yaml:2:49: cleaning.steps.0.languages.0: 'DE' is no choice here; did you mean de?",
+    ),
+    "a word list's language": (
+        TEXT + "cleaning: {steps: [{kind: bad_words, lists: [{path: good.txt, language: eng}]}]}\n",
+        "cleaning.steps.0.lists.0.language: 'eng' is no choice here; did you mean en?",
+    ),
+    "a country without a telephone": (
+        TEXT + "cleaning: {steps: [{kind: pii, phone_regions: [usa]}]}\n",
+        "cleaning.steps.0.phone_regions.0: 'usa' is no choice here; did you mean US?",
+    ),
+    "priority of no source": (
+        TEXT + "cleaning: {steps: [{kind: exact_duplicates, source_priority: [texts]}]}\n",
+        "cleaning.steps.0.source_priority: no source is named 'texts'; did you mean text?",
+    ),
+    "no length between": (
+        TEXT + "cleaning: {steps: [{kind: length, min_words: 7, max_words: 5}]}\n",
+        "cleaning.steps.0: min_words: 7 is above max_words: 5",
+    ),
+    "no mean length between": (
+        TEXT + "cleaning: {steps: [{kind: gopher_quality, min_mean_word_length: 11}]}\n",
+        "cleaning.steps.0: min_mean_word_length: 11.0 is above max_mean_word_length: 10.0",
+    ),
+    "too many hashes": (
+        TEXT + "cleaning: {steps: [{kind: near_duplicates, buckets: 9000, hashes_per_bucket: 20}]}\n",
+        "cleaning.steps.0: buckets: 9,000 of 20 hashes are 180,000 hashes",
+    ),
+    "lines between columns": (
+        TEXT + "cleaning: {steps: [{kind: decontaminate, benchmarks: [{kind: csv, name: b, paths: [good.txt], "
+        'text_columns: [a], delimiter: "\\n"}]}]}\n',
+        "cleaning.steps.0.benchmarks.0.delimiter: must match pattern",
+    ),
+    "package of C code": (
+        "sources: [{kind: docstrings, packages: [sys]}]\n",
+        "mine.yaml:1:41: sources.0.packages.0: package 'sys' has no .py file",
+    ),
+    "reference package unknown": (
+        TEXT + "cleaning: {steps: [{kind: classifier, reference_files: [{kind: docstrings, packages: [nmpy]}]}]}\n",
+        "cleaning.steps.0.reference_files.0.packages.0: no package 'nmpy' is installed; did you mean 'numpy'?",
+    ),
     "python in it": (f"{TEXT}seed: !!python/object:os.x {{b: 1}}\n", "python/object:os.x is not known"),
 }  # fmt: skip
 # Each a `--set` on bert_tiny, and words of its refusal.
@@ -119,6 +164,12 @@ COMMANDS = {
     "run demo --name a/b": "'a/b' is not a run's name",
     "run demo --name=": "'' is not a run's name",
     "curate demo --name ..": "'..' is not a run's name",
+    "run bert_tiny --root good.txt/runs": "{here}/good.txt is a file; runs need a folder",
+    "run bert_tiny --root foldr/runs": "there is no folder {here}/foldr; did you mean {here}/folder/runs?",
+    "run bert_tiny --root nowhere/deep/runs": "there is no folder {here}/nowhere/deep; make it first",
+    "curate bert_tiny --root /proc/runs": "the folder /proc/runs cannot be made: No such file or directory",
+    "run good --root .": "no preset is named 'good'",
+    "run bert_tiny --root . --name good.yaml": "'good.yaml' is not a run's name",
     "run demo --text nothing*.txt": "--text nothing*.txt: sources.0.paths.0: {here}/nothing*.txt matches no file",
     "run demo --text god.txt": "did you mean {here}/good.txt?",
     "run demo --text good.txt --text-key body": "give --jsonl too",
@@ -154,11 +205,14 @@ def answer(*arguments: str) -> tuple[int, str]:
     """Returns the exit code of one command, and what it says on standard error."""
     from firth.cli.main import app
 
-    with contextlib.redirect_stderr(io.StringIO()) as error, contextlib.redirect_stdout(io.StringIO()):
+    with (
+        contextlib.redirect_stderr(io.StringIO()) as error,
+        contextlib.redirect_stdout(io.StringIO()) as said,
+    ):
         try:
             app(list(arguments))
         except SystemExit as end:
-            return int(end.code or 0), error.getvalue()
+            return int(end.code or 0), f"{said.getvalue()}{error.getvalue()}"
     return 0, error.getvalue()
 
 

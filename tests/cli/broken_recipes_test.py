@@ -31,6 +31,7 @@ def test_it_is_refused_in_words(tried, case):
     assert code == 2, error
     assert WORDS[case].replace("{here}", str(folder)) in error
     assert "unforeseen" not in error and "Traceback" not in error
+    assert error.startswith(("error: ", "Usage: ")), error
 
 
 def test_nothing_heavy_is_loaded_and_no_folder_made(tried):

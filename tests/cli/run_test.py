@@ -182,9 +182,9 @@ def test_a_source_without_files_is_refused(firth, runner, tmp_path):
 
 
 def test_the_options_of_the_folder_reach_the_runner(firth, runner):
-    assert firth("run", "demo", "--name", "", "--reuse-folder").exit_code == 0
+    assert firth("run", "demo", "--name", "mine", "--reuse-folder").exit_code == 0
     ((_, options),) = runner.calls
-    assert options["name"] == "" and options["reuse_folder"] is True
+    assert options["name"] == "mine" and options["reuse_folder"] is True
 
 
 def test_a_folder_that_was_made_from_something_else(firth, runner):
