@@ -50,6 +50,7 @@ INSTALL_REQUIRES = [
     # HTML to text, and encodings told by their looks.
     "resiliparse>=2",
     "rich>=13",
+    "safetensors>=0.4",
     "scikit-learn>=1.3",
     "scipy>=1.10",
     "sentencepiece>=0.2",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from firth.pipelines.judgement import newest_version, reasons_against
 from firth.pipelines.source_schema import propose_schema
+from firth.storage import BUNDLE_FOLDER
 
 if TYPE_CHECKING:
     from firth.pipelines.lineage import Outputs
@@ -68,6 +69,11 @@ class RunResult(CurationResult):
     served: pathlib.Path | None
     reasons: tuple[str, ...]
     evaluation: dict[str, dict[str, float]]
+
+    @property
+    def bundle(self) -> pathlib.Path:
+        """The trained model, blessed or not, as `firth.models.load_model` takes it."""
+        return self.outputs["Trainer"]["model"] / BUNDLE_FOLDER
 
 
 def collect_curation(
@@ -136,6 +142,7 @@ def _write_summary(result: RunResult) -> None:
         "reasons": result.reasons,
         "pushed": str(result.pushed) if result.pushed else None,
         "served": str(result.served) if result.served else None,
+        "bundle": str(result.bundle),
         "evaluation": result.evaluation,
         "outputs": {
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()

@@ -2,7 +2,9 @@
 
 import os
 
+from firth.models import save_model
 from firth.recipes.recipe import Recipe
+from firth.storage import BUNDLE_FOLDER
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.unigram import count_pieces
 
@@ -12,7 +14,8 @@ _KEYS = ("recipe", "checkpoint_root")
 def run_fn(fn_args) -> None:
     """Trains a model and exports it for serving.
 
-    Name it to the Trainer as `firth.training.run_fn.run_fn`.
+    Name it to the Trainer as `firth.training.run_fn.run_fn`. Next to the SavedModel stands `bundle`, which
+    `firth.models.load_model` reads.
 
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
@@ -37,6 +40,8 @@ def run_fn(fn_args) -> None:
     )
     counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
+    home = os.path.dirname(fn_args.serving_model_dir.rstrip("/"))
+    save_model(model, recipe, tokenizer_directory, os.path.join(home, BUNDLE_FOLDER))
 
     from firth.serving import export
 

@@ -1,10 +1,12 @@
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the ops of the exported graph)
 
-from firth.tokenizers import TokenizerMismatchError
+from firth.models import load_model
+from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from firth.training import RowsError, read_history
 from firth.training.run_fn import run_fn
 from tests.training.artifacts import tiny_recipe, write_artifact
@@ -34,6 +36,11 @@ def test_rows_become_a_served_model_and_a_curve(tmp_path):
     assert (tmp_path / "model_run" / "checkpoints" / "rows").is_dir()
     served = tf.saved_model.load(args.serving_model_dir)
     assert {"fill_mask", "embed", "embed_tokens", "evaluate"} <= set(served.signatures)
+    loaded = load_model(tmp_path / "model" / "bundle")
+    trained = {variable.shape: variable for variable in served.model_variables}
+    table = loaded.backbone.token_embedding.table
+    np.testing.assert_array_equal(table, trained[tuple(table.shape)])
+    load_tokenizer(tmp_path / "model" / "bundle" / "tokenizer")
 
 
 def test_bad_input_is_refused_clearly(tmp_path):

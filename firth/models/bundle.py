@@ -1,0 +1,148 @@
+"""A model on disk that stands on its own: its recipe, its weights by path, its tokenizer."""
+
+import difflib
+import os
+import shutil
+from collections.abc import Iterable
+
+import keras
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from firth import storage
+from firth.models.build import build_pretraining_model
+from firth.models.carried_state import CarriedState
+from firth.models.pretraining import PretrainingModel
+from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
+
+RECIPE_FILE = "recipe.yaml"
+WEIGHTS_FILE = "weights.safetensors"
+TOKENIZER_FOLDER = "tokenizer"
+_FORMAT = "1"
+_SHOWN = 3
+
+
+class BundleError(ValueError):
+    """A folder holds no model bundle, or one that does not fit together."""
+
+
+def save_model(
+    model: PretrainingModel, recipe: Recipe, tokenizer_folder: str | os.PathLike, folder: str | os.PathLike
+) -> None:
+    """Writes a model bundle: `recipe.yaml`, `weights.safetensors` and `tokenizer/`.
+
+    The folder appears whole or not at all.
+
+    Args:
+        model: The model that `build_pretraining_model` made of the recipe. Optimizers, what dropout draws
+            from and the state that recurrent models carry from batch to batch are not a part of it.
+        recipe: The recipe that the model was made of.
+        tokenizer_folder: The folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
+        folder: The bundle's place, on this machine or with a scheme (`gs://`). There must be no bundle.
+
+    Raises:
+        FileExistsError: if there is a bundle already.
+        OSError: if the tokenizer cannot be read, or the folder cannot be written.
+    """
+    arrays = {path: keras.ops.convert_to_numpy(each.value) for path, each in weights_by_path(model).items()}
+    with storage.whole_folder(folder) as unfinished, storage.local_copy(tokenizer_folder) as tokenizer:
+        shutil.copytree(tokenizer, os.path.join(unfinished, TOKENIZER_FOLDER))
+        with open(os.path.join(unfinished, RECIPE_FILE), "w", encoding="utf-8") as file:
+            file.write(recipe_to_yaml(recipe))
+        safetensors.numpy.save_file(
+            {path: np.ascontiguousarray(array) for path, array in arrays.items()},
+            os.path.join(unfinished, WEIGHTS_FILE),
+            metadata={"format": _FORMAT, "library": "firth"},
+        )
+
+
+def load_model(folder: str | os.PathLike, dtype=None) -> PretrainingModel:
+    """Returns the model of a bundle, with its weights. Needs neither TFX nor Beam.
+
+    `model.backbone(features)` gives hidden states, `model(features)` the predictions of each loss.
+
+    Args:
+        folder: The folder that `save_model` wrote, such as the `bundle` next to an exported model. Its
+            tokenizer is `firth.tokenizers.load_tokenizer(folder + "/tokenizer")`.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        BundleError: if files are missing or damaged, or the weights are not those of the recipe's model.
+
+    Example:
+
+    >>> import tempfile
+    >>> from firth.recipes import load_recipe
+    >>> recipe = load_recipe("bert_tiny", ["tokenizer.vocabulary_size=100"])
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     os.mkdir(f"{root}/words")
+    ...     save_model(build_pretraining_model(recipe), recipe, f"{root}/words", f"{root}/model")
+    ...     load_model(f"{root}/model").backbone.width
+    128
+    """
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local:
+        recipe = _read_recipe(os.path.join(local, RECIPE_FILE))
+        model = build_pretraining_model(recipe, dtype)
+        _assign(model, os.path.join(local, WEIGHTS_FILE))
+    return model
+
+
+def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
+    """Returns a model's weights by their paths, such as `backbone/encoder/block_0/attention/kernel`.
+
+    A path does not begin with the model's own name, which depends on how many a process has made. The state
+    that recurrent models carry from batch to batch is left out.
+    """
+    carried = [each for each in model.backbone.layers if isinstance(each, CarriedState)]
+    left_out = {id(weight) for layer in carried for weight in layer.weights}
+    return {each.path.split("/", 1)[1]: each for each in model.weights if id(each) not in left_out}
+
+
+def _read_recipe(path: str) -> Recipe:
+    try:
+        return load_recipe(path)
+    except (RecipeError, OSError) as error:
+        raise BundleError(f"{path} holds no recipe of this version of firth: {error}") from error
+
+
+def _assign(model: PretrainingModel, path: str) -> None:
+    variables = weights_by_path(model)
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            _check_names(path, set(file.keys()), set(variables))
+            _check_shapes(path, file, variables)
+            for name, variable in variables.items():
+                variable.assign(file.get_tensor(name))
+    except (safetensors.SafetensorError, OSError) as error:
+        raise BundleError(f"{path} cannot be read: {error}") from error
+
+
+def _check_names(path: str, found: set[str], wanted: set[str]) -> None:
+    problems = []
+    for name in sorted(wanted - found):
+        near = difflib.get_close_matches(name, found - wanted, 1)
+        problems.append(f"no {name}" + (f" (there is {near[0]})" if near else ""))
+    problems += [f"{name} is not in the model" for name in sorted(found - wanted)]
+    _refuse(path, problems)
+
+
+def _check_shapes(path: str, file, variables: dict[str, keras.Variable]) -> None:
+    shapes = {name: tuple(file.get_slice(name).get_shape()) for name in variables}
+    _refuse(
+        path,
+        [
+            f"{name} is {list(shapes[name])}, the model's is {list(variable.shape)}"
+            for name, variable in variables.items()
+            if shapes[name] != tuple(variable.shape)
+        ],
+    )
+
+
+def _refuse(path: str, problems: Iterable[str]) -> None:
+    problems = list(problems)
+    if problems:
+        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise BundleError(f"{path} does not fit its recipe: {'; '.join(problems[:_SHOWN])}{more}")

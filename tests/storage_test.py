@@ -1,0 +1,98 @@
+"""The same files behave alike on the local disk and on a file system of TensorFlow's that is not local."""
+
+import itertools
+import os
+import pathlib
+
+import pytest
+
+from firth import storage
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(params=["local", "ram"])
+def root(request, tmp_path):
+    return str(tmp_path) if request.param == "local" else f"ram://storage/{os.getpid()}/{next(_numbers)}"
+
+
+def write(root, path="model"):
+    with storage.whole_folder(f"{root}/{path}") as folder:
+        pathlib.Path(folder, "a.txt").write_text("é\n", encoding="utf-8")
+        pathlib.Path(folder, "deep").mkdir()
+        pathlib.Path(folder, "deep", "b").write_bytes(b"\x00\xff")
+    return f"{root}/{path}"
+
+
+def test_a_folder_is_whole_when_it_is_written(root):
+    path = write(root)
+    storage.check_whole(path + "/")
+    assert storage.list_folder(path) == [storage.MARKER, "a.txt", "deep"]
+    assert storage.open_file(f"{path}/a.txt", "r").read() == "é\n"
+    assert storage.open_file(f"{path}/deep/b").read() == b"\x00\xff"
+    assert [os.path.basename(each) for each in storage.glob(f"{path}/*.txt")] == ["a.txt"]
+
+
+def test_a_block_that_fails_leaves_nothing(root):
+    with pytest.raises(KeyError), storage.whole_folder(f"{root}/model") as folder:
+        pathlib.Path(folder, "a").write_text("a")
+        raise KeyError
+    with pytest.raises(KeyError), storage.whole_file(f"{root}/file") as file:
+        file.write(b"a")
+        raise KeyError
+    assert storage.list_folder(root) == []
+    with pytest.raises(storage.NotWholeError, match="model does not exist"):
+        storage.check_whole(f"{root}/model")
+
+
+def test_a_folder_without_its_marker_is_refused_and_replaced(root):
+    path = write(root)
+    with pytest.raises(FileExistsError, match="is there already"):
+        write(root)
+    storage.remove(f"{path}/{storage.MARKER}")
+    with pytest.raises(storage.NotWholeError, match="lacks its marker: what wrote it was cut short"):
+        storage.check_whole(path)
+    with storage.whole_file(f"{path}/old") as file:
+        file.write(b"old")
+    assert storage.list_folder(write(root)) == [storage.MARKER, "a.txt", "deep"]
+
+
+def test_a_file_is_replaced_whole(root):
+    if not storage.is_local(root):
+        pytest.skip("TensorFlow's ram:// appends to a file that is written again")
+    for text in ("first", "second"):
+        with storage.whole_file(f"{root}/deep/a.txt", "w") as file:
+            file.write(text)
+    assert storage.open_file(f"{root}/deep/a.txt", "r").read() == "second"
+    assert storage.list_folder(f"{root}/deep") == ["a.txt"]
+
+
+def test_a_local_copy_can_be_mapped(root):
+    path = write(root)
+    with storage.local_copy(path) as folder, storage.local_copy(f"{path}/a.txt") as file:
+        assert pathlib.Path(folder, "deep", "b").read_bytes() == b"\x00\xff"
+        assert pathlib.Path(file).read_text(encoding="utf-8") == "é\n"
+        assert (folder == path) == storage.is_local(root)
+    assert pathlib.Path(folder).exists() == storage.is_local(root)
+
+
+def test_what_is_removed_is_gone(root):
+    path = write(root)
+    for each in (f"{path}/deep", f"{path}/a.txt", f"{path}/never", path, path):
+        storage.remove(each)
+        assert not storage.exists(each)
+
+
+def test_others_may_read_what_is_written(tmp_path):
+    write(tmp_path)
+    with storage.whole_file(tmp_path / "file") as file:
+        file.write(b"a")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o777 & ~mask
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_writing_through_the_reader_is_refused(root):
+    with pytest.raises(ValueError, match="`whole_file` writes"):
+        storage.open_file(f"{root}/a", "w")
