@@ -14,6 +14,7 @@ _HOMES = {
     "ObjectiveRates": "artifacts",
     "ObjectiveValidator": "objective_validator.component",
     "PinnedSchemaGen": "pinned_schema_gen.component",
+    "Pusher": "pusher.component",
     "QualityClassifier": "artifacts",
     "RecordAnomalies": "artifacts",
     "Reporter": "reporter.component",

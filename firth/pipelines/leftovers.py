@@ -3,10 +3,16 @@
 import pathlib
 import shutil
 
-from firth.pipelines.lineage import WHOLE, metadata_store
+from ml_metadata.metadata_store import MetadataStore
+from ml_metadata.proto import metadata_store_pb2
+
+from firth.components.pusher.executor import UNFINISHED
+from firth.pipelines.lineage import DESTINATION_PROPERTY, PUSHED_TYPE, PUSHER, WHOLE, metadata_store
 
 
-def remove_leftovers(pipeline_root: pathlib.Path, metadata_path: pathlib.Path) -> list[pathlib.Path]:
+def remove_leftovers(
+    pipeline_root: pathlib.Path, metadata_path: pathlib.Path, serving_dir: pathlib.Path | None = None
+) -> list[pathlib.Path]:
     """Removes the folders of executions that did not come to their end, and returns them.
 
     TFX removes what a component that raises has written, but nobody is left to do so after a kill. The
@@ -16,17 +22,41 @@ def remove_leftovers(pipeline_root: pathlib.Path, metadata_path: pathlib.Path) -
     Args:
         pipeline_root: Where TFX keeps artifacts. No run may be going on there.
         metadata_path: Its SQLite file.
+        serving_dir: Where versions of the model are pushed. Versions that a Pusher left without recording
+            them are removed too.
     """
-    found = []
-    for execution in _cut_short(metadata_path):
-        for pattern in (f"*/*/{execution}", f"*/*/.{execution}.*", f"*/.system/*/{execution}"):
+    store = metadata_store(metadata_path)
+    if store is None:
+        return []
+    found, cut_short = [], _cut_short(store)
+    for execution in cut_short:
+        for pattern in (f"*/*/{execution.id}", f"*/*/.{execution.id}.*", f"*/.system/*/{execution.id}"):
             found += sorted(pipeline_root.glob(pattern))
+    if serving_dir is not None:
+        found += _pushed_by(cut_short, store, serving_dir)
     for folder in found:
         shutil.rmtree(folder, ignore_errors=True)
     return found
 
 
-def _cut_short(metadata_path: pathlib.Path) -> list[int]:
-    store = metadata_store(metadata_path)
-    executions = store.get_executions() if store else []
-    return [execution.id for execution in executions if execution.last_known_state not in WHOLE]
+def _cut_short(store: MetadataStore) -> list[metadata_store_pb2.Execution]:
+    return [each for each in store.get_executions() if each.last_known_state not in WHOLE]
+
+
+def _pushed_by(
+    executions: list[metadata_store_pb2.Execution], store: MetadataStore, serving_dir: pathlib.Path
+) -> list[pathlib.Path]:
+    """Returns the versions that Pushers among the executions wrote, and what they wrote aside."""
+    begun = [
+        each.create_time_since_epoch // 1000 for each in executions if each.type.rsplit(".", 1)[-1] == PUSHER
+    ]
+    if not begun:
+        return []
+    recorded = {
+        pathlib.Path(artifact.custom_properties[DESTINATION_PROPERTY].string_value).name
+        for artifact in store.get_artifacts_by_type(PUSHED_TYPE)
+    }
+    # A version is the time at which it was pushed, in seconds.
+    versions = [path for path in serving_dir.glob("*") if path.name.isdigit() and path.name not in recorded]
+    unfinished = sorted(serving_dir.glob(UNFINISHED))
+    return sorted(path for path in versions if int(path.name) >= min(begun)) + unfinished

@@ -13,7 +13,7 @@ from ml_metadata.proto import metadata_store_pb2
 RUN_CONTEXT = "pipeline_run"
 NODE_CONTEXT = "node"
 # As TFX's Pusher stamps its output.
-PUSHER, PUSHED_MODEL = "Pusher", "pushed_model"
+PUSHER, PUSHED_MODEL, PUSHED_TYPE = "Pusher", "pushed_model", "PushedModel"
 PUSHED_PROPERTY, DESTINATION_PROPERTY = "pushed", "pushed_destination"
 # Where ML Metadata keeps the version of its tables.
 _VERSION_TABLE = "MLMDEnv"
@@ -85,7 +85,7 @@ def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
 
     A file without tables is what a kill or a full disk leaves of a run that began to make it.
     """
-    if not metadata_path.exists() or not _has_tables(metadata_path):
+    if not has_tables(metadata_path):
         return None
     config = metadata_store_pb2.ConnectionConfig()
     config.sqlite.filename_uri = str(metadata_path)
@@ -93,7 +93,10 @@ def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
     return MetadataStore(config)
 
 
-def _has_tables(metadata_path: pathlib.Path) -> bool:
+def has_tables(metadata_path: pathlib.Path) -> bool:
+    """Returns whether ML Metadata has made its tables in a file, which need not exist."""
+    if not metadata_path.exists():
+        return False
     # To be written too: only so does SQLite take back what a kill left half-written.
     address = f"{metadata_path.absolute().as_uri()}?mode=rw"
     with contextlib.closing(sqlite3.connect(address, uri=True)) as database:

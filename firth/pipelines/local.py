@@ -36,6 +36,7 @@ from firth.recipes import Recipe
 
 LOCK_FILE = ".lock"
 PIPELINE_FOLDER = "pipeline"
+SERVING_FOLDER = "serving"
 
 OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
@@ -153,13 +154,14 @@ def _execute(
             _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline)
         except Exception as error:
             component, page = listener.current, None
-            # Of what went wrong at first is to be told, also where the disk takes nothing more.
+            # What went wrong first is to be told, whatever else goes wrong from here on.
             with contextlib.suppress(OSError):
                 listener.close_component("failed")
             _log_traceback(log_path)
             problem = full_disk(error, run_dir)
             if component and not problem:
-                page = _corpus_page(run_dir)
+                with contextlib.suppress(Exception):
+                    page = _corpus_page(run_dir)
             raise RunFailedError(component, problem or explain(error), log_path, page) from error
     return tuple(ended)
 
@@ -185,8 +187,10 @@ def _run_pipeline(
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
     from firth.pipelines.leftovers import remove_leftovers
+    from firth.pipelines.metadata_repair import remove_dangling_rows
 
-    remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE)
+    remove_dangling_rows(run_dir / METADATA_FILE)
+    remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE, run_dir / SERVING_FOLDER)
     LocalDagRunner().run(make_pipeline(recipe, run_dir, beam_pipeline_args))
 
 
@@ -197,7 +201,7 @@ def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_a
     return create_pipeline(
         recipe,
         **_places(recipe, run_dir),
-        serving_dir=str(run_dir / "serving"),
+        serving_dir=str(run_dir / SERVING_FOLDER),
         checkpoint_root=str(run_dir / "checkpoints"),
         run_dir=str(run_dir),
         **_beam(beam_pipeline_args),

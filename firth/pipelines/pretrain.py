@@ -14,6 +14,7 @@ from tfx.dsl.components.common.resolver import ResolverStrategy
 
 from firth.components import (
     ObjectiveValidator,
+    Pusher,
     Reporter,
     SequenceGen,
     ServingValidator,
@@ -169,8 +170,8 @@ def _training_recipe(recipe: Recipe) -> Recipe:
     )
 
 
-def _push(model: dict, serving_dir: str) -> tfx.components.Pusher:
-    return tfx.components.Pusher(
+def _push(model: dict, serving_dir: str) -> Pusher:
+    return Pusher(
         model=model["trainer"].outputs["model"],
         model_blessing=model["evaluator"].outputs["blessing"],
         infra_blessing=model["validator"].outputs["blessing"],

@@ -7,6 +7,10 @@ import shutil
 # As the system says it, and SQLite, below ML Metadata.
 _FULL = ("No space left on device", "database or disk is full", "Disk quota exceeded")
 
+# As SQLite says it of a transaction that it has undone itself, for want of room or for another reason.
+_UNDONE = ("no transaction is active", "disk I/O error")
+_LITTLE_BYTES = 2**20
+
 # Errors of these types are about data and recipes, and may quote such words from a text.
 _QUOTING = (ValueError, TypeError, LookupError)
 
@@ -85,13 +89,19 @@ def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
     """
     found: BaseException | None = error
     while found is not None:
-        if is_full(found):
+        if is_full(found) or _is_undone(found, run_dir):
             place = (found.filename if isinstance(found, OSError) else None) or run_dir
             folder = _nearest_folder(pathlib.Path(place).absolute())
             left = f"{shutil.disk_usage(folder).free / 1e6:,.1f} MB are free at {folder}"
             return f"the disk of {place} is full ({left}); make room, and the same command goes on"
         found = found.__cause__ or found.__context__
     return None
+
+
+def _is_undone(error: BaseException, run_dir: pathlib.Path) -> bool:
+    if isinstance(error, _QUOTING) or not any(each in str(error) for each in _UNDONE):
+        return False
+    return shutil.disk_usage(_nearest_folder(run_dir)).free < _LITTLE_BYTES
 
 
 def _nearest_folder(path: pathlib.Path) -> pathlib.Path:

@@ -1,5 +1,6 @@
 """Runs that a signal, a kill or a full disk cuts short, around pipelines of a line or two."""
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -15,6 +16,7 @@ from ml_metadata.proto import metadata_store_pb2
 from firth.pipelines import local
 from firth.pipelines.leftovers import remove_leftovers
 from firth.pipelines.lineage import has_completed, newest_outputs
+from firth.pipelines.metadata_repair import remove_dangling_rows
 from firth.recipes import load_recipe
 
 WAITS = """
@@ -85,13 +87,17 @@ def test_a_full_disk_is_told_in_one_sentence(tmp_path, monkeypatch, error, wrapp
     assert "Traceback" in failed.value.log_path.read_text()
 
 
+def open_store(path):
+    config = metadata_store_pb2.ConnectionConfig()
+    config.sqlite.filename_uri = str(path)
+    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READWRITE_OPENCREATE
+    return MetadataStore(config)
+
+
 def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):
     metadata, root = tmp_path / "metadata.sqlite", tmp_path / "pipeline"
     assert remove_leftovers(root, metadata) == []
-    config = metadata_store_pb2.ConnectionConfig()
-    config.sqlite.filename_uri = str(metadata)
-    config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READWRITE_OPENCREATE
-    store = MetadataStore(config)
+    store = open_store(metadata)
     kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="Curator"))
     states = metadata_store_pb2.Execution.State
     wanted = (states.COMPLETE, states.RUNNING, states.CACHED, states.FAILED)
@@ -123,15 +129,53 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_metadata_that_a_kill_left_half_written_are_read(tmp_path, has_tables):
     path = tmp_path / "metadata.sqlite"
     if has_tables:
-        config = metadata_store_pb2.ConnectionConfig()
-        config.sqlite.filename_uri = str(path)
-        MetadataStore(config).put_execution_type(metadata_store_pb2.ExecutionType(name="Curator"))
+        open_store(path).put_execution_type(metadata_store_pb2.ExecutionType(name="Curator"))
     killed = subprocess.run([sys.executable, "-c", HALF_WRITTEN, str(path)])
     journal = path.with_name(f"{path.name}-journal")
     assert killed.returncode == -signal.SIGKILL and journal.stat().st_size
     assert remove_leftovers(tmp_path / "pipeline", path) == []
     assert not has_completed(path, "Curator") and newest_outputs(path) == {}
     assert not journal.exists()
+
+
+def test_versions_that_a_killed_pusher_did_not_record_are_removed(tmp_path):
+    store = open_store(tmp_path / "metadata.sqlite")
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="firth.components.Pusher"))
+    model = metadata_store_pb2.ArtifactType(
+        name="PushedModel", properties={"pushed_destination": metadata_store_pb2.STRING}
+    )
+    states = metadata_store_pb2.Execution
+    executions = [states(type_id=kind, last_known_state=each) for each in (states.COMPLETE, states.RUNNING)]
+    _, killed = store.get_executions_by_id(store.put_executions(executions))
+    begun = killed.create_time_since_epoch // 1000
+    pushed = metadata_store_pb2.Artifact(type_id=store.put_artifact_type(model))
+    pushed.custom_properties["pushed_destination"].string_value = f"/moved/serving/{begun}"
+    store.put_artifacts([pushed])
+    serving = tmp_path / "serving"
+    for name in (str(begun - 9), str(begun), str(begun + 1), ".unfinished", "notes"):
+        (serving / name / "variables").mkdir(parents=True)
+    removed = remove_leftovers(tmp_path / "pipeline", tmp_path / "metadata.sqlite", serving)
+    assert removed == [serving / str(begun + 1), serving / ".unfinished"]
+    assert {path.name for path in serving.iterdir()} == {str(begun - 9), str(begun), "notes"}
+
+
+def test_records_of_executions_that_a_full_disk_undid_are_removed(tmp_path):
+    path = tmp_path / "metadata.sqlite"
+    store = open_store(path)
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="Trainer"))
+    node = store.put_context_type(metadata_store_pb2.ContextType(name="node"))
+    execution = metadata_store_pb2.Execution(type_id=kind)
+    execution.custom_properties["steps"].int_value = 12
+    context = metadata_store_pb2.Context(type_id=node, name="demo.Trainer")
+    number, _, (trainer,) = store.put_execution(execution, [], [context])
+    del store
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM Execution")
+        database.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'Execution'")
+    assert remove_dangling_rows(path) == 2 and remove_dangling_rows(path) == 0
+    store = open_store(path)
+    assert store.put_executions([execution]) == [number]
+    assert store.get_executions_by_context(trainer) == []
 
 
 def test_metadata_that_a_full_disk_left_empty_are_none(tmp_path):
