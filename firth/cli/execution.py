@@ -18,6 +18,8 @@ Result = TypeVar("Result")
 QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
 # Arguments too many are taken for a pattern that the shell expanded, and refused with that hint.
 SETTINGS = {"allow_extra_args": True}
+# TFX would pack itself up for workers elsewhere, in each component. The local runner starts no container.
+_WORKERS_HAVE_TFX = "--sdk_container_image=none"
 
 Text = Annotated[
     list[str] | None,
@@ -86,12 +88,13 @@ def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     >>> beam_args(["--runner=FlinkRunner"]), beam_args(None)
     (('--runner=FlinkRunner',), ())
     >>> beam_args(None, workers=2)
-    ('--direct_running_mode=multi_processing', '--direct_num_workers=2')
+    ('--direct_running_mode=multi_processing', '--direct_num_workers=2', '--sdk_container_image=none')
     """
     if workers > 1:
         if given:
             fail("--workers is Beam's runner on this machine; give --beam-arg alone", ExitCode.USAGE)
-        return ("--direct_running_mode=multi_processing", f"--direct_num_workers={workers}")
+        processes = f"--direct_num_workers={workers}"
+        return ("--direct_running_mode=multi_processing", processes, _WORKERS_HAVE_TFX)
     for option in given or ():
         if not option.startswith("--"):
             fail(f"--beam-arg {option}: write it as --beam-arg=--runner=FlinkRunner", ExitCode.USAGE)

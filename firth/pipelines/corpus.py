@@ -3,10 +3,11 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from tfx import v1 as tfx
+from tfx.components import ExampleValidator, SchemaGen, StatisticsGen
 from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.io import fileio
 from tfx.orchestration import metadata
+from tfx.orchestration.pipeline import Pipeline
 
 from firth.components import (
     AnomalyValidator,
@@ -19,8 +20,6 @@ from firth.components import (
 from firth.corpus import SourceError, fingerprint
 from firth.corpus.excerpts import privacy_of
 from firth.recipes import Recipe
-
-IN_PROCESS_BEAM = ("--direct_running_mode=in_memory", "--direct_num_workers=1")
 
 
 def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[str, BaseNode]:
@@ -56,15 +55,13 @@ def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[
 
 def _record_checks(example_gen: CorpusExampleGen, pinned: str | None) -> dict[str, BaseNode]:
     """Returns the components that compare the records of the sources with a schema."""
-    statistics = tfx.components.StatisticsGen(examples=example_gen.outputs["records"])
-    inferred = tfx.components.SchemaGen(
-        statistics=statistics.outputs["statistics"], infer_feature_shape=False
-    )
+    statistics = StatisticsGen(examples=example_gen.outputs["records"])
+    inferred = SchemaGen(statistics=statistics.outputs["statistics"], infer_feature_shape=False)
     nodes: dict[str, BaseNode] = {"statistics": statistics, "schema": inferred}
     if pinned:
         nodes["pinned_schema"] = PinnedSchemaGen(schema_file=pinned, digest=_digest(pinned))
     schema = nodes.get("pinned_schema", inferred).outputs["schema"]
-    validator = tfx.components.ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema)
+    validator = ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema)
     gate = AnomalyValidator(
         anomalies=validator.outputs["anomalies"],
         inferred=inferred.outputs["schema"],
@@ -87,7 +84,7 @@ def assemble(
     metadata_path: str | None,
     beam_pipeline_args: Sequence[str],
     enable_cache: bool,
-) -> tfx.dsl.Pipeline:
+) -> Pipeline:
     """Returns the pipeline of some components. Pipelines of one recipe share their cached outputs.
 
     Args:
@@ -95,11 +92,11 @@ def assemble(
         components: In any order.
         pipeline_root: Where TFX keeps artifacts.
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Given to every component that runs on Beam.
+        beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
     """
     connection = metadata_path and metadata.sqlite_metadata_connection_config(metadata_path)
-    return tfx.dsl.Pipeline(
+    return Pipeline(
         pipeline_name=recipe.name,
         pipeline_root=pipeline_root,
         components=list(components),

@@ -6,9 +6,9 @@ CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyVal
 
 from collections.abc import Sequence
 
-from tfx import v1 as tfx
+from tfx.orchestration.pipeline import Pipeline
 
-from firth.pipelines.corpus import IN_PROCESS_BEAM, assemble, corpus_components
+from firth.pipelines.corpus import assemble, corpus_components
 from firth.recipes import Recipe
 
 
@@ -17,10 +17,10 @@ def create_pipeline(
     pipeline_root: str,
     *,
     metadata_path: str | None = None,
-    beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
+    beam_pipeline_args: Sequence[str] = (),
     enable_cache: bool = True,
     source_schema: str | None = None,
-) -> tfx.dsl.Pipeline:
+) -> Pipeline:
     """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
 
     Of the recipe its sources and its cleaning count. In the same folders, `pretrain.create_pipeline` goes on
@@ -30,7 +30,7 @@ def create_pipeline(
         recipe: What to build.
         pipeline_root: Where TFX keeps artifacts; any file system that TFX reads.
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Given to every component that runs on Beam.
+        beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
         source_schema: The schema that the sources' records must match; the recipe's if not given.
 

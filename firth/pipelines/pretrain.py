@@ -9,8 +9,12 @@ CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyVal
 import os
 from collections.abc import Sequence
 
-from tfx import v1 as tfx
-from tfx.dsl.components.common.resolver import ResolverStrategy
+from tfx.components import Evaluator, Trainer
+from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
+from tfx.dsl.input_resolution.strategies.latest_blessed_model_strategy import LatestBlessedModelStrategy
+from tfx.orchestration.pipeline import Pipeline
+from tfx.proto import pusher_pb2, trainer_pb2
+from tfx.types import Channel, standard_artifacts
 
 from firth.components import (
     ObjectiveValidator,
@@ -22,12 +26,11 @@ from firth.components import (
 )
 from firth.evaluation import build_eval_config
 from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
-from firth.pipelines.corpus import IN_PROCESS_BEAM, assemble, corpus_components
+from firth.pipelines.corpus import assemble, corpus_components
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.stages import stages_of
 
 RUN_FN = "firth.training.run_fn.run_fn"
-BLESSED_BY_TFX = tfx.dsl.experimental.LatestBlessedModelStrategy
 
 
 def create_pipeline(
@@ -38,11 +41,11 @@ def create_pipeline(
     checkpoint_root: str | None = None,
     run_dir: str = "",
     metadata_path: str | None = None,
-    beam_pipeline_args: Sequence[str] = IN_PROCESS_BEAM,
+    beam_pipeline_args: Sequence[str] = (),
     enable_cache: bool = True,
     source_schema: str | None = None,
     baseline_strategy: type[ResolverStrategy] | None = None,
-) -> tfx.dsl.Pipeline:
+) -> Pipeline:
     """Returns the TFX pipeline that a recipe describes.
 
     Each component gets only its part of the recipe, so a changed key reruns only what depends on it.
@@ -55,7 +58,7 @@ def create_pipeline(
             beside the artifacts where it is not given.
         run_dir: A local run's folder, from which the report takes wall time and memory; may be empty.
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Given to every component that runs on Beam.
+        beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
         enable_cache: Reuse outputs of components whose inputs and properties have not changed.
         source_schema: The schema that the sources' records must match; the recipe's if not given.
         baseline_strategy: Which blessed model the new one is compared with. If not given:
@@ -67,7 +70,9 @@ def create_pipeline(
     """
     corpus = _corpus(recipe, source_schema)
     checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
-    strategy = baseline_strategy or (LatestComparableModelStrategy if metadata_path else BLESSED_BY_TFX)
+    strategy = baseline_strategy or (
+        LatestComparableModelStrategy if metadata_path else LatestBlessedModelStrategy
+    )
     model = _model(recipe, corpus["sequences"], checkpoint_root, strategy)
     push = _push(model, serving_dir or os.path.join(pipeline_root, "serving"))
     reporter = Reporter(
@@ -125,17 +130,17 @@ def _model(
     objective = ObjectiveValidator(
         examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
     )
-    trainer = tfx.components.Trainer(
+    trainer = Trainer(
         run_fn=RUN_FN,
         examples=examples,
-        train_args=tfx.proto.TrainArgs(num_steps=recipe.training.steps),
-        eval_args=tfx.proto.EvalArgs(),
+        train_args=trainer_pb2.TrainArgs(num_steps=recipe.training.steps),
+        eval_args=trainer_pb2.EvalArgs(),
         custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},
     )
     # It reads nothing of the validator's, and is not started where that one fails.
     trainer.add_upstream_node(objective)
     baseline = _baseline(trainer, baseline_strategy)
-    evaluator = tfx.components.Evaluator(
+    evaluator = Evaluator(
         examples=examples,
         model=trainer.outputs["model"],
         baseline_model=baseline.outputs["model"],
@@ -151,15 +156,15 @@ def _model(
     }
 
 
-def _baseline(trainer: tfx.components.Trainer, strategy: type[ResolverStrategy]) -> tfx.dsl.Resolver:
+def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:
     """Returns the node that finds the blessed model to evaluate beside."""
     channels = {
-        MODEL: tfx.dsl.Channel(type=tfx.types.standard_artifacts.Model),
-        BLESSING: tfx.dsl.Channel(type=tfx.types.standard_artifacts.ModelBlessing),
+        MODEL: Channel(type=standard_artifacts.Model),
+        BLESSING: Channel(type=standard_artifacts.ModelBlessing),
     }
     if issubclass(strategy, LatestComparableModelStrategy):
         channels[CURRENT] = trainer.outputs["model"]
-    return tfx.dsl.Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")
+    return Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")
 
 
 def _training_recipe(recipe: Recipe) -> Recipe:
@@ -175,7 +180,7 @@ def _push(model: dict, serving_dir: str) -> Pusher:
         model=model["trainer"].outputs["model"],
         model_blessing=model["evaluator"].outputs["blessing"],
         infra_blessing=model["validator"].outputs["blessing"],
-        push_destination=tfx.proto.PushDestination(
-            filesystem=tfx.proto.PushDestination.Filesystem(base_directory=serving_dir)
+        push_destination=pusher_pb2.PushDestination(
+            filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=serving_dir)
         ),
     )

@@ -88,7 +88,7 @@ def embed_words(backbone: BiLSTMBackbone, words: tf.Tensor, max_characters: int)
 
 
 def _save_graph(backbone: BiLSTMBackbone, max_characters: int, directory: str) -> None:
-    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.string, name="words")])
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.string, name="words")], autograph=False)
     def embed(words):
         return embed_words(backbone, words, max_characters)
 

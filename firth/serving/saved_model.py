@@ -19,6 +19,9 @@ from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import FOLDER, write_warmup
 
+# Signatures take strings and are asked, not trained; gradients would double the functions of the graph.
+_OPTIONS = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
 
@@ -75,7 +78,7 @@ def _write(served: Served, unigram_counts: np.ndarray, directory: str) -> None:
     module.model_variables = [variable.value for variable in served.model.variables]
     # Word vocabularies have none: an exported model reads their characters.
     module.tokenizer_kernel = getattr(served.tokenizer, "kernel", None)
-    tf.saved_model.save(module, directory, signatures=_signatures(served, unigram))
+    tf.saved_model.save(module, directory, signatures=_signatures(served, unigram), options=_OPTIONS)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
     with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION), "w") as file:
         json.dump(_description(served), file, indent=2)
@@ -86,12 +89,15 @@ def _signatures(served: Served, unigram: np.ndarray) -> dict:
         name: tf.function(
             functools.partial(signature.function, served),
             input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
+            autograph=False,
         )
         for name, signature in text_signatures(served.recipe).items()
     }
     default = next(iter(functions.values()))
     examples = tf.TensorSpec([None], tf.string, name="examples")
-    functions["evaluate"] = tf.function(evaluator(served, unigram), input_signature=[examples])
+    functions["evaluate"] = tf.function(
+        evaluator(served, unigram), input_signature=[examples], autograph=False
+    )
     return {**functions, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: default}
 
 

@@ -13,6 +13,10 @@ from firth.tokenizers import characters
 from firth.tokenizers.characters import Kind
 from firth.tokenizers.double_array import build_double_array
 
+# Numbers, since a look at an enumeration's members for each character takes longer than all the rest.
+_REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
+    int(kind) for kind in (Kind.REMOVED, Kind.SPACES, Kind.PUNCTUATION, Kind.IDEOGRAPHS, Kind.ACCENTS)
+)
 # Of a value: this bit says "replaced", then the offset in the pool of replacements, then 6 bits of length.
 _REPLACED = 1 << 30
 _LENGTH_BITS = 6
@@ -46,18 +50,18 @@ def replacement(point: int, lowercase: bool, split: bool) -> str:
     'e'
     """
     flags = characters.kinds().item(point)
-    if flags & Kind.REMOVED or (lowercase and flags & Kind.ACCENTS):
+    if flags & _REMOVED or (lowercase and flags & _ACCENTS):
         return ""
-    if flags & Kind.SPACES:
+    if flags & _SPACES:
         return " "
     text = characters.lowercased().get(point, chr(point)) if lowercase else chr(point)
     rendered = "".join(_render(character, split) for character in text)
-    return f" {rendered} " if flags & Kind.IDEOGRAPHS and text != chr(point) else rendered
+    return f" {rendered} " if flags & _IDEOGRAPHS and text != chr(point) else rendered
 
 
 def _render(character: str, split: bool) -> str:
     point = ord(character)
-    if characters.kinds().item(point) & Kind.PUNCTUATION and (split or point > 0x7F):
+    if characters.kinds().item(point) & _PUNCTUATION and (split or point > 0x7F):
         return f" {character} "
     return character if split else stand_ins().get(point, character)
 

@@ -70,7 +70,9 @@ class HeldOut:
 
         served = Served(*self._parts)
         unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32")
-        return tf.function(evaluator(served, unigram)), sampler(served, _tokens(self._rows[:_SAMPLES]))
+        return tf.function(evaluator(served, unigram), autograph=False), sampler(
+            served, _tokens(self._rows[:_SAMPLES])
+        )
 
 
 def _first_rows(patterns, count) -> list[bytes]:

@@ -34,7 +34,7 @@ def sampler(served, documents: Sequence[Sequence[int]]) -> Callable[[], list[dic
 
 def _masked(served, fill_mask, documents):
     asked = [_mask_middle(served.tokenizer, document) for document in documents]
-    fill = tf.function(lambda text: fill_mask(served, text))
+    fill = tf.function(lambda text: fill_mask(served, text), autograph=False)
 
     def samples():
         made = fill(tf.constant([text for text, _ in asked])) if asked else {"pieces": []}
@@ -59,7 +59,7 @@ def _mask_middle(tokenizer, document):
 def _continued(served, documents):
     tokenizer, model = served.tokenizer, served.model
 
-    @tf.function
+    @tf.function(autograph=False)
     def next_pieces(tokens):
         ones = tf.ones_like(tokens)
         row = {

@@ -43,6 +43,7 @@ def training_batches(
         `firth.features.NOISE_KEYS` among them).
     """
 
+    @tf.autograph.experimental.do_not_convert
     def fetch(places):
         indices, epochs = shuffled_rows(places, len(rows), seed)
         return _fetch(rows, indices, epochs, epochs_drawn, seed, partners)
@@ -50,6 +51,7 @@ def training_batches(
     places = tf.data.Dataset.range(start_step * batch_size, steps * batch_size)
     examples = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
 
+    @tf.autograph.experimental.do_not_convert
     def make(row, partner, row_seed, noise_key):
         made = {**objective(row, partner, row_seed), features.NOISE_KEYS: noise_key}
         return row[features.EXAMPLE_ID], made

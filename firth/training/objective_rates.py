@@ -127,6 +127,8 @@ def _inputs(rows: Rows, seed: int, partners: bool):
 
 def _apply(objective, rows, partners, seeds) -> dict[str, np.ndarray]:
     examples = tf.data.Dataset.from_tensor_slices((rows, partners, seeds))
+    # Objectives are written in TensorFlow's own control flow; AutoGraph would look through them for seconds.
+    objective = tf.autograph.experimental.do_not_convert(objective)
     made = examples.map(objective, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True).batch(_BATCH)
     batches = list(made.as_numpy_iterator())
     return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}

@@ -69,9 +69,9 @@ def build_train_step(
         return StepResult(loss, means, share, count_tokens(batch))
 
     trainable = [variable.value for variable in model.trainable_variables]
-    compiled = tf.function(replica_step, jit_compile=True) if jit_compile else replica_step
+    compiled = tf.function(replica_step, jit_compile=True, autograph=False) if jit_compile else replica_step
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(batch):
         results = strategy.run(compiled, args=(batch,))
         return tf.nest.map_structure(lambda value: strategy.reduce("SUM", value, axis=None), results)

@@ -1,13 +1,16 @@
 """The whole way, on real text: from docstrings to a served model, with cache, changed keys and a kill."""
 
 import json
+import logging
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import time
 
+import absl.logging
 import pytest
 
 from firth.pipelines import local, results
@@ -49,8 +52,30 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def first(root):
-    return local.run(tiny(), root)
+def converted_before():
+    return converted()
+
+
+@pytest.fixture(scope="module")
+def messages():
+    """What TFX logs."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def first(root, converted_before, messages):
+    handler = logging.Handler()
+    handler.emit = lambda record: messages.append(record.getMessage())
+    absl.logging.get_absl_logger().addHandler(handler)
+    try:
+        return local.run(tiny(), root)
+    finally:
+        absl.logging.get_absl_logger().removeHandler(handler)
+
+
+def converted() -> set[str]:
+    """Modules of one function each, which AutoGraph has rewritten in this process."""
+    return {name for name in sys.modules if name.startswith("__autograph_generated")}
 
 
 def losses(result) -> dict[int, float]:
@@ -76,6 +101,16 @@ def test_the_report_and_the_summary_stand_in_the_run(first):
     summary = json.loads((first.run_dir / results.SUMMARY_FILE).read_text())
     assert summary["evaluation"]["overall"]["mlm_perplexity"] > 1
     assert json.loads((first.run_dir / "timings.json").read_text()).keys() >= {"Curator", "Trainer"}
+
+
+def test_no_time_goes_into_what_a_local_run_does_not_need(first, converted_before, messages):
+    """Packages of TFX itself for workers elsewhere, and a search of our code for control flow to rewrite."""
+    assert "Component Curator is running." in messages
+    assert not [message for message in messages if "sdist package" in message]
+    sources = [pathlib.Path(sys.modules[name].__file__) for name in converted() - converted_before]
+    functions = [name for source in sources for name in re.findall(r"def tf__(\w+)", source.read_text())]
+    # TensorFlow's own, when it saves a model.
+    assert set(functions) <= {"signature_wrapper"}
 
 
 def test_an_unchanged_run_is_all_cache(first, root):
