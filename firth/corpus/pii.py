@@ -1,11 +1,11 @@
 """Personal data and keys, found in text and replaced."""
 
-import bisect
 import re
 from collections import Counter
 
 from firth.corpus.document import Document
 from firth.corpus.hashing import digest
+from firth.corpus.privacy.digit_runs import find_runs
 from firth.corpus.privacy.finder import Finder
 from firth.corpus.privacy.replacing import Finding, replace_all
 from firth.corpus.privacy.table import FINDERS
@@ -98,13 +98,9 @@ class Pii(DocumentStep):
         """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
         found: list[Finding] = []
         text = _PLACEHOLDER.sub(_opaque, text)
+        runs = find_runs(text)
         for name, finder in self._finders.items():
-            for start, end in finder.find(text):
-                place = bisect.bisect(found, (start,))
-                free_from = found[place - 1].end if place else 0
-                free_to = found[place].start if place < len(found) else len(text)
-                if free_from <= start and end <= free_to:
-                    found.insert(place, Finding(start, end, name))
+            found = _with_free(found, [Finding(*span, name) for span in finder.find(text, runs)])
         return found
 
     def _replace(
@@ -129,3 +125,17 @@ class Pii(DocumentStep):
             if not any(finder.accepts(surrogate) for finder in (own, *others)):
                 return surrogate
         return f"<{name.upper()}>"
+
+
+def _with_free(found: list[Finding], further: list[Finding]) -> list[Finding]:
+    """Returns both from the left, of the further ones those that overlap none before."""
+    merged: list[Finding] = []
+    place = 0
+    for each in further:
+        while place < len(found) and found[place].start <= each.start:
+            merged.append(found[place])
+            place += 1
+        begins_free = not merged or merged[-1].end <= each.start
+        if begins_free and (place == len(found) or each.end <= found[place].start):
+            merged.append(each)
+    return merged + found[place:]

@@ -4,7 +4,7 @@ import re
 
 # Letters and digits of scripts that put spaces between words: those of others may stand next to a value.
 WORD = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
-_GAP = re.compile(r"[^\d\n]*")
+_UP_TO_DIGIT = re.compile(r".*[\d\n]", re.DOTALL)
 _MIN_CUE_CHARACTERS = 2
 
 
@@ -16,7 +16,7 @@ def words_before(text: str, start: int, characters: int) -> str:
     >>> words_before("in 1999 call me at 212", 19, 40)
     ' call me at '
     """
-    before = text[max(0, start - characters) : start]
-    gap = _GAP.match(before[::-1])
-    words = before[len(before) - gap.end() :] if gap else ""
+    first = max(0, start - characters)
+    digit = _UP_TO_DIGIT.match(text, first, start)
+    words = text[digit.end() if digit else first : start]
     return words if len(words.strip()) >= _MIN_CUE_CHARACTERS else ""

@@ -1,19 +1,23 @@
 """E-mail addresses, also those that are written so that no program should find them."""
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.recipes.privacy import PiiStep
 
 _MAX_LOCAL_CHARACTERS = 64
 _MAX_USER_CHARACTERS = 128
-_LOCAL = re.compile(r"(?:[^\W_][\w.+%'-]*|\"[^\"\n\0@]{1,62}\")\Z")
+# Read from the right, so that it ends where no further character belongs to it.
+_LOCAL_REVERSED = re.compile(r"[\w.+%'-]*[^\W_]|\"[^\"\n\0@]{1,62}\"")
 # In scripts that put no space between words, an address in Latin letters begins after the last of them.
 _BEFORE_LATIN = re.compile(r".*[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af](?=[A-Za-z0-9])", re.DOTALL)
 # `user@host:path` is where a repository or a file is, and no mailbox.
+_PATH = re.compile(r"(?<!\]):[\w/~]")
 _DOMAIN = re.compile(
-    r"(?:(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+(?:xn--[a-z0-9-]{2,20}|[^\W\d_]{2,24})(?![\w@-](?<!_)|\.[^\W_]|:[\w/~])"
+    r"(?:(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+(?:xn--[a-z0-9-]{2,20}|[^\W\d_]{2,24})(?![\w@-](?<!_)|\.[^\W_])"
     r"|\[(?:IPv6:)?[0-9A-Fa-f:.]{7,45}\])"
 )
 _LATIN_DOMAIN = re.compile(
@@ -21,7 +25,7 @@ _LATIN_DOMAIN = re.compile(
 )
 # Kept free for examples (RFC 2606, RFC 6761), and the ends of file names such as `icon@2x.png`.
 _NOBODYS = re.compile(
-    r"(?i)(?:.*\.)?(?:example\.(?:com|net|org|edu)|(?:example|test|invalid|local|localhost"
+    r"(?:.*\.)?(?:example\.(?:com|net|org|edu)|(?:example|test|invalid|local|localhost"
     r"|png|jpe?g|gif|svg|webp|css|js|json|html?|txt))\Z"
 )
 _SIGNS = ("@", "＠", "&#64;", "&commat;", "%40")
@@ -59,7 +63,11 @@ class Emails(Finder):
     def __init__(self, config: PiiStep):
         del config
 
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
+        del runs
+        return self._find(text)
+
+    def _find(self, text: str) -> Iterator[Span]:
         found = {span for sign in _SIGNS if sign in text for span in self._find_signs(text, sign)}
         found.update(self._find_hidden(text))
         end = 0
@@ -69,15 +77,18 @@ class Emails(Finder):
                 end = span[1]
 
     def _find_signs(self, text: str, sign: str) -> Iterator[Span]:
-        at = text.find(sign)
+        """Yields addresses from the right: what looks like a path may be the next address."""
+        at, last_start = text.rfind(sign), len(text)
         while at >= 0:
-            local = _LOCAL.search(text, max(0, at - _MAX_LOCAL_CHARACTERS), at)
-            domain = local and _DOMAIN.match(text, at + len(sign))
-            if local and domain and not _NOBODYS.match(domain.group()):
-                start, end = _without_neighbours(local, domain, text)
+            domain = _DOMAIN.match(text, at + len(sign))
+            start = _start_of_local(text, at) if domain else at
+            is_path = domain and domain.end() + 1 != last_start and _PATH.match(text, domain.end())
+            if domain and start < at and not is_path and not _is_nobodys(domain.group()):
+                start, end = _without_neighbours(start, at, domain, text)
                 if not _USER.search(text, max(0, start - _MAX_USER_CHARACTERS), start):
+                    last_start = start
                     yield start, end
-            at = text.find(sign, at + 1)
+            at = text.rfind(sign, 0, at)
 
     def _find_hidden(self, text: str) -> Iterator[Span]:
         if "@ " in text:
@@ -93,19 +104,30 @@ class Emails(Finder):
                     yield each.span()
 
     def accepts(self, value: str) -> bool:  # noqa: D102
-        return any(self.find(value))
+        return any(self._find(value))
 
     def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
         local = re.split(r"@|＠|&|%40|[\s\[({<]|_at_", value.strip('"'), maxsplit=1)[0]
         return f"{reshape(local or 'a', key)}@{_EXAMPLE_DOMAINS[key[0] % len(_EXAMPLE_DOMAINS)]}"
 
 
-def _without_neighbours(local: re.Match[str], domain: re.Match[str], text: str) -> Span:
+def _start_of_local(text: str, at: int) -> int:
+    """Returns where the part of an address begins that ends at a place; the place, if there is none."""
+    local = _LOCAL_REVERSED.match(text[max(0, at - _MAX_LOCAL_CHARACTERS) : at][::-1])
+    return at - local.end() if local else at
+
+
+@functools.lru_cache(maxsize=2**12)
+def _is_nobodys(domain: str) -> bool:
+    return bool(_NOBODYS.match(domain.lower()))
+
+
+def _without_neighbours(start: int, at: int, domain: re.Match[str], text: str) -> Span:
     """Returns where an address stands without the words of other scripts that stand next to it."""
-    start, end = local.start(), domain.end()
-    before = _BEFORE_LATIN.match(local.group())
+    end = domain.end()
+    before = _BEFORE_LATIN.match(text, start, at)
     if before:
-        start += before.end()
+        start = before.end()
         latin = _LATIN_DOMAIN.match(text, domain.start())
         end = latin.end() if latin else end
     return start, end

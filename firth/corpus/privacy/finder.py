@@ -7,7 +7,9 @@ quick to skip to the next character of a class, and slow where it has to look be
 import abc
 import hashlib
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from firth.corpus.privacy.digit_runs import Run
 
 Span = tuple[int, int]
 
@@ -16,8 +18,8 @@ class Finder(abc.ABC):
     """Finds the values of one type."""
 
     @abc.abstractmethod
-    def find(self, text: str) -> Iterator[Span]:
-        """Yields where values stand, from the left."""
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:
+        """Yields where values stand, from the left, in a text and its runs of digits."""
 
     @abc.abstractmethod
     def accepts(self, value: str) -> bool:

@@ -1,8 +1,10 @@
 """Numbers that states give to persons, by country: how they are written, checked and announced."""
 
 import dataclasses
+import functools
 import importlib
 import re
+from collections.abc import Callable
 
 from firth.corpus.privacy import check_digits
 
@@ -33,11 +35,16 @@ class Scheme:
         compact = _SEPARATORS.sub("", value)
         if not re.fullmatch(self.form, compact):
             return False
-        own = getattr(check_digits, self.module, None)
-        if own or not self.module:
-            return own(compact) if own else True
-        is_valid = importlib.import_module(f"stdnum.{self.module}").is_valid
-        return is_valid(value) or is_valid(compact)
+        is_valid = _check(self.module)
+        return is_valid(compact) or is_valid(value)
+
+
+@functools.cache
+def _check(module: str) -> Callable[[str], bool]:
+    if not module:
+        return lambda value: True
+    own = getattr(check_digits, module, None)
+    return own or importlib.import_module(f"stdnum.{module}").is_valid
 
 
 _BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"

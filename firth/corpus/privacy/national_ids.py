@@ -1,11 +1,12 @@
 """Numbers that states give to persons, found in text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.boundaries import WORD, words_before
+from firth.corpus.privacy.digit_runs import Run, search
 from firth.corpus.privacy.finder import Finder, Span
-from firth.corpus.privacy.id_schemes import SCHEMES
+from firth.corpus.privacy.id_schemes import SCHEMES, Scheme
 from firth.recipes.privacy import PiiStep
 
 # After a word such as `SSN` any grouping is accepted, with letters at one end.
@@ -19,6 +20,8 @@ _START = re.compile(
     rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
 )
 _CUE_CHARACTERS = 48
+# Letters before the first digit and after the last, and the fewest digits where no letter stands before.
+_BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 class NationalIds(Finder):
@@ -29,15 +32,22 @@ class NationalIds(Finder):
         written = "|".join(each.written for each in self._schemes if each.written)
         self._written = re.compile(rf"(?:{written})(?![{WORD}%-]|[.,]\d)") if written else None
         self._forms = [(each, re.compile(each.written)) for each in self._schemes if each.written]
-        self._cued = [(each, re.compile(each.cues, re.IGNORECASE)) for each in self._schemes if each.cues]
+        self._cued = [(each, re.compile(each.cues)) for each in self._schemes if each.cues]
         cues = "|".join(each.cues for each, _ in self._cued)
-        self._cue = re.compile(rf"(?i)(?<![{WORD}])({cues})(?![{WORD}])") if cues else None
+        self._cue = re.compile(rf"(?<![{WORD}])({cues})(?![{WORD}])") if cues else None
+        self._schemes_of_cue: dict[str, list[Scheme]] = {}
 
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
-        yield from sorted({*self._find_written(text), *self._find_cued(text)})
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
+        possible = [
+            (start, end)
+            for start, end in runs
+            if end - start >= _MIN_DIGITS or (start and text[start - 1].isupper())
+        ]
+        yield from sorted({*self._find_written(text, possible), *self._find_cued(text, possible)})
 
-    def _find_written(self, text: str) -> Iterator[Span]:
-        for start in _START.finditer(text) if self._written else ():
+    def _find_written(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:
+        starts = search(_START, text, runs, 1, _BEFORE)
+        for start in starts if self._written else ():
             candidate = self._written and self._written.match(text, start.start())
             if candidate and self._is_one(candidate.group()):
                 yield candidate.span()
@@ -45,15 +55,20 @@ class NationalIds(Finder):
     def _is_one(self, value: str) -> bool:
         return any(form.fullmatch(value) and scheme.is_valid(value) for scheme, form in self._forms)
 
-    def _find_cued(self, text: str) -> Iterator[Span]:
-        for candidate in _CUED.finditer(text) if self._cue else ():
+    def _find_cued(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:
+        for candidate in search(_CUED, text, runs, 1, _BEFORE, _AFTER):
             start = candidate.start()
-            words = words_before(text, start, _CUE_CHARACTERS)
-            cues = {each[1] for each in self._cue.finditer(words)} if words and self._cue else ()
-            schemes = [scheme for scheme, cue in self._cued if any(map(cue.fullmatch, cues))]
+            schemes = self._announced_by(words_before(text, start, _CUE_CHARACTERS).lower())
             length = _length(candidate.group(), schemes) if schemes else 0
             if length:
                 yield start, start + length
+
+    def _announced_by(self, words: str) -> list[Scheme]:
+        """Returns the schemes whose cues are among the words, which are in small letters."""
+        cues = {each[1] for each in self._cue.finditer(words)} if words and self._cue else set()
+        for cue in cues - self._schemes_of_cue.keys():
+            self._schemes_of_cue[cue] = [scheme for scheme, known in self._cued if known.fullmatch(cue)]
+        return [scheme for cue in cues for scheme in self._schemes_of_cue[cue]]
 
     def accepts(self, value: str) -> bool:  # noqa: D102
         return any(scheme.module and scheme.is_valid(value) for scheme in self._schemes)

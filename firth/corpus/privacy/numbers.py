@@ -1,9 +1,11 @@
 """Payment cards and bank accounts."""
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.boundaries import WORD
+from firth.corpus.privacy.digit_runs import Run, search
 from firth.corpus.privacy.finder import Finder, Span
 from firth.recipes.privacy import PiiStep
 
@@ -29,8 +31,8 @@ class CreditCards(Finder):
     def __init__(self, config: PiiStep):
         del config
 
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
-        for candidate in self._candidate.finditer(text):
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
+        for candidate in search(self._candidate, text, runs, length=12):
             if self.accepts(candidate.group()):
                 yield candidate.span()
 
@@ -46,35 +48,55 @@ class CreditCards(Finder):
 class Ibans(Finder):
     """International bank account numbers, with their check digits and their country's structure."""
 
-    # A search for digits is quicker than one for letters, so the country's code is looked for after them.
-    _candidate = re.compile(
-        rf"\d(?<=[A-Za-z]{{2}}\d)(?:(?<![{WORD}]..\d)|(?<=(?i:iban)..\d))\d"
-        rf"(?:[ \u00a0-]?[A-Za-z0-9]){{11,30}}"
-        rf"(?![{WORD}])"
-    )
+    # The digits of a text are known, so the country's code is looked for after them.
+    _check_digits = re.compile(rf"\d(?<=[A-Za-z]{{2}}\d)(?:(?<![{WORD}]..\d)|(?<=(?i:iban)..\d))\d")
+    _candidate = re.compile(rf"\d\d(?:[ \u00a0-]?[A-Za-z0-9]){{11,30}}(?![{WORD}])")
     _separator = re.compile("[ \u00a0-]")
+    _group = re.compile("[^ \u00a0-]+")
 
     def __init__(self, config: PiiStep):
         del config
 
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
-        for candidate in self._candidate.finditer(text):
-            start = candidate.start() - 2
-            value = text[start : candidate.end()]
-            # Words that follow belong to the candidate until it is tried without them.
-            while value:
-                if self.accepts(value):
-                    yield start, start + len(value)
-                    break
-                value = value[: _last_separator(value)]
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
+        for check_digits in search(self._check_digits, text, runs, length=2):
+            start = check_digits.start() - 2
+            candidate = self._candidate.match(text, check_digits.start())
+            if not candidate:
+                continue
+            value = self._without_words(text[start : candidate.end()])
+            if self.accepts(value):
+                yield start, start + len(value)
+
+    def _without_words(self, value: str) -> str:
+        """Returns the groups that have as many characters as an account of the country, or none.
+
+        Words that follow belong to a candidate.
+        """
+        wanted = _account(value[:2].upper())[0]
+        for group in self._group.finditer(value):
+            wanted -= len(group.group())
+            if wanted <= 0:
+                return value[: group.end()] if wanted == 0 else ""
+        return ""
 
     def accepts(self, value: str) -> bool:  # noqa: D102
-        from stdnum import iban
+        from stdnum.iso7064 import mod_97_10
 
+        compact = self._separator.sub("", value).upper()
         # The check of a country may go by a list of its banks, which grows old.
-        return iban.is_valid(self._separator.sub("", value).upper(), check_country=False)
+        _, structure = _account(compact[:2])
+        return bool(structure.fullmatch(compact)) and mod_97_10.is_valid(compact[4:] + compact[:4])
 
 
-def _last_separator(value: str) -> int:
-    """Returns where the last group begins to be apart from those before; 0 for a single group."""
-    return max(0, *(value.rfind(each) for each in " \u00a0-"))
+@functools.lru_cache(maxsize=2**11)
+def _account(country: str) -> tuple[int, re.Pattern[str]]:
+    """Returns how many characters an account of a country has, and how they are put together."""
+    from stdnum import numdb
+
+    facts = [facts for _, facts in numdb.get("iban").info(country)]
+    parts = re.findall(r"(\d+)!([nac])", facts[0].get("bban", "") if facts else "")
+    if not parts:
+        return 0, re.compile(r"(?!)")
+    classes = {"n": "[0-9]", "a": "[A-Z]", "c": "[A-Z0-9]"}
+    structure = "".join(f"{classes[kind]}{{{count}}}" for count, kind in parts)
+    return 4 + sum(int(count) for count, _ in parts), re.compile(rf"[A-Z]{{2}}\d\d{structure}")

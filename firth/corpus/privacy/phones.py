@@ -2,24 +2,28 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 
+from firth.corpus.privacy import phone_plans
 from firth.corpus.privacy.boundaries import WORD, words_before
+from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.phone_groups import may_be_groups
 from firth.recipes.privacy import PiiStep
 
+_DIGITS = rf"(?:(?:[ \u00a0.-]|\) ?| ?\(| ?/ ?|- )?\d){{6,16}}(?![{WORD}%]|[.,:/-]\d)"
 _CANDIDATE = re.compile(
-    rf"[+(\d](?<![{WORD}+.,/#$€£@%-].)(?<!\d:.)(?:(?<=\d)|(?<=\()\+?\d|(?<=\+)\(?\d)"
-    rf"(?:(?:[ \u00a0.-]|\) ?| ?\(| ?/ ?|- )?\d){{6,16}}(?![{WORD}%]|[.,:/-]\d)"
+    rf"[+(\d](?<![{WORD}+.,/#$€£@%-].)(?<!\d:.)(?:(?<=\d)|(?<=\()\+?\d|(?<=\+)\(?\d){_DIGITS}"
 )
+# Right after another number.
+_NEXT = re.compile(rf"\+\(?\d{_DIGITS}")
 # Rows of a table, addresses of the internet, days and decimals: many, and no numbers without a word before.
 _ROW = re.compile(r"\d+(?:[ \u00a0]\d+){6,}(?!\d)")
 _OTHER = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|(?:19|20)\d\d-[01]\d-[0-3]\d(?![\d-])|\d+\.\d+(?![\d./-])"
 )
 _CUE = re.compile(
-    rf"(?i)(?:(?<![{WORD}])(?:tele?(?:phone|fon|fono|foon|f)?|tél(?:éphone)?|telefax|phones?|ph|call|calling"
+    rf"(?:(?<![{WORD}])(?:tele?(?:phone|fon|fono|foon|f)?|tél(?:éphone)?|telefax|phones?|ph|call|calling"
     r"|mob(?:ile|il)?|cell|cel|fax|whatsapp|wa|sms|te?xt|dial|ring|hotline|handy|portable|numéro|nummer|appelez"
     r"|joindre|m[óo]vil|celular|cellulare|chiamami|ll[áa]mame|llame|ligue"
     r"|fone|fono|bel(?: ons)?|gsm|natel|tfn"
@@ -29,6 +33,7 @@ _CUE = re.compile(
     r"[^\d\n]{0,20}\Z"
 )
 _CUE_CHARACTERS = 40
+_GROUP = re.compile(r"\d+")
 _MIN_DIGITS = 6
 _INTERNATIONAL = re.compile(r"(?:00|011[ -]?|001[ -]?(?=[2-9]))[ -]?(?=[1-9])")
 
@@ -44,11 +49,24 @@ class Phones(Finder):
     def __init__(self, config: PiiStep):
         self._regions = config.phone_regions
 
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
         position = 0
-        while candidate := _CANDIDATE.search(text, position):
-            start, value = candidate.start(), candidate.group()
-            cued = bool(_CUE.search(words_before(text, start, _CUE_CHARACTERS)))
+        for run_start, run_end in runs:
+            if run_end - run_start > _MIN_DIGITS:
+                position = max(position, run_start - len("(+"))
+                position = yield from self._find_from(text, position, run_end)
+
+    def _find_from(self, text: str, position: int, run_end: int) -> Generator[Span, None, int]:
+        """Yields the numbers that begin in a run of digits, and returns how far they reach."""
+        end, length = run_end + len(",1"), 0
+        while candidate := (length and _NEXT.match(text, position, end)) or _CANDIDATE.search(
+            text, position, end
+        ):
+            start, value, length = candidate.start(), candidate.group(), 0
+            if start >= run_end:
+                break
+            words = words_before(text, start, _CUE_CHARACTERS)
+            cued = bool(words and _CUE.search(words.lower()))
             other = None if cued else _ROW.match(text, start) or _OTHER.match(text, start)
             if other:
                 position = other.end()
@@ -58,6 +76,7 @@ class Phones(Finder):
                 yield start, start + length
             # A year or another number may stand before.
             position = start + (length or len(value) - len(value.partition(" ")[2]))
+        return position
 
     def accepts(self, value: str) -> bool:  # noqa: D102
         return bool(_CANDIDATE.fullmatch(value)) and self._is_number(value, cued=True)
@@ -68,6 +87,9 @@ class Phones(Finder):
 
     def _number_length(self, value: str, cued: bool) -> int:
         """Returns how many of the characters, up to a space or the end, are a number, at most; 0 for none."""
+        groups = tuple(map(len, _GROUP.findall(value)))
+        if not cued and value[0] not in "+(0" and not _may_begin(self._regions, groups):
+            return 0
         while len(value) > _MIN_DIGITS:
             if self._is_number(value, cued):
                 return len(value)
@@ -77,21 +99,13 @@ class Phones(Finder):
     def _is_number(self, value: str, cued: bool) -> bool:
         if value.startswith(("+", "(+")):
             return _is_valid(value, None, True)
-        international = _INTERNATIONAL.match(value)
-        if international and (cued or len(re.findall(r"\d+", value)) > 1):
+        groups = tuple(map(len, _GROUP.findall(value)))
+        international = value[0] == "0" and (cued or len(groups) > 1) and _INTERNATIONAL.match(value)
+        if international:
             rest = value[international.end() :]
             if _is_valid("+1 " + rest if value.startswith("001") else "+" + rest, None, True):
                 return True
-        groups = tuple(map(len, re.findall(r"\d+", value)))
-        if not cued and not _are_a_few(groups):
-            return False
-        digits = sum(groups)
-        return any(
-            digits in _possible_lengths(region)
-            and (cued or may_be_groups(region, groups))
-            and _is_valid(value, region, cued)
-            for region in self._regions
-        )
+        return any(_is_valid(value, region, cued) for region in _may_be_of(self._regions, groups, cued))
 
     def _code_characters(self, value: str) -> int:
         """Returns how many characters `+` and country code take."""
@@ -103,14 +117,46 @@ class Phones(Finder):
             return 1
 
 
+@functools.lru_cache(maxsize=2**12)
 def _is_valid(value: str, region: str | None, any_groups: bool) -> bool:
     import phonenumbers
 
+    digits = "".join(_GROUP.findall(value))
+    known = phone_plans.is_valid(digits, region)
+    if known is False or (known and any_groups):
+        return bool(known)
     try:
-        number = phonenumbers.parse(value, region)
+        number = _number(digits, region) if known and region else phonenumbers.parse(value, region)
     except phonenumbers.NumberParseException:
         return False
-    return phonenumbers.is_valid_number(number) and (any_groups or _is_grouped(value, number))
+    return (known or phonenumbers.is_valid_number(number)) and (any_groups or _is_grouped(value, number))
+
+
+def _number(digits: str, region: str):
+    """Returns what a parse of valid digits without any prefix returns."""
+    import phonenumbers
+
+    if digits[0] == "0":
+        return phonenumbers.parse(digits, region)
+    return phonenumbers.PhoneNumber(phonenumbers.country_code_for_region(region), int(digits))
+
+
+@functools.lru_cache(maxsize=2**14)
+def _may_be_of(regions: tuple[str, ...], groups: tuple[int, ...], cued: bool) -> tuple[str, ...]:
+    """Returns the regions of which digits in groups of these lengths may be a number."""
+    if not cued and not _are_a_few(groups):
+        return ()
+    return tuple(
+        region
+        for region in regions
+        if sum(groups) in _possible_lengths(region) and (cued or may_be_groups(region, groups))
+    )
+
+
+@functools.lru_cache(maxsize=2**14)
+def _may_begin(regions: tuple[str, ...], groups: tuple[int, ...]) -> bool:
+    """Returns whether the first groups, or all of them, may be a number of a region."""
+    return any(_may_be_of(regions, groups[:n], False) for n in range(2, len(groups) + 1))
 
 
 @functools.cache
@@ -137,7 +183,7 @@ def _is_grouped(value: str, number) -> bool:
     """Returns whether the digits stand in the groups that are usual for the number."""
     import phonenumbers
 
-    groups = re.findall(r"\d+", value)
+    groups = _GROUP.findall(value)
     formats = (phonenumbers.PhoneNumberFormat.NATIONAL, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
-    usual = (re.findall(r"\d+", phonenumbers.format_number(number, each)) for each in formats)
+    usual = (_GROUP.findall(phonenumbers.format_number(number, each)) for each in formats)
     return len(groups) > 1 and groups in usual

@@ -3,8 +3,9 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.passwords import find_passwords
 from firth.recipes.privacy import PiiStep
@@ -60,9 +61,9 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
         r"((?:[A-Za-z0-9+/=:,.\\\s]|-(?!-)){16,20000}?)(?=\s{0,4}-----END|\s{0,4}\Z|\s{0,4}[^A-Za-z0-9+/=:,.\\\s-])"
     ),
 }.items())  # fmt: skip
-# All others are single words of so many characters, so that most texts need no search for them.
+# All but these begin in a word of so many characters, and most texts have few of those.
 _MIN_KEY_CHARACTERS = 20
-_SHORT_KEYS = tuple(each for each in _KEYS if each[0] in ("xox", "PRIVATE KEY", "Basic "))
+_ANYWHERE = ("xox", "PRIVATE KEY", "Basic ", "iscord")
 _PREFIX = re.compile(
     r"(?:AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox.-|AIza|[sr]k_live_|sk-(?:[a-z]+-){0,3}|hf_|npm_|SG\.|eyJ"
     r"|ntn_|shp.._|sq0...-|dapi|lin_api_|dckr_pat_|hvs\.|glsa_|figd_|PMAK-|GOCSPX-|pypi-)?"
@@ -75,6 +76,8 @@ _NAME = re.compile(
     r"[\w-]{0,24}[\"'\]]{0,2}\s{0,3}:?\Z"
 )
 _NAME_CHARACTERS = 64
+# One of these is in each name.
+_NAMES = ("passw", "pwd", "secret", "token", "key", "credential")
 _DIGIT_EDGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
 
@@ -87,16 +90,22 @@ class Secrets(Finder):
     def __init__(self, config: PiiStep):
         self._min_entropy = config.min_secret_entropy
 
-    def find(self, text: str) -> Iterator[Span]:  # noqa: D102
-        longest = max(map(len, text.split()), default=0)
+    def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
+        del runs
+        return self._find(text)
+
+    def _find(self, text: str) -> Iterator[Span]:
+        long = " ".join([word for word in text.split() if len(word) >= _MIN_KEY_CHARACTERS])
         found = [
             key.span(key.lastindex or 0)
-            for beginning, pattern in (_KEYS if longest >= _MIN_KEY_CHARACTERS else _SHORT_KEYS)
-            if beginning in text
+            for beginning, pattern in _KEYS
+            if beginning in (text if beginning in _ANYWHERE else long)
             for key in pattern.finditer(text)
         ]
         found += find_passwords(text)
-        for value in _ASSIGNED.finditer(text):
+        small = text.casefold()
+        is_named = any(name in small for name in _NAMES)
+        for value in _ASSIGNED.finditer(text) if is_named else ():
             start = value.start()
             if self._is_random(value[1]) and _NAME.search(text, max(0, start - _NAME_CHARACTERS), start):
                 found.append(value.span(1))
@@ -114,7 +123,7 @@ class Secrets(Finder):
         return -sum(n / len(value) * math.log2(n / len(value)) for n in counts) >= self._min_entropy
 
     def accepts(self, value: str) -> bool:  # noqa: D102
-        return any(self.find(value))
+        return any(self._find(value))
 
     def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
         prefix = _PREFIX.match(value)
