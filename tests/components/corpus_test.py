@@ -23,7 +23,6 @@ from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from tests.corpus.helpers import random_text, read_records
 
-BEAM = ["--direct_running_mode=in_memory", "--direct_num_workers=1"]
 CLEANING = Cleaning(split=Split(eval_fraction=0.2))
 SEQUENCES = Sequences(length=32, shards=2)
 
@@ -34,9 +33,7 @@ def run(component, inputs: dict, folder) -> dict:
     for name, (artifact,) in outputs.items():
         artifact.uri = str(folder / name)
         os.makedirs(artifact.uri)
-    context = BaseBeamExecutor.Context(
-        beam_pipeline_args=list(BEAM), tmp_dir=str(folder / "temporary"), unique_id="1"
-    )
+    context = BaseBeamExecutor.Context(tmp_dir=str(folder / "temporary"), unique_id="1")
     executor = component.EXECUTOR_SPEC.executor_class(context)
     executor.Do({name: [artifact] for name, artifact in inputs.items()}, outputs, component.exec_properties)
     return {name: artifact for name, (artifact,) in outputs.items()}

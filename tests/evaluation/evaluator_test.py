@@ -63,7 +63,6 @@ def run_evaluator(folder, examples, thresholds, baseline=False):
         standard_component_specs.MODULE_PATH_KEY: None,
     }
     context = Executor.Context(
-        beam_pipeline_args=["--direct_running_mode=in_memory", "--direct_num_workers=1"],
         tmp_dir=str(folder),
         unique_id="1",
     )

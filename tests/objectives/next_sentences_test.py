@@ -17,7 +17,7 @@ def choices(example, negative, rate=1.0, seeds=200):
     draws = np.random.default_rng(0).integers(0, 2**31, (seeds, 4, 2))
     types = (*[tf.int32] * 4, tf.bool, tf.bool)
 
-    @tf.function
+    @tf.function(autograph=False)
     def run():
         one = lambda each: tuple(choose_pairs(example, negative, rate, each))  # noqa: E731
         return tf.map_fn(one, tf.constant(draws), fn_output_signature=types)

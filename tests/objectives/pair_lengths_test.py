@@ -35,7 +35,7 @@ def pairs_of(choose, rows):
         made = choose(row, negative, places[2])
         return tuple(getattr(made, name) for name in FIELDS)
 
-    run = tf.function(lambda *places: tf.vectorized_map(one, places))
+    run = tf.function(lambda *places: tf.vectorized_map(one, places), autograph=False)
     found, labelled = [], 0
     while labelled < PAIRS:
         mine, others = rng.integers(0, count, (2, BATCH))

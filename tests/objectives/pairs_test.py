@@ -10,7 +10,9 @@ RAW_LENGTH = 20
 def splits(example, seeds=400):
     example = tensors(example)
     draws = tf.stack([tf.zeros(seeds, tf.int32), tf.range(seeds)], axis=1)
-    return tf.function(lambda: tf.map_fn(lambda seed: split_chunks(example, seed), draws))().numpy()
+    return tf.function(
+        lambda: tf.map_fn(lambda seed: split_chunks(example, seed), draws), autograph=False
+    )().numpy()
 
 
 def tensors(example):

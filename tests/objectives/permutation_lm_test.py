@@ -55,7 +55,8 @@ def test_every_order_of_the_context_and_of_the_predictions():
     orders = tf.function(
         lambda: tf.map_fn(
             lambda seed: objective(one, None, seed)["attention_order"], seeds, fn_output_signature=tf.int32
-        )
+        ),
+        autograph=False,
     )().numpy()
     text = np.stack([row[row > 0] for row in orders])
     found, counts = np.unique(text, axis=0, return_counts=True)

@@ -89,7 +89,9 @@ def output_specs(objective, rows, partners):
 def _traced(objective, names, specs, partner_names, partner_specs):
     """The objective in a graph."""
     signature = (dict(zip(names, specs)), dict(zip(partner_names, partner_specs)))
-    return tf.function(objective).get_concrete_function(*signature, tf.TensorSpec([2], tf.int64))
+    return tf.function(objective, autograph=False).get_concrete_function(
+        *signature, tf.TensorSpec([2], tf.int64)
+    )
 
 
 def _signature(rows, partners):
@@ -104,7 +106,8 @@ def _signature(rows, partners):
 def _mapped(traced, signature):
     """The objective over a batch, in the way of an exported graph."""
     return tf.function(
-        lambda *batch: tf.map_fn(lambda one: traced(*one), batch, fn_output_signature=dict(signature))
+        lambda *batch: tf.map_fn(lambda one: traced(*one), batch, fn_output_signature=dict(signature)),
+        autograph=False,
     )
 
 

@@ -14,7 +14,9 @@ SEEDS = np.stack([np.zeros(2000, int), np.arange(2000)], axis=1)
 
 
 def over_seeds(function, dtype, seeds=SEEDS):
-    return tf.function(lambda: tf.map_fn(function, seeds, fn_output_signature=dtype))().numpy()
+    return tf.function(
+        lambda: tf.map_fn(function, seeds, fn_output_signature=dtype), autograph=False
+    )().numpy()
 
 
 @pytest.mark.parametrize("apart", [False, True])

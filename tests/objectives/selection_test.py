@@ -22,7 +22,9 @@ def test_counts_of_others_differ():
 
 
 def over_seeds(select, seeds):
-    return tf.function(lambda: tf.map_fn(select, seeds, fn_output_signature=tf.bool))().numpy()
+    return tf.function(
+        lambda: tf.map_fn(select, seeds, fn_output_signature=tf.bool), autograph=False
+    )().numpy()
 
 
 def test_every_piece_is_as_likely_as_any_other():
@@ -52,7 +54,11 @@ def whole_words():
     rng = np.random.default_rng(3)
     maskable, starts = rng.random((300, LENGTH)) < 0.9, rng.random((300, LENGTH)) < 0.4
     budgets, seeds = rng.integers(0, 12, 300), rng.integers(0, 1000, (300, 2))
-    data = tf.data.Dataset.from_tensor_slices((maskable, starts, budgets, seeds)).map(select_words).batch(300)
+    data = (
+        tf.data.Dataset.from_tensor_slices((maskable, starts, budgets, seeds))
+        .map(tf.autograph.experimental.do_not_convert(select_words))
+        .batch(300)
+    )
     return maskable, starts, budgets, next(iter(data)).numpy()
 
 

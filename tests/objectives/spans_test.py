@@ -24,7 +24,8 @@ def over_seeds(make, outputs=1):
     seeds = np.stack([np.full(SEEDS, 3), np.arange(SEEDS)], axis=1)
     signature = (tf.TensorSpec([RAW_LENGTH], tf.bool),) * outputs
     mapped = tf.function(
-        lambda: tf.map_fn(lambda seed: tuple(make(seed)), seeds, fn_output_signature=signature)
+        lambda: tf.map_fn(lambda seed: tuple(make(seed)), seeds, fn_output_signature=signature),
+        autograph=False,
     )
     return [each.numpy() for each in mapped()]
 
