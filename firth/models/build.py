@@ -53,6 +53,8 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
         vocabulary_size=recipe.tokenizer.vocabulary_size,
         seed=recipe.seed,
         dtype=dtype or recipe.training.precision,
+        # Paths of weights begin with it, and names of an optimizer's variables hold it.
+        name="pretraining_model",
     )
     model.build()
     if recipe.model.kind == "bilstm" and recipe.model.carry_state:

@@ -7,13 +7,16 @@ import logging
 import os
 import re
 import shutil
+from collections import Counter
+from collections.abc import Mapping
 
+import keras
 import tensorflow as tf
 
 from firth.recipes.recipe import Recipe
 
 _LOG = logging.getLogger(__name__)
-_FORMAT = 1
+_FORMAT = 2
 _MANIFEST = "progress.json"
 _NAME = re.compile(r"step-(\d+)")
 
@@ -55,6 +58,26 @@ def run_key(recipe: Recipe, data_digest: str, tokenizer_digest: str) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
+def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> dict[str, tf.Variable]:
+    """Returns all variables of a run, by names such as `model/backbone/token_embedding/table`.
+
+    Variables of one name, which Keras's Adafactor makes, are told apart by a number after it.
+
+    Args:
+        model: The model, built.
+        optimizer: The optimizer, built.
+    """
+    state: dict[str, tf.Variable] = {}
+    seen: Counter[str] = Counter()
+    for part, variables in (("model", model.variables), ("optimizer", optimizer.variables)):
+        for variable in variables:
+            # The first part of a path is the model's own name, or the optimizer's.
+            name = f"{part}/{variable.path.split('/', 1)[-1]}"
+            state[f"{name}:{seen[name]}" if seen[name] else name] = variable.value
+            seen[name] += 1
+    return state
+
+
 class Checkpoints:
     """The newest checkpoints of one run, in a directory of its own.
 
@@ -63,7 +86,7 @@ class Checkpoints:
 
     Args:
         directory: Of this run; made if need be.
-        variables: All `tf.Variable`s that make up the run's state, always in the same order.
+        variables: All `tf.Variable`s that make up the run's state, by name.
         keep: Checkpoints that stay; older ones are deleted.
 
     Example:
@@ -71,17 +94,17 @@ class Checkpoints:
     >>> import tempfile
     >>> weight = tf.Variable(1.0)
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     checkpoints = Checkpoints(directory, [weight])
+    ...     checkpoints = Checkpoints(directory, {"weight": weight})
     ...     path = checkpoints.save(Progress(step=5, tokens=640))
     ...     _ = weight.assign(2.0)
     ...     checkpoints.restore(), float(weight)
     (Progress(step=5, tokens=640, seconds=0.0), 1.0)
     """
 
-    def __init__(self, directory: str, variables: list, keep: int = 2):
+    def __init__(self, directory: str, variables: Mapping[str, tf.Variable], keep: int = 2):
         self.directory = directory
         self._keep = keep
-        self._checkpoint = tf.train.Checkpoint(variables=list(variables))
+        self._checkpoint = tf.train.Checkpoint(variables=dict(variables))
         os.makedirs(directory, exist_ok=True)
         for name in os.listdir(directory):
             if name.endswith(".unfinished"):

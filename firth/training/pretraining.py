@@ -13,7 +13,7 @@ from firth.recipes.counting import training_flops_per_step
 from firth.recipes.recipe import Recipe
 from firth.recipes.stages import rows_folder, stages_of
 from firth.tokenizers import load_tokenizer
-from firth.training.checkpoints import Checkpoints, run_key
+from firth.training.checkpoints import Checkpoints, run_key, state_by_name
 from firth.training.distribution import build_strategy, distribute, prepare_devices
 from firth.training.held_out import HeldOut
 from firth.training.history import History
@@ -66,9 +66,8 @@ def train(
     rows = [open_stage_rows(recipe, stage.recipe, train_files, checkpoint_root) for stage in stages]
     strategy = build_strategy(recipe.training)
     model, optimizer = _build(recipe, strategy)
-    variables = [v.value for v in [*model.variables, *optimizer.variables]]
     key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
-    checkpoints = Checkpoints(os.path.join(checkpoint_root, key), variables)
+    checkpoints = Checkpoints(os.path.join(checkpoint_root, key), state_by_name(model, optimizer))
     progress = checkpoints.restore()
     history = History(checkpoints.directory, model_run_directory, progress.step)
     try:

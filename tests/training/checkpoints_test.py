@@ -5,26 +5,29 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.training.checkpoints import Checkpoints, Progress, run_key
+from firth.models import build_pretraining_model
+from firth.recipes import load_recipe
+from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
+from firth.training.optimizers import build_optimizer
 from tests.training.artifacts import tiny_recipe
 
 
 @pytest.fixture
 def variables():
-    return [
-        tf.Variable(tf.zeros((3, 2))),
-        tf.Variable(0, dtype=tf.int64),
-        tf.Variable([1, 2], dtype=tf.int64),
-    ]
+    return {
+        "model/a/kernel": tf.Variable(tf.zeros((3, 2))),
+        "model/b": tf.Variable(0, dtype=tf.int64),
+        "optimizer/a_kernel": tf.Variable([1, 2], dtype=tf.int64),
+    }
 
 
 def fill(variables, value):
-    for variable in variables:
+    for variable in variables.values():
         variable.assign(tf.cast(tf.fill(variable.shape, value), variable.dtype))
 
 
 def values(variables):
-    return {float(value) for variable in variables for value in variable.numpy().flatten()}
+    return {float(value) for variable in variables.values() for value in variable.numpy().flatten()}
 
 
 def save_three(directory, variables):
@@ -80,7 +83,7 @@ def test_one_that_is_not_whole_is_passed_over(tmp_path, variables, harm):
 
 
 def test_a_full_disk_leaves_the_last_one(tmp_path):
-    big = [tf.Variable(tf.ones(100_000))]
+    big = {"big": tf.Variable(tf.ones(100_000))}
     checkpoints = Checkpoints(str(tmp_path), big)
     checkpoints.save(Progress(1))
     fill(big, 2)
@@ -97,9 +100,33 @@ def test_a_full_disk_leaves_the_last_one(tmp_path):
 
 
 def test_another_shape_is_refused(tmp_path):
-    Checkpoints(str(tmp_path), [tf.Variable(np.zeros(3))]).save(Progress(1))
+    Checkpoints(str(tmp_path), {"a": tf.Variable(np.zeros(3))}).save(Progress(1))
     with pytest.raises(ValueError, match="shape"):
-        Checkpoints(str(tmp_path), [tf.Variable(np.zeros(4))]).restore()
+        Checkpoints(str(tmp_path), {"a": tf.Variable(np.zeros(4))}).restore()
+
+
+def test_order_is_nothing_and_names_are_all(tmp_path, variables):
+    save_three(tmp_path, variables)
+    turned = dict(reversed(variables.items()))
+    Checkpoints(str(tmp_path), turned).restore()
+    assert values(turned) == {15}
+    renamed = {f"{name}_2": variable for name, variable in variables.items()}
+    with pytest.raises(AssertionError):
+        Checkpoints(str(tmp_path), renamed).restore()
+
+
+@pytest.mark.parametrize("name", ["electra_tiny", "t5_1_1_tiny", "elmo_tiny"])
+def test_names_are_those_of_every_process(name):
+    recipe = load_recipe(name, ["tokenizer.vocabulary_size=600"])
+    found = []
+    for _ in range(2):
+        model = build_pretraining_model(recipe)
+        optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps)
+        optimizer.build(model.trainable_variables)
+        found.append(state_by_name(model, optimizer))
+    assert found[0].keys() == found[1].keys()
+    assert len(found[0]) == len(model.variables) + len(optimizer.variables)
+    assert "model/backbone/token_embedding/table" in found[0] or name == "elmo_tiny"
 
 
 def test_key_changes_with_whatever_makes_the_weights():
