@@ -47,6 +47,8 @@ _SPOKEN = re.compile(
     rf"[^\W_][\w.+-]{{0,63}}(?: at | AT |_at_)[\w-]{{2,63}}?(?:(?: dot | DOT |_dot_|\.)[\w-]{{2,63}}?){{0,3}}"
     rf"(?: dot | DOT |_dot_)(?i:{_TOP})(?!\w)"
 )
+# A pattern that begins with letters is looked for quicker than they are.
+_SPOKEN_DOT = re.compile("dot[ _]")
 _MENTION = re.compile(
     r"(?i)mail|contact|kontakt|write|writing|reach|address|drop a line|ask|yell|ping|message"
 )
@@ -68,7 +70,9 @@ class Emails(Finder):
         return self._find(text)
 
     def _find(self, text: str) -> Iterator[Span]:
-        found = {span for sign in _SIGNS if sign in text for span in self._find_signs(text, sign)}
+        # A search for a single character is much quicker than one for several.
+        signs = [sign for sign in _SIGNS if sign[0] in text and sign in text]
+        found = {span for sign in signs for span in self._find_signs(text, sign)}
         found.update(self._find_hidden(text))
         end = 0
         for span in sorted(found):
@@ -91,10 +95,10 @@ class Emails(Finder):
             at = text.rfind(sign, 0, at)
 
     def _find_hidden(self, text: str) -> Iterator[Span]:
-        if "@ " in text:
+        if "@" in text and "@ " in text:
             yield from _after_names(text, _SPACED)
         yield from _after_names(text, _HIDDEN)
-        if " dot " in text or " DOT " in text or "_dot_" in text:
+        if _SPOKEN_DOT.search(text) or ("D" in text and " DOT " in text):
             for each in _SPOKEN.finditer(text):
                 start = each.start()
                 if (
