@@ -31,13 +31,11 @@ class Attempt:
         fault: What was done to it.
         code: Its exit code; of a killed one, the signal's number below zero.
         output: All that it printed.
-        left: Files that it left and that the next one has to remove.
     """
 
     fault: str
     code: int
     output: str
-    seconds: float
 
 
 class AtStart(logging.Handler):
@@ -52,8 +50,9 @@ class AtStart(logging.Handler):
             self._call()
 
 
-def full(disk: pathlib.Path, component: str, free: int) -> Callable[[], None]:
+def full(run_dir: pathlib.Path, component: str, free: int) -> Callable[[], None]:
     """Returns what fills the disk, but for some bytes, when a component starts; now where none is named."""
+    disk = run_dir.parent.parent
 
     def fill() -> None:
         usage = os.statvfs(disk)
@@ -82,20 +81,39 @@ def killed(run_dir: pathlib.Path, component: str) -> Callable[[], None]:
     return lambda: _listen(AtStart(component, arm))
 
 
+FAULTS: dict[str, Callable[..., Callable[[], None]]] = {
+    "full": full,
+    "killed": killed,
+    "no": lambda *_: lambda: None,
+}
+
+
 def _listen(handler: logging.Handler) -> None:
     import absl.logging
 
     absl.logging.get_absl_logger().addHandler(handler)
 
 
-def attempt(fault: str, arguments: list[str], disk: pathlib.Path, prepare: Callable[[], None]) -> Attempt:
-    """Runs the command in a forked process."""
-    printed, began = disk.parent / "printed", time.monotonic()
-    if not (child := os.fork()):
-        _run(arguments, printed, prepare)
-    _, status = os.waitpid(child, 0)
-    (disk / "ballast").unlink(missing_ok=True)
-    return Attempt(fault, os.waitstatus_to_exitcode(status), printed.read_text(), time.monotonic() - began)
+@dataclasses.dataclass
+class Command:
+    """The `firth` command in a forked process, with what it prints in a file."""
+
+    arguments: list[str]
+    printed: pathlib.Path
+    prepare: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
+        self._process = os.fork()
+        if not self._process:
+            _run(self.arguments, self.printed, self.prepare)
+
+    def ended(self, fault: str) -> Attempt:
+        """Waits for its end."""
+        began = time.monotonic()
+        _, status = os.waitpid(self._process, 0)
+        attempt = Attempt(fault, os.waitstatus_to_exitcode(status), self.printed.read_text())
+        print(f"{attempt} after {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        return attempt
 
 
 def _run(arguments: list[str], printed: pathlib.Path, prepare: Callable[[], None]) -> None:
@@ -133,23 +151,22 @@ def load() -> None:
 
 
 def main(place: str, recipe: str, faults: str) -> None:
-    """Makes the attempts that `faults` lists as JSON, then one without a fault."""
+    """Runs the recipe without a fault, and beside it on a disk of its own with those that JSON lists."""
     disk = pathlib.Path(place) / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(disk)], check=True)
     load()
     assert threading.active_count() == 1, threading.enumerate()
     run_dir = disk / "runs" / pathlib.Path(recipe).stem
-    arguments = ["run", recipe, "--root", str(run_dir.parent)]
+    whole = Command(["run", recipe, "--root", place, "--name", "whole"], disk.parent / "whole.txt")
     attempts = []
-    for kind, component, *free in json.loads(faults):
-        prepare = killed(run_dir, component) if kind == "killed" else full(disk, component, *free)
-        attempts.append(attempt(f"{kind} {component}", arguments, disk, prepare))
-        print(attempts[-1], file=sys.stderr, flush=True)
-    attempts.append(attempt("", arguments, disk, lambda: None))
-    print(attempts[-1], file=sys.stderr, flush=True)
-    shutil.copytree(run_dir, pathlib.Path(place) / "run")
-    print(json.dumps([dataclasses.asdict(each) for each in attempts]))
+    for kind, component, *free in [*json.loads(faults), ["no", "fault"]]:
+        prepare = FAULTS[kind](run_dir, component, *free)
+        command = Command(["run", recipe, "--root", str(run_dir.parent)], disk.parent / "faulty.txt", prepare)
+        attempts.append(command.ended(f"{kind} {component}"))
+        (disk / "ballast").unlink(missing_ok=True)
+    shutil.copytree(run_dir, pathlib.Path(place) / "faulty")
+    print(json.dumps([dataclasses.asdict(each) for each in (whole.ended("no fault"), *attempts)]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Runs that a signal, a kill or a full disk cuts short, around pipelines of a line or two."""
 
+import argparse
 import contextlib
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -17,6 +19,7 @@ from firth.pipelines import local
 from firth.pipelines.leftovers import remove_leftovers
 from firth.pipelines.lineage import has_completed, newest_outputs
 from firth.pipelines.metadata_repair import remove_dangling_rows
+from firth.pipelines.run_errors import full_disk
 from firth.recipes import load_recipe
 
 WAITS = """
@@ -183,3 +186,12 @@ def test_metadata_that_a_full_disk_left_empty_are_none(tmp_path):
     path.touch()
     assert remove_leftovers(tmp_path / "pipeline", path) == []
     assert not has_completed(path, "Curator") and newest_outputs(path) == {}
+
+
+@pytest.mark.parametrize(("free", "said"), [(4096, True), (10**9, False)])
+def test_a_transaction_that_was_undone_for_want_of_room(tmp_path, monkeypatch, free, said):
+    error = RuntimeError(
+        "Error when executing query: cannot commit - no transaction is active query: COMMIT;"
+    )
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: argparse.Namespace(free=free))
+    assert bool(full_disk(error, tmp_path)) is said

@@ -1,20 +1,16 @@
-"""The whole way, on real text: from docstrings to a served model, with cache, changed keys and a kill."""
+"""The whole way, on real text: from docstrings to a served model, with cache and changed keys."""
 
 import json
 import logging
-import os
 import pathlib
 import re
-import signal
-import subprocess
 import sys
-import time
 
 import absl.logging
 import pytest
 
 from firth.pipelines import local, results
-from firth.recipes.loading import load_recipe, recipe_to_yaml
+from firth.recipes.loading import load_recipe
 from firth.serving import Client
 
 STEPS = 12
@@ -78,10 +74,9 @@ def converted() -> set[str]:
     return {name for name in sys.modules if name.startswith("__autograph_generated")}
 
 
-def losses(result) -> dict[int, float]:
-    outputs = json.loads((result.run_dir / results.SUMMARY_FILE).read_text())["outputs"]
-    folder = pathlib.Path(outputs["Trainer"]["model_run"])
-    lines = next(folder.rglob("history.jsonl")).read_text().splitlines()
+def losses(run_dir: pathlib.Path) -> dict[int, float]:
+    (history,) = run_dir.glob("pipeline/Trainer/model_run/*/history.jsonl")
+    lines = history.read_text().splitlines()
     return {entry["step"]: entry["loss"] for entry in map(json.loads, lines)}
 
 
@@ -92,7 +87,7 @@ def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
     (candidates,) = client.fill_mask(["Return the [MASK] of the message."])
     assert len(candidates[0]) == 5
     assert client.embed(["a string", "two strings"]).shape == (2, 32)
-    assert list(losses(first)) == list(range(1, STEPS + 1))
+    assert list(losses(first.run_dir)) == list(range(1, STEPS + 1))
 
 
 def test_the_report_and_the_summary_stand_in_the_run(first):
@@ -129,22 +124,3 @@ def test_a_changed_key_reruns_only_what_depends_on_it(first, root):
     summary = json.loads((changed.run_dir / results.SUMMARY_FILE).read_text())
     assert (summary["pushed"], summary["served"]) == (None, str(first.pushed))
     assert summary["reasons"] == [reason]
-
-
-def test_a_killed_run_goes_on_to_the_same_model(first, root, tmp_path):
-    recipe_path = tmp_path / "demo.yaml"
-    recipe_path.write_text(recipe_to_yaml(tiny()))
-    other = tmp_path / "runs"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "firth", "run", str(recipe_path), "--root", str(other)],
-        stdout=subprocess.DEVNULL,
-    )
-    while not any((other / "demo" / "checkpoints").rglob("*step*")) and process.poll() is None:
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait() in (-signal.SIGKILL, 0)
-    resumed = local.run(tiny(), other)
-    assert states(resumed)["Curator"] == "cached"
-    assert losses(resumed) == losses(first)
-    text = ["Return the [MASK] of the message."]
-    assert Client(resumed.pushed).fill_mask(text) == Client(first.pushed).fill_mask(text)

@@ -57,6 +57,13 @@ def test_a_name_is_one_folder_below_the_root(run, tmp_path, name):
     assert list(tmp_path.rglob("*")) == []
 
 
+def test_a_root_that_is_not_to_be_written_in(run, monkeypatch):
+    # As root everything can be written in.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(RunFolderError, match="runs cannot be written in: permission denied"):
+        run("bert_tiny")
+
+
 def test_the_same_recipe_goes_on_in_its_folder_and_so_does_a_changed_key(run):
     assert run("bert_tiny", texts("/a")) == run("bert_tiny", texts("/a"))
     events = []
