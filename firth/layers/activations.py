@@ -26,19 +26,16 @@ def gelu(inputs):
     [-0.1587, 0.0, 0.8413]
     """
 
-    @custom_gradient
-    def exact(inputs):
-        # Rounding to bfloat16 after each step would cost a CPU more than the two casts do.
-        x = ops.cast(inputs, "float32")
+    def share(x):
         below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
 
-        def gradient(upstream):
+        def slope():
             density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
-            return ops.cast(ops.cast(upstream, "float32") * (below + x * density), inputs.dtype)
+            return below + x * density
 
-        return ops.cast(x * below, inputs.dtype), gradient
+        return below, slope
 
-    return exact(inputs)
+    return _times_share(inputs, share)
 
 
 def gelu_approximate(inputs):
@@ -60,21 +57,41 @@ def gelu_approximate(inputs):
     [-0.1588, 0.0, 0.8412]
     """
 
-    @custom_gradient
-    def approximate(inputs):
-        x = ops.cast(inputs, "float32")
+    def share(x):
         v = x * (_LINEAR + _CUBIC * ops.square(x))
         below = ops.sigmoid(v)
 
-        def gradient(upstream):
+        def slope():
             # The derivative of v, times x, is 3 v - 2 _LINEAR x. Where it is infinite, its factor is 0.
             change = ops.clip(3.0 * v - (2.0 * _LINEAR) * x, -_HUGE, _HUGE)
-            slope = below * (1.0 + (1.0 - below) * change)
-            return ops.cast(ops.cast(upstream, "float32") * slope, inputs.dtype)
+            return below * (1.0 + (1.0 - below) * change)
+
+        return below, slope
+
+    return _times_share(inputs, share)
+
+
+def _times_share(inputs, share):
+    """Returns `x * share(x)`, computed in float32.
+
+    Args:
+        inputs: A float tensor of any shape.
+        share: Takes the inputs as float32; returns the factor, and a function that returns the derivative of
+            the whole.
+    """
+
+    @custom_gradient
+    def run(inputs):
+        # Rounding to bfloat16 after each step would cost a CPU more than the two casts do.
+        x = ops.cast(inputs, "float32")
+        below, slope = share(x)
+
+        def gradient(upstream):
+            return ops.cast(ops.cast(upstream, "float32") * slope(), inputs.dtype)
 
         return ops.cast(x * below, inputs.dtype), gradient
 
-    return approximate(inputs)
+    return run(inputs)
 
 
 _LINEAR = 2.0 * math.sqrt(2.0 / math.pi)
