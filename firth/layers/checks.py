@@ -1,4 +1,7 @@
-"""Checks of constructor arguments, whose messages name the argument and repeat the received value."""
+"""Checks of arguments, whose messages name the argument and repeat the received value."""
+
+import numpy as np
+from keras import ops
 
 
 def check_positive(layer: str, **values: int) -> None:
@@ -37,3 +40,33 @@ def check_groups(layer: str, heads: int, key_value_heads: int) -> None:
             f"{layer}: `key_value_heads` must divide `heads`. "
             f"Received: key_value_heads={key_value_heads}, heads={heads}"
         )
+
+
+def check_positions(layer: str, position_ids, **length: int) -> None:
+    """Raises `ValueError` for positions beyond their table, where their values are known.
+
+    JAX would return NaN. Rows may be longer than the table, for positions start again with each document;
+    within a compiled function nothing is known of their values.
+
+    Args:
+        layer: Name of the layer or model.
+        position_ids: int32 [batch, length].
+        **length: The table's length, by the name of its setting.
+
+    Example:
+
+    >>> check_positions("Heads", np.array([[0, 1, 2]]), length=2)
+    Traceback (most recent call last):
+    ValueError: Heads: positions must be below the length of the table. Received: position 2 in rows of 3 \
+tokens, length=2
+    """
+    try:
+        largest = int(np.max(ops.convert_to_numpy(position_ids), initial=0))
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        return
+    for name, rows in length.items():
+        if largest >= rows:
+            raise ValueError(
+                f"{layer}: positions must be below the length of the table. Received: position {largest} "
+                f"in rows of {position_ids.shape[1]} tokens, {name}={rows}"
+            )

@@ -1,9 +1,9 @@
 """What stands between the token table and the first block."""
 
 import keras
-import numpy as np
 from keras import ops
 
+from firth.layers.checks import check_positions
 from firth.layers.dropout import Dropout
 from firth.layers.embedding import Embedding
 from firth.layers.norms import build_norm
@@ -115,29 +115,12 @@ class InputEmbedding(keras.layers.Layer):
         if self.segment is not None:
             total = ops.add(total, self.segment(segment_ids))
         if self.position is not None:
-            self._check_positions(position_ids)
+            if self.longest is not None:
+                check_positions("InputEmbedding", position_ids, **{"positions.length": self.longest})
             total = ops.add(total, self.position(position_ids + self._unused))
         if self.norm is not None:
             total = self.norm(total)
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
-
-    def _check_positions(self, position_ids):
-        """Raises `ValueError` for positions beyond the table, where their values are known.
-
-        JAX would return NaN. Rows may be longer than the table, for positions start again with each document;
-        within a compiled function nothing is known of their values.
-        """
-        if self.longest is None:
-            return
-        try:
-            largest = int(np.max(ops.convert_to_numpy(position_ids), initial=0))
-        except (AttributeError, NotImplementedError, TypeError, ValueError):
-            return
-        if largest >= self.longest:
-            raise ValueError(
-                "InputEmbedding: positions must be below the length of the table. Received: position "
-                f"{largest} in rows of {position_ids.shape[1]} tokens, positions.length={self.longest}"
-            )
 
     def compute_output_shape(self, tokens_shape):
         """The shape of `tokens`."""

@@ -4,6 +4,7 @@ import keras
 
 from firth import features as names
 from firth.layers import MaskedLMHead, NextSentenceHead, Pooler
+from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.predictions import Predictions, predictions_of_logits
 
 _TASKS = {"nsp": "next_sentence", "sop": "sentence_order"}
@@ -13,7 +14,8 @@ _TASKS = {"nsp": "next_sentence", "sop": "sentence_order"}
 class MaskedLMHeads(keras.layers.Layer):
     """What stood at the masked positions, and, if asked, what holds between two segments.
 
-    Its parts are attributes: `masked_lm_head`, `pooler` and `pair_head`, the last two None without pairs.
+    Its parts are attributes: `masked_lm_head`; `pooler` and `pair_head`, None without pairs;
+    `mask_positions`, the absolute positions of DeBERTa's enhanced mask decoder, None without one.
 
     Args:
         model: The recipe's `model`, as a dict.
@@ -42,6 +44,8 @@ class MaskedLMHeads(keras.layers.Layer):
         if self.task:
             self.pooler = Pooler(width, name="pooler", **start)
             self.pair_head = NextSentenceHead(name="pair_head", **start)
+        self.mask_decoder = objective.get("mask_decoder")
+        self.mask_positions = build_mask_positions(self.mask_decoder, width, **start)
         self.width = width
 
     @staticmethod
@@ -57,11 +61,13 @@ class MaskedLMHeads(keras.layers.Layer):
         if self.pooler is not None and self.pair_head is not None:
             self.pooler.build(hidden_shape)
             self.pair_head.build(hidden_shape)
+        if self.mask_positions is not None:
+            self.mask_positions.build((None, None))
         self.built = True
 
     def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
         """Returns the predictions of `mlm`, and of `nsp` or `sop`."""
-        hidden = backbone(features, training=training)
+        hidden = self._states(backbone, features, training)
         logits = self.masked_lm_head(hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table)
         made = {
             "mlm": predictions_of_logits(
@@ -75,3 +81,13 @@ class MaskedLMHeads(keras.layers.Layer):
                 pairs, features[f"{task}_labels"], features[f"{task}_weights"]
             )
         return made
+
+    def masked_logits(self, backbone, features, positions):
+        """Returns float32 [batch, predictions, vocabulary] at positions, int32 [batch, predictions]."""
+        return self.masked_lm_head(
+            self._states(backbone, features, False), positions, backbone.token_embedding.table
+        )
+
+    def _states(self, backbone, features, training):
+        extra = decoding(self.mask_decoder, self.mask_positions, features)
+        return backbone(features, training=training, **extra)

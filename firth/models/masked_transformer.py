@@ -42,6 +42,8 @@ class MaskedTransformerBackbone(Backbone):
         features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, and `segment_ids`
             if there are segments, each int32 [batch, length]; with `attention_order`, it decides what a token
             sees of its document. See `firth.features.encoder_specs`.
+        absolute, passes: As in `firth.layers.MaskedTransformer`: with them the last block decodes masked
+            tokens.
         training: Whether dropout acts.
 
     Raises:
@@ -108,12 +110,14 @@ class MaskedTransformerBackbone(Backbone):
         positions, segments = features[names.POSITION_IDS], features.get(names.SEGMENT_IDS)
         return self.embeddings(tokens, positions, segment_ids=segments, training=training)
 
-    def call(self, features, training=None):
+    def call(self, features, absolute=None, passes=2, training=None):
         """Returns hidden states, a float tensor [batch, length, width] of the compute dtype."""
         return self.encoder(
             self._project(self.embed(features, training), self.projection),
             features[names.DOCUMENT_IDS],
             attention_order=features.get(names.ATTENTION_ORDER),
             position_ids=features[names.POSITION_IDS],
+            absolute=absolute,
+            passes=passes,
             training=training,
         )

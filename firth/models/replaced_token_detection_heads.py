@@ -4,9 +4,10 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import Embedding, MaskedLMHead, MaskedTransformer, get_activation
+from firth.layers import MaskedLMHead, MaskedTransformer, get_activation
 from firth.layers.noise import current_noise
 from firth.layers.seeds import truncated_normal
+from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.recipes.generator import generator_of
 from firth.recipes.masking import ReplacedTokenDetection
@@ -82,16 +83,13 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
             name="generator",
         )
         self.mask_decoder = objective.get("mask_decoder")
-        self.mask_positions = None
-        if self.mask_decoder is not None:
-            self.mask_positions = Embedding(
-                self.mask_decoder["length"],
-                small.width,
-                config.initializer_stddev,
-                seed=seed,
-                dtype=self.dtype_policy,
-                name="mask_positions",
-            )
+        self.mask_positions = build_mask_positions(
+            self.mask_decoder,
+            small.width,
+            initializer_stddev=config.initializer_stddev,
+            seed=seed,
+            dtype=self.dtype_policy,
+        )
         self.masked_lm_head = MaskedLMHead(
             vocabulary_size,
             small.width,
@@ -136,16 +134,12 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         if self.generator_projection is not None:
             rows = self.generator_projection(ops.reshape(embedded, (-1, self.embedding_width)))
             embedded = ops.reshape(rows, (*ops.shape(embedded)[:-1], self.generator_width))
-        decoding = {}
-        if self.mask_positions is not None and self.mask_decoder is not None:
-            absolute = self.mask_positions(features[names.POSITION_IDS])
-            decoding = {"absolute": absolute, "passes": self.mask_decoder["passes"]}
         hidden = self.generator(
             embedded,
             features[names.DOCUMENT_IDS],
             position_ids=features[names.POSITION_IDS],
             training=training,
-            **decoding,
+            **decoding(self.mask_decoder, self.mask_positions, features),
         )
         return self.masked_lm_head(hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table)
 

@@ -69,3 +69,8 @@ class SpanMaskingHeads(keras.layers.Layer):
             placed = ops.cast(offsets > 0, weights.dtype)
             made["sbo"] = predictions_of_logits(logits, labels, weights * placed)
         return made
+
+    def masked_logits(self, backbone, features, positions):
+        """Returns float32 [batch, predictions, vocabulary] at positions, int32 [batch, predictions]."""
+        hidden = backbone(features, training=False)
+        return self.masked_lm_head(hidden, positions, backbone.token_embedding.table)

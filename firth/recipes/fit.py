@@ -14,6 +14,7 @@ from firth.recipes.evaluation import MetricName
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
 from firth.recipes.masking import (
+    MaskDecoding,
     MaskedLM,
     PermutationLM,
     ReplacedTokenDetection,
@@ -133,7 +134,7 @@ def _generator(recipe: "Recipe") -> Iterator[str]:
 
 def _mask_decoder(recipe: "Recipe") -> Iterator[str]:
     objective, model = recipe.objective, recipe.model
-    if not isinstance(objective, ReplacedTokenDetection) or not isinstance(model, MaskedTransformer):
+    if not isinstance(objective, MaskDecoding) or not isinstance(model, MaskedTransformer):
         return
     if objective.mask_decoder is None:
         return

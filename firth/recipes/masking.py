@@ -45,7 +45,37 @@ class _Masking(Objective):
         return 2
 
 
-class MaskedLM(_Masking):
+class EnhancedMaskDecoder(Config):
+    """DeBERTa's last block, which learns where tokens stand in their document (He et al. 2020, section 3.2).
+
+    The last block is applied `passes` times. It reads the states before it; its first queries are those
+    states plus learned vectors of absolute positions, its next ones what the pass before returned.
+
+    Attributes:
+        length: Rows of the table of positions.
+        passes: Times that the last block is applied; the reference code has two.
+    """
+
+    length: Count = 512
+    passes: Count = 2
+
+
+class MaskDecoding(_Masking):
+    """Objectives whose masked tokens DeBERTa's last block may decode.
+
+    Attributes:
+        mask_decoder: How a stack with disentangled positions learns absolute ones; null for not at all.
+    """
+
+    mask_decoder: EnhancedMaskDecoder | None = None
+
+    @property
+    def further_passes(self) -> int:
+        """Times that the last block is applied again."""
+        return self.mask_decoder.passes - 1 if self.mask_decoder else 0
+
+
+class MaskedLM(MaskDecoding):
     """Masked LM, with a task on pairs of segments if asked (Devlin et al. 2018, section 3.1).
 
     Attributes:
@@ -59,6 +89,8 @@ class MaskedLM(_Masking):
             1/n (Lan et al. 2019, "ALBERT", section 4.1); 1 selects single pieces or words.
         paper_exact: Draw random replacements from the whole vocabulary, special pieces included, as the
             reference code does.
+        mask_decoder: How a model with disentangled positions learns absolute ones, without tasks on pairs;
+            null for not at all.
         next_sentence: Also learn whether the second segment follows the first.
         random_next_rate: Share of pairs whose second segment comes from another document.
         sentence_order: Also learn whether two consecutive segments stand in their order (ALBERT, section
@@ -86,6 +118,12 @@ class MaskedLM(_Masking):
     def _one_task_on_pairs(self):
         if self.next_sentence and self.sentence_order:
             raise ValueError("sentence_order: true needs next_sentence: false")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _pairs_are_not_decoded(self):
+        if self.mask_decoder and self.has_pairs:
+            raise ValueError("mask_decoder needs next_sentence: false and sentence_order: false")
         return self
 
     @property
@@ -136,22 +174,7 @@ class SpanMasking(_Masking):
         return {"mlm": 1.0, "sbo": 1.0} if self.boundary else {"mlm": 1.0}
 
 
-class EnhancedMaskDecoder(Config):
-    """DeBERTa's last block, which learns where tokens stand in their document (He et al. 2020, section 3.2).
-
-    The last block is applied `passes` times. It reads the states before it; its first queries are those
-    states plus learned vectors of absolute positions, its next ones what the pass before returned.
-
-    Attributes:
-        length: Rows of the table of positions.
-        passes: Times that the last block is applied; the reference code has two.
-    """
-
-    length: Count = 512
-    passes: Count = 2
-
-
-class ReplacedTokenDetection(_Masking):
+class ReplacedTokenDetection(MaskDecoding):
     """Tell which tokens a small generator replaced (Clark et al. 2020, "ELECTRA").
 
     The generator has the model's own shape, made smaller, and shares its embeddings.
@@ -173,7 +196,6 @@ class ReplacedTokenDetection(_Masking):
     generator_weight: float = pydantic.Field(default=1.0, ge=0.0)
     discriminator_weight: float = pydantic.Field(default=50.0, ge=0.0)
     temperature: float = pydantic.Field(default=1.0, gt=0.0)
-    mask_decoder: EnhancedMaskDecoder | None = None
 
     @property
     def losses(self) -> dict[str, float]:

@@ -55,7 +55,6 @@ def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, t
 
 def _masked_logits(served: Served, encoded: Encoded, positions: tf.Tensor) -> tf.Tensor:
     """Returns the model's logits at the masks, float32 [batch, columns, rows of the vocabulary]."""
-    hidden = served.encoder_states(encoded.features)
-    table = served.model.backbone.token_embedding.table
-    logits = served.model.heads.masked_lm_head(hidden, positions + encoded.before, table)
+    model = served.model
+    logits = model.heads.masked_logits(model.backbone, encoded.features, positions + encoded.before)
     return tf.cast(logits, tf.float32)

@@ -63,6 +63,9 @@ SHAPES = distinct_shapes()
 # A table of other width than the model's, which no preset of these kinds has.
 for _name in ("gpt2_tiny", "bart_tiny"):
     SHAPES[f"{_name} factorised"] = small_twin(_name, ["model.embeddings.width=16"])
+SHAPES["deberta masked_lm"] = small_twin(
+    "deberta_v3_tiny", ["objective={kind: masked_lm, next_sentence: false, mask_decoder: {length: 128}}"]
+)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -141,7 +141,10 @@ OTHERS: dict[str, AnyModel] = {
 TRAINED = {
     "masked_lm": ("bert", MaskedLM(max_predictions=PREDICTIONS)),
     "masked_lm, order of sentences": ("albert", MaskedLM(next_sentence=False, sentence_order=True)),
-    "masked_lm, no pairs": ("deberta", MaskedLM(next_sentence=False)),
+    "masked_lm, mask decoder": (
+        "deberta",
+        MaskedLM(next_sentence=False, mask_decoder=EnhancedMaskDecoder(length=LENGTH, passes=2)),
+    ),
     "unilm": ("unilm", UniLM()),
     "span_masking": ("bert", SpanMasking()),
     "replaced_token_detection": ("electra", ReplacedTokenDetection(generator_width_fraction=0.5)),

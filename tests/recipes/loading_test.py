@@ -132,6 +132,13 @@ def test_refused_overrides_name_the_option(option, problem):
     ("deberta_v3_tiny", "model.attention.key_value_heads=1", "not work with positions.kind: disentangled"),
     ("deberta_v3_tiny", "objective.mask_decoder.length=64", "is above objective.mask_decoder.length: 64"),
     ("electra_tiny", "objective.mask_decoder.passes=2", "needs model.positions.kind: disentangled"),
+    ("roberta_tiny", "objective.mask_decoder.passes=2", "needs model.positions.kind: disentangled"),
+    (
+        "deberta_v3_tiny",
+        "objective={kind: masked_lm, mask_decoder: {length: 128}}",
+        "mask_decoder needs next_sentence: false",
+    ),
+    ("spanbert_tiny", "objective.mask_decoder.passes=2", "mask_decoder: unknown key"),
     ("xlnet_tiny", "model.attention.key_value_heads=1", "does not work with kind: two_stream_transformer"),
     ("llama_tiny", "model.attention.head_width=15", "attention.head_width: 15 is odd"),
     ("gpt2_tiny", "model.embeddings.segments=2", "a causal transformer has no segments"),

@@ -28,7 +28,7 @@ TEXTS = ["the cat sat on a mat .", "", "it keeps"]
 PRESETS = {
     "bert_tiny": ("fill_mask", "embed", "embed_tokens"),
     "electra_tiny": ("embed", "embed_tokens"),
-    "deberta_v3_tiny": ("embed", "embed_tokens"),
+    "deberta_v3_tiny": ("fill_mask", "embed", "embed_tokens"),
     "xlnet_tiny": ("embed", "embed_tokens"),
     "gpt2_tiny": ("score",),
     "prefix_lm_tiny": ("score",),
@@ -36,12 +36,20 @@ PRESETS = {
     "bart_tiny": ("score", "embed", "embed_tokens"),
     "elmo_tiny": ("embed", "embed_tokens"),
 }
+# DeBERTa of the first paper, whose last block decodes masked tokens.
+MORE = {
+    "deberta_v3_tiny": [
+        "objective={kind: masked_lm, next_sentence: false, mask_decoder: {length: 128}}",
+        "model.initializer_stddev=0.5",
+    ]
+}
 SMALL = ("model.layers=1", "sequences.length=32", f"tokenizer.vocabulary_size={ROWS_OF_VOCABULARY}")
 
 
 def recipe_of(name: str) -> Recipe:
-    recipe = load_recipe(name)
-    more = ["model.width=16"] if recipe.model.kind != "bilstm" else ["model.cells=8"]
+    recipe = load_recipe(name, MORE.get(name, []))
+    more = [*MORE.get(name, [])]
+    more += ["model.width=16"] if recipe.model.kind != "bilstm" else ["model.cells=8"]
     if recipe.tokenizer.sentinels:
         more.append(f"tokenizer.sentinels={SENTINELS}")
     if hasattr(recipe.objective, "max_predictions"):
@@ -120,6 +128,29 @@ def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
         for key, value in alone.items():
             if not key.endswith("correct_sum"):
                 np.testing.assert_allclose(value[0], together[key][index], rtol=1e-4, err_msg=key)
+
+
+def test_masks_are_filled_by_the_mask_decoder():
+    made, text = served("deberta_v3_tiny"), "the [MASK] sat on a [MASK]"
+    features = made.encode(tf.constant([text])).features
+    places = np.flatnonzero(features["token_ids"][0].numpy() == made.tokenizer.mask_id)[None].astype("int32")
+    row = {
+        **features,
+        "masked_positions": places,
+        "masked_labels": np.zeros_like(places),
+        "masked_weights": np.ones_like(places, "float32"),
+    }
+    logits = made.model.heads.masked_logits(made.model.backbone, features, places)
+    # What training minimises, of the first piece of the vocabulary.
+    losses = made.model(row)["mlm"].losses.numpy()
+    np.testing.assert_allclose(losses, -tf.nn.log_softmax(logits)[..., 0], rtol=1e-4)
+    likely = tf.nn.softmax(tf.where(made.proposable(), logits, logits.dtype.min)).numpy()
+    found = ask("deberta_v3_tiny", "fill_mask", [text])["scores"][0]
+    np.testing.assert_allclose(found, -np.sort(-likely[0])[:, : found.shape[1]], rtol=1e-3)
+    plain = made.model.heads.masked_lm_head(
+        made.model.backbone(features), places, made.model.backbone.token_embedding.table
+    )
+    assert np.abs(plain - logits).max() > 0.1
 
 
 def test_score_is_the_sum_of_the_pieces_log_probabilities():

@@ -6,8 +6,9 @@ from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths, lengths_of
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.masking import ReplacedTokenDetection, SpanMasking
+from firth.recipes.masking import MaskDecoding, ReplacedTokenDetection, SpanMasking
 from firth.recipes.model import BiLSTM, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
+from firth.recipes.objective_base import Objective
 from firth.recipes.recipe import Recipe
 
 _FLOAT32 = 4
@@ -28,11 +29,20 @@ def activation_bytes(recipe: Recipe) -> int:
     lengths = lengths_of(recipe)
     model, objective = recipe.model, recipe.objective
     kept = _BACKBONES[model.kind](model, lengths)
-    if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformer):
-        generator = generator_of(model, objective)
-        again = objective.mask_decoder.passes - 1 if objective.mask_decoder else 0
-        kept += _one_stack(generator.model_copy(update={"layers": generator.layers + again}), lengths)
+    if isinstance(model, MaskedTransformer):
+        kept += _on_top(model, objective, lengths)
     return element * kept + 2 * _FLOAT32 * _logits(recipe, lengths)
+
+
+def _on_top(model: MaskedTransformer, objective: Objective, lengths: Lengths) -> int:
+    """The generator's blocks, and those of a mask decoder."""
+    if not isinstance(objective, MaskDecoding):
+        return 0
+    kept = 0
+    if isinstance(objective, ReplacedTokenDetection):
+        model = generator_of(model, objective)
+        kept = _one_stack(model, lengths)
+    return kept + objective.further_passes * lengths.input * _block(model, lengths.input)
 
 
 def _logits(recipe: Recipe, lengths: Lengths) -> int:

@@ -19,11 +19,14 @@ class Work:
 
 def one_stack(model: AnyTransformer, lengths: Lengths) -> Work:
     """Blocks over the whole row, scores of masked pairs included."""
+    blocks = further_blocks(model, model.layers, lengths)
+    return Work(_factorised(model) * lengths.input + blocks.row, blocks.step)
+
+
+def further_blocks(model: AnyTransformer, count: int, lengths: Lengths) -> Work:
+    """Some blocks over the whole row."""
     length = lengths.input
-    projected = _factorised(model) * length
-    return Work(
-        projected + model.layers * length * _block(model, length), model.layers * _distances(model, length)
-    )
+    return Work(count * length * _block(model, length), count * _distances(model, length))
 
 
 def encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> Work:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from firth.recipes.counting.backbone_work import Work, one_stack
+from firth.recipes.counting.backbone_work import Work, further_blocks, one_stack
 from firth.recipes.counting.lengths import Lengths, lengths_of
 from firth.recipes.generator import generator_of
 from firth.recipes.language_models import BidirectionalLM
@@ -33,7 +33,9 @@ def _masked_lm(
     model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int, lengths: Lengths
 ) -> Work:
     pairs = lengths.documents * model.width * (model.width + 2) if objective.has_pair_task else 0
-    return Work(lengths.selected * _prediction(model, vocabulary) + pairs)
+    again = objective.further_passes if isinstance(objective, MaskedLM) else 0
+    decoder = further_blocks(model, again, lengths)
+    return Work(lengths.selected * _prediction(model, vocabulary) + pairs + decoder.row, decoder.step)
 
 
 def _span_masking(
@@ -49,10 +51,11 @@ def _replaced_token_detection(
 ) -> Work:
     """The generator over the whole row, its predictions, and one decision for each token."""
     generator = generator_of(model, objective)
-    again = objective.mask_decoder.passes - 1 if objective.mask_decoder else 0
-    work = one_stack(generator.model_copy(update={"layers": generator.layers + again}), lengths)
+    work = one_stack(generator, lengths)
+    decoder = further_blocks(generator, objective.further_passes, lengths)
     predictions = lengths.selected * _prediction(generator, vocabulary)
-    return Work(work.row + predictions + lengths.input * model.width * (model.width + 1), work.step)
+    decisions = lengths.input * model.width * (model.width + 1)
+    return Work(work.row + decoder.row + predictions + decisions, work.step + decoder.step)
 
 
 def _permutation_lm(

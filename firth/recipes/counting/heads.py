@@ -41,6 +41,8 @@ def _tokens_head(model: MaskedTransformer, vocabulary: int) -> int:
 
 def _masked_lm(model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int) -> dict[str, int]:
     counts = {"masked_lm_head": _tokens_head(model, vocabulary)}
+    if isinstance(objective, MaskedLM) and objective.mask_decoder is not None:
+        counts["mask_positions"] = objective.mask_decoder.length * model.width
     if objective.has_pair_task:
         pairs = "next_sentence_head" if "nsp" in objective.losses else "sentence_order_head"
         counts[pairs] = dense(model.width, 2)
