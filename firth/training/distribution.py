@@ -1,5 +1,7 @@
 """Which devices train, and how a batch is divided among them."""
 
+import functools
+
 import tensorflow as tf
 
 from firth.recipes.training import Training
@@ -54,7 +56,16 @@ def build_strategy(training: Training) -> tf.distribute.Strategy:
                 f"training.batch_size: {batch_size} cannot be divided among {replicas} replicas; "
                 "set training.replicas"
             )
-    return tf.distribute.MirroredStrategy(devices[:replicas])
+    return _mirrored(tuple(devices[:replicas]))
+
+
+@functools.cache
+def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
+    """Returns the strategy of these devices, one for all models that a process trains.
+
+    Two strategies number their collective ops alike, and TensorFlow takes those of both for the same.
+    """
+    return tf.distribute.MirroredStrategy(list(devices))
 
 
 def distribute(strategy: tf.distribute.Strategy, batches: tf.data.Dataset):

@@ -64,11 +64,16 @@ def write_rows(path, rows) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with tf.io.TFRecordWriter(str(path), "GZIP") as writer:
         for row in rows:
-            lists = {name: tf.train.Int64List(value=values) for name, values in row.items()}
-            parts = {name: tf.train.Feature(int64_list=values) for name, values in lists.items()}
+            parts = {name: _feature(values) for name, values in row.items()}
             parts[features.SOURCE] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"made up"]))
             example = tf.train.Example(features=tf.train.Features(feature=parts))
             writer.write(example.SerializeToString())
+
+
+def _feature(values) -> tf.train.Feature:
+    if values and isinstance(values[0], bytes):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
 
 
 def write_split(directory, count: int = 30, shards: int = 2, split: str = "train", first: int = 0):
