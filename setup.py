@@ -99,7 +99,7 @@ setuptools.setup(
             "py.typed",
             "recipes/presets/*.yaml",
             "recipes/*.json",
-            "tokenizers/*.json",
+            "tokenizers/graph/*.json",
             "analysis/templates/*",
         ]
     },

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.sides import batches
 from benchmarks.sides.families import FAMILIES, Size
 from benchmarks.tokenization import read_texts
-from firth.corpus.packing import pack
+from firth.corpus.packing.pack import pack
 
 TOKENS, WIDTH, HEADS, WARM_UP = 4096, 256, 4, 2
 NEVER = 10**9
@@ -38,7 +38,8 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
     """Returns a function that goes forward and backward once."""
     import tensorflow as tf
 
-    from firth.layers import Attention, attention, attention_bias, block_sparse
+    from firth.layers import Attention, attention_bias
+    from firth.layers.attention import attention, block_sparse
 
     layer = Attention(WIDTH, HEADS, dropout=0.1, seed=0)
     layer.build((None, None, WIDTH))

@@ -37,8 +37,8 @@ def work(stage: str, folder: str, processes: int) -> None:
     from benchmarks.sides.corpus_firth import cleaning, pipeline_of
     from firth import corpus
     from firth.corpus import SPLITS, TRAIN
-    from firth.recipes.sources import JsonlSource
-    from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+    from firth.recipes.corpus.sources import JsonlSource
+    from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
 
     make_pipeline = pipeline_of(processes)
     if stage == "read":

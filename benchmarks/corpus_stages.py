@@ -25,9 +25,9 @@ from firth.corpus import (
     make_sequences,
     train_tokenizer,
 )
-from firth.recipes.cleaning import Cleaning
-from firth.recipes.sources import DocstringsSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import DocstringsSource
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
 
 SOURCE = DocstringsSource(
     kind="docstrings", packages=("numpy", "pandas", "sklearn", "matplotlib"), standard_library=False

@@ -15,7 +15,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from firth.corpus.pages import EXTRACTORS, decode_page
+from firth.corpus.readers.pages import EXTRACTORS, decode_page
 
 DATA = pathlib.Path(
     os.environ.get("FIRTH_SHARED_DATA", pathlib.Path(__file__).parents[2] / "shared" / "data")

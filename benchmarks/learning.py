@@ -28,7 +28,7 @@ import tempfile
 from benchmarks.blindness import TOLERANCE
 from benchmarks.learning_corpus import Corpus
 from firth.recipes import load_recipe, preset_names
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 
 HEADER = f"{'':18}  parameters  steps bits/byte   unigram     tok/s  own s      MB  blind"
 TINY = "_tiny"

@@ -18,10 +18,10 @@ from firth.corpus import (
     make_sequences,
     train_tokenizer,
 )
-from firth.corpus.sequence_counts import COUNTS_FILE
-from firth.recipes.cleaning import Cleaning
-from firth.recipes.recipe import Recipe
-from firth.recipes.sources import DocstringsSource
+from firth.corpus.packing.sequence_counts import COUNTS_FILE
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import DocstringsSource
+from firth.recipes.run.recipe import Recipe
 
 PACKAGES = ("apache_beam", "keras", "matplotlib", "numpy", "pandas", "sklearn")
 SOURCE = DocstringsSource(kind="docstrings", packages=PACKAGES, standard_library=True)

@@ -20,7 +20,7 @@ from benchmarks.blindness import largest_leak
 from benchmarks.learning_corpus import Prepared
 from firth import features as names
 from firth.objectives import OBJECTIVES
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 from firth.serving.evaluate import evaluator
 from firth.serving.rows import parse_rows
 from firth.serving.served import Served

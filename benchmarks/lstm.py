@@ -36,7 +36,7 @@ from benchmarks.sides.families import Family, Size
 from benchmarks.sides.lstm_work import FIRTH, JOINED, MATMULS, PACKED, Layer
 from benchmarks.sides.turns import started
 from benchmarks.tokenization import read_texts
-from firth.corpus.packing import pack
+from firth.corpus.packing.pack import pack
 
 PRECISIONS = ("float32", "mixed_bfloat16")
 DIRECTIONS = {"one": 1, "both": 2}

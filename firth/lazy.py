@@ -16,7 +16,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     >>> find = lazy_names("firth.tokenizers", {"train_wordpiece": "training"})
     >>> find("train_wordpiece").__module__
-    'firth.tokenizers.training'
+    'firth.tokenizers.training.word_piece'
     >>> find("train_bpe")
     Traceback (most recent call last):
     ...

@@ -3,6 +3,7 @@
 import ast
 import pathlib
 import sys
+from collections import Counter
 
 import pytest
 
@@ -44,7 +45,18 @@ def target_of(path: pathlib.Path) -> str:
     relative = path.relative_to(PACKAGE)
     if len(relative.parts) == 1:
         return "firth" if relative.name in ROOT_FILES else relative.stem
-    return relative.parts[0]
+    return nearest(relative.parts[:-1], TARGETS)
+
+
+def nearest(parts, targets) -> str:
+    """Returns the target of the innermost folder that has one of its own: a room's, or its folder's."""
+    names = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((name for name in names if name in targets), "firth")
+
+
+def allowed(imported: str, home: str, inner: set[str]) -> bool:
+    """Who may import a folder may import its rooms; what is in a folder, its rooms only as its deps say."""
+    return imported == home or imported in inner or imported.split("/")[0] in inner
 
 
 def imports_of(tree: ast.AST):
@@ -78,8 +90,8 @@ def violations(path: pathlib.Path, source: str, targets=None) -> list[str]:
     for line, name in imports_of(ast.parse(source)):
         top, *rest = name.split(".")
         if top == "firth":
-            imported = rest[0] if rest and rest[0] in targets else "firth"
-            if imported not in inner | {home}:
+            imported = nearest(rest, targets)
+            if not allowed(imported, home, inner):
                 found.append(f"{path.name}:{line}: firth.{home} may not import {name}")
         elif top not in sys.stdlib_module_names:
             distribution = DISTRIBUTIONS.get(top, top)
@@ -94,6 +106,11 @@ def sources() -> list[pathlib.Path]:
 
 def test_every_folder_has_a_target_and_every_target_a_folder():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    for folder in list(folders):
+        rooms = [path.parent for path in (PACKAGE / folder).glob("*/__init__.py")]
+        folders |= {f"{folder}/{room.name}" for room in rooms if f"{folder}/{room.name}" in TARGETS}
+        # All rooms of a folder have a target, or none has.
+        assert sum(name.startswith(f"{folder}/") for name in folders) in (0, len(rooms)), folder
     files = {path.stem for path in PACKAGE.glob("*.py") if path.name not in ROOT_FILES}
     assert set(TARGETS) == folders | files | {"firth"}
 
@@ -122,15 +139,22 @@ def test_no_file_is_longer_than_five_hundred_lines():
     assert long == {}
 
 
+def test_no_folder_holds_more_than_two_dozen_modules():
+    modules = Counter(path.parent for path in sources() if path.name != "__init__.py")
+    assert {str(folder): count for folder, count in modules.items() if count > 24} == {}
+
+
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
         ("import tfx", "may not import tfx"),
         ("def f():\n    from firth.components import Curator", "may not import firth.components.Curator"),
         ("from firth import serving", "may not import firth.serving"),
+        ("from firth.layers.blocks import feed_forward", "may not import firth.layers.blocks.feed_forward"),
+        ("from firth.layers import FeedForward", "may not import firth.layers.FeedForward"),
     ],
 )
 def test_the_rule_itself_notices(source, complaint):
-    found = violations(PACKAGE / "layers" / "x.py", source)
+    found = violations(PACKAGE / "layers" / "attention" / "x.py", source)
     assert len(found) == 1
     assert complaint in found[0]

@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from firth.cli.main import app
-from firth.recipes.loading import load_recipe
+from firth.recipes.reading.loading import load_recipe
 from tests.exported_model import exported_model
 
 REPOSITORY = pathlib.Path(__file__).parents[1]

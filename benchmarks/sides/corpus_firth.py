@@ -12,13 +12,13 @@ import tensorflow as tf
 from benchmarks.sides import turns
 from benchmarks.sides.corpus_work import CHAIN, RULES, WHOLE, read_texts
 from firth.corpus import SPLITS, ReadSources, WriteRecords, curate, fork_workers
-from firth.corpus.clean import Clean
-from firth.corpus.document import Document
-from firth.corpus.grouping import grouping_for
-from firth.corpus.records import ReadBatches, read_batches
-from firth.corpus.step_table import STEPS
-from firth.recipes.cleaning import Cleaning
-from firth.recipes.sources import JsonlSource
+from firth.corpus.curation.clean import Clean
+from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.document import Document
+from firth.corpus.grouping.values import grouping_for
+from firth.corpus.io.records import ReadBatches, read_batches
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import JsonlSource
 
 # Where the defaults are not datatrove's.
 SETTINGS = {

@@ -9,14 +9,14 @@ from benchmarks.sides.families import (
     elmo_cells,
     llama_inner_width,
 )
-from firth.recipes import blocks, model
-from firth.recipes.denoising import Denoising, SpanCorruption
-from firth.recipes.language_models import BidirectionalLM, CausalLM
-from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection
-from firth.recipes.recipe import Recipe
-from firth.recipes.sources import TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer, WordTokenizer
-from firth.recipes.training import Training
+from firth.recipes.corpus.sources import TextSource
+from firth.recipes.models import blocks, model
+from firth.recipes.objectives.denoising import Denoising, SpanCorruption
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM
+from firth.recipes.objectives.masking import MaskedLM, PermutationLM, ReplacedTokenDetection
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer, WordTokenizer
+from firth.recipes.training.training import Training
 
 OBJECTIVES = {
     "masked": MaskedLM(max_predictions=PREDICTIONS, next_sentence=False),

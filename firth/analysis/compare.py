@@ -13,7 +13,7 @@ from firth.analysis.plots import MOST_RUNS
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
 from firth.analysis.verdicts import Verdict, overall, verdicts
-from firth.recipes.differences import differences
+from firth.recipes.reading.differences import differences
 
 FEWEST_RUNS = 2
 SECTIONS = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from firth.analysis.duplicates import BucketSum, ClusterBin, bucket_sums, cluster_bins
 from firth.analysis.funnel import UNITS, Line, funnel_lines, sources_of
-from firth.corpus.limits import MeasuredLimit, measure_limits
+from firth.corpus.report.limits import MeasuredLimit, measure_limits
 from firth.recipes import CorpusLimits
 
 FATES = ("dropped", "rejected")
@@ -42,7 +42,7 @@ class CorpusView:
     """A corpus report, with what stands beside it.
 
     Attributes:
-        report: As `firth.corpus.report.build_report` describes it.
+        report: As `firth.corpus.report.corpus_report.build_report` describes it.
         steps: What single steps report, by their names.
         limits: Of the recipe.
         sequence_counts: By split, as `firth.corpus.make_sequences` gives them; may be empty.

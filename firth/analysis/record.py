@@ -77,7 +77,8 @@ class RunRecord:
     Attributes:
         recipe: As it ran.
         parameters: By part, as `firth.recipes.counting.parameter_counts` gives them.
-        corpus: What became of the documents, as `firth.corpus.report.build_report` describes it.
+        corpus: What became of the documents, as `firth.corpus.report.corpus_report.build_report` describes
+            it.
         corpus_steps: What single cleaning steps report, by their names.
         vocabulary: The tokenizer's pieces.
         sequence_counts: By split: rows, documents, tokens, padding_tokens, ... and tokens by `sources`.

@@ -12,7 +12,7 @@ from firth.analysis.record import RunRecord
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.verdicts import overall, verdicts
 from firth.recipes import Cleaning, recipe_to_yaml
-from firth.recipes.yaml_text import write_yaml
+from firth.recipes.base.yaml_text import write_yaml
 
 # Each has a template of its own, `section_<id>.html.j2`.
 SECTIONS = (

@@ -9,7 +9,7 @@ from firth.recipes.counting import (
     training_flops_per_step,
     training_tokens,
 )
-from firth.recipes.stages import RunStage, stages_of
+from firth.recipes.run.stages import RunStage, stages_of
 
 _TOTALS = ("total", "total_with_heads")
 

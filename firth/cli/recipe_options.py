@@ -8,7 +8,7 @@ from firth.cli.output import ExitCode, fail, note
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
-    from firth.recipes.drafts import Option
+    from firth.recipes.reading.drafts import Option
 
 
 def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_all: bool = False) -> "Recipe":
@@ -20,9 +20,9 @@ def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_al
         require_all: Whether what the recipe needs on this machine must be there, files and packages.
     """
     from firth.recipes import RecipeError
-    from firth.recipes.advice import notices
-    from firth.recipes.loading import load_with_places
-    from firth.recipes.requirements import missing
+    from firth.recipes.reading.loading import load_with_places
+    from firth.recipes.reading.requirements import missing
+    from firth.recipes.run.advice import notices
 
     try:
         recipe, places = load_with_places(name, options)
@@ -45,7 +45,7 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
     >>> sources_option([], [], "text")
     []
     """
-    from firth.recipes.drafts import Option
+    from firth.recipes.reading.drafts import Option
 
     sources: list[dict] = []
     if text:

@@ -20,7 +20,7 @@ def _recipes(
 ) -> None:
     """Lists the presets: recipes to run as they are, or to start from with `extends`."""
     if schema:
-        from firth.recipes.schema import schema_text
+        from firth.recipes.reading.schema import schema_text
 
         typer.echo(schema_text(), nl=False)
     else:
@@ -35,7 +35,7 @@ def _print_presets() -> None:
     from firth.cli.costs import count_text
     from firth.recipes import load_recipe, preset_names
     from firth.recipes.counting import parameter_counts
-    from firth.recipes.families import family_of
+    from firth.recipes.reading.families import family_of
 
     table = Table(box=None, pad_edge=False)
     table.add_column("preset", style="bold", no_wrap=True)

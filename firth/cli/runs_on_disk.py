@@ -83,7 +83,7 @@ def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
     for folder in (root / name, pathlib.Path(name)):
         if (folder / RECIPE_FILE).exists():
             return read_run(folder)
-    from firth.recipes.errors import suggest
+    from firth.recipes.base.errors import suggest
 
     names = [run.directory.name for run in all_runs(root)]
     advice = suggest(name, names) if names else "there is none; make one with firth run"

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from firth.corpus.curation import curate
-    from firth.corpus.document import Document
-    from firth.corpus.errors import (
+    from firth.corpus.curation.curate import curate
+    from firth.corpus.curation.step_files import files_digest
+    from firth.corpus.curation.step_table import STEPS
+    from firth.corpus.documents.document import Document
+    from firth.corpus.documents.errors import (
         CorpusError,
         CorpusLimitsError,
         CountMismatchError,
@@ -18,49 +20,47 @@ if TYPE_CHECKING:
         SourceError,
         SourceSchemaError,
     )
-    from firth.corpus.limits import check_limits, measure_limits
-    from firth.corpus.quality_model import QualityModel, load_quality_model
-    from firth.corpus.read import ReadSources, check_sources
-    from firth.corpus.records import WriteRecords
-    from firth.corpus.sequences import make_sequences
-    from firth.corpus.sources import SOURCES, fingerprint
-    from firth.corpus.split import EVAL, SPLITS, TRAIN
-    from firth.corpus.step_files import files_digest
-    from firth.corpus.step_table import STEPS
-    from firth.corpus.steps import Drop, Keep
-    from firth.corpus.word_counts import count_corpus_words, train_tokenizer
-    from firth.corpus.workers import fork_workers
+    from firth.corpus.documents.split import EVAL, SPLITS, TRAIN
+    from firth.corpus.documents.steps import Drop, Keep
+    from firth.corpus.io.records import WriteRecords
+    from firth.corpus.io.workers import fork_workers
+    from firth.corpus.packing.sequences import make_sequences
+    from firth.corpus.packing.word_counts import count_corpus_words, train_tokenizer
+    from firth.corpus.quality.quality_model import QualityModel, load_quality_model
+    from firth.corpus.readers.read import ReadSources, check_sources
+    from firth.corpus.readers.sources import SOURCES, fingerprint
+    from firth.corpus.report.limits import check_limits, measure_limits
 
 _HOMES = {
-    "CorpusError": "errors",
-    "CorpusLimitsError": "errors",
-    "CountMismatchError": "errors",
-    "Document": "document",
-    "Drop": "steps",
-    "EmptyCorpusError": "errors",
-    "Keep": "steps",
-    "MixtureError": "errors",
-    "QualityModel": "quality_model",
-    "ReadSources": "read",
-    "SOURCES": "sources",
-    "SPLITS": "split",
-    "STEPS": "step_table",
-    "SourceError": "errors",
-    "SourceSchemaError": "errors",
-    "TRAIN": "split",
-    "EVAL": "split",
-    "WriteRecords": "records",
-    "check_limits": "limits",
-    "check_sources": "read",
-    "count_corpus_words": "word_counts",
-    "curate": "curation",
-    "fingerprint": "sources",
-    "files_digest": "step_files",
-    "fork_workers": "workers",
-    "load_quality_model": "quality_model",
-    "make_sequences": "sequences",
-    "measure_limits": "limits",
-    "train_tokenizer": "word_counts",
+    "CorpusError": "documents.errors",
+    "CorpusLimitsError": "documents.errors",
+    "CountMismatchError": "documents.errors",
+    "Document": "documents.document",
+    "Drop": "documents.steps",
+    "EmptyCorpusError": "documents.errors",
+    "Keep": "documents.steps",
+    "MixtureError": "documents.errors",
+    "QualityModel": "quality.quality_model",
+    "ReadSources": "readers.read",
+    "SOURCES": "readers.sources",
+    "SPLITS": "documents.split",
+    "STEPS": "curation.step_table",
+    "SourceError": "documents.errors",
+    "SourceSchemaError": "documents.errors",
+    "TRAIN": "documents.split",
+    "EVAL": "documents.split",
+    "WriteRecords": "io.records",
+    "check_limits": "report.limits",
+    "check_sources": "readers.read",
+    "count_corpus_words": "packing.word_counts",
+    "curate": "curation.curate",
+    "fingerprint": "readers.sources",
+    "files_digest": "curation.step_files",
+    "fork_workers": "io.workers",
+    "load_quality_model": "quality.quality_model",
+    "make_sequences": "packing.sequences",
+    "measure_limits": "report.limits",
+    "train_tokenizer": "packing.word_counts",
 }
 
 __all__ = [

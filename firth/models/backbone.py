@@ -5,9 +5,9 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
-from firth.layers.initializers import normal
-from firth.layers.parts import check_block_parts
-from firth.layers.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.initializers import normal
+from firth.layers.elements.parts import check_block_parts
+from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
 
 _PARTS = ("attention", "feed_forward", "norm", "positions", "embeddings", "share_layers")
 _NEVER_NONE = ("attention", "feed_forward", "norm", "embeddings")

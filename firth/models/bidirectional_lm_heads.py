@@ -5,7 +5,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
-from firth.layers.seeds import truncated_normal
+from firth.layers.elements.seeds import truncated_normal
 from firth.models.predictions import Predictions
 
 

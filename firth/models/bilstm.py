@@ -5,10 +5,10 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
-from firth.layers.parts import check_part
-from firth.layers.seeds import plain_seed, seed_generator
+from firth.layers.elements.parts import check_part
+from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.models.carried_state import CarriedState
-from firth.recipes.model import CharacterCNN
+from firth.recipes.models.model import CharacterCNN
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -25,7 +25,7 @@ class BiLSTMBackbone(keras.Model):
         cells: Of an LSTM.
         projection_width: Of its output, and of a word's vector.
         characters: A dict: `filters`, and if wanted `width`, `max_characters`, `highway_layers` and
-            `activation`; see `firth.recipes.model.CharacterCNN`.
+            `activation`; see `firth.recipes.models.model.CharacterCNN`.
         cell_clip, projection_clip: Bounds of cell states and of projected outputs; None for none.
         skip_connections: Add a layer's input to its output, from the second layer on.
         carry_state: In training, a batch goes on from the states that the batch before ended with, and no
@@ -33,7 +33,7 @@ class BiLSTMBackbone(keras.Model):
             states start from zero all the same.
         dropout: Of the input of each layer.
         initializer_stddev: Of the softmax weights; the backbone's own start as in the reference code.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
 
     Call arguments:

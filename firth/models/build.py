@@ -2,8 +2,8 @@
 
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES
-from firth.recipes.model import AnyModel
-from firth.recipes.recipe import Recipe
+from firth.recipes.models.model import AnyModel
+from firth.recipes.run.recipe import Recipe
 
 
 def build_backbone(config: AnyModel, vocabulary_size: int, dtype=None, seed=None):
@@ -13,11 +13,11 @@ def build_backbone(config: AnyModel, vocabulary_size: int, dtype=None, seed=None
         config: The recipe's `model`.
         vocabulary_size: Rows of the token embeddings, the recipe's `tokenizer.vocabulary_size`.
         dtype: A Keras dtype or policy; None takes Keras's own default.
-        seed: An int, a `keras.random.SeedGenerator`, or None; see `firth.layers.seeds`.
+        seed: An int, a `keras.random.SeedGenerator`, or None; see `firth.layers.elements.seeds`.
 
     Example:
 
-    >>> from firth.recipes.model import MaskedTransformer
+    >>> from firth.recipes.models.model import MaskedTransformer
     >>> positions = {"kind": "learned", "length": 16}
     >>> small = MaskedTransformer(layers=1, width=8, attention={"heads": 2}, positions=positions)
     >>> build_backbone(small, vocabulary_size=20).count_params()
@@ -39,9 +39,9 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
 
     Example:
 
-    >>> from firth.recipes.sources import TextSource
+    >>> from firth.recipes.corpus.sources import TextSource
     >>> source = TextSource(kind="text", paths=("*.txt",))
-    >>> from firth.recipes.model import MaskedTransformer
+    >>> from firth.recipes.models.model import MaskedTransformer
     >>> small = MaskedTransformer(layers=1, width=8, attention={"heads": 2})
     >>> model = build_pretraining_model(Recipe(name="small", sources=(source,), model=small))
     >>> model.heads.pair_head.count_params()

@@ -4,8 +4,8 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers.chunked_cross_entropy import chunked_cross_entropy
-from firth.layers.initializers import normal
+from firth.layers.elements.initializers import normal
+from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.predictions import Predictions
 
 
@@ -16,7 +16,7 @@ class LanguageModelHeads(keras.layers.Layer):
     `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
     table of its own; P projects to the width of factorised embeddings, where they are; s is `width ** -0.5`
     with `scaled_output` (T5's reference code), otherwise 1. There is no bias. The logits of a batch are never
-    held at once; see `firth.layers.chunked_cross_entropy`.
+    held at once; see `firth.layers.losses.chunked_cross_entropy`.
 
     Its parts are attributes: `table` [vocabulary_size, embedding width], or None where it is tied;
     `projection`, or None.

@@ -2,7 +2,7 @@
 
 from firth import features as names
 from firth.layers import Embedding
-from firth.layers.checks import check_positions
+from firth.layers.elements.checks import check_positions
 
 
 def build_mask_positions(decoder, width, **start):

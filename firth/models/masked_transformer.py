@@ -35,7 +35,7 @@ class MaskedTransformerBackbone(Backbone):
         initializer_stddev: Of the truncated normal that weights start from.
         scaled_initializer: Start kernels from normals of one over the root of their inputs instead, tables
             from normals that are not truncated, as T5 does.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
 
     Call arguments:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from firth.layers.likeliest import likeliest
+from firth.layers.losses.likeliest import likeliest
 from firth.models.losses import cross_entropy
 
 

@@ -5,15 +5,15 @@ import json
 import keras
 
 from firth import features as names
-from firth.layers.noise import example_noise
-from firth.layers.parts import check_part
-from firth.layers.seeds import plain_seed, seed_generator
+from firth.layers.elements.noise import example_noise
+from firth.layers.elements.parts import check_part
+from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.models.epoch_metrics import EpochMetrics
 from firth.models.example_sums import example_sums, total_loss
 from firth.models.predictions import Predictions
 from firth.models.tables import BACKBONES, HEADS
-from firth.recipes.model import AnyModel
-from firth.recipes.objective import AnyObjective, objective_from_json
+from firth.recipes.models.model import AnyModel
+from firth.recipes.objectives.objective import AnyObjective, objective_from_json
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -5,13 +5,13 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import MaskedLMHead, MaskedTransformer, get_activation
-from firth.layers.noise import current_noise
-from firth.layers.seeds import truncated_normal
+from firth.layers.elements.noise import current_noise
+from firth.layers.elements.seeds import truncated_normal
 from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.predictions import Predictions, predictions_of_logits
-from firth.recipes.generator import generator_of
-from firth.recipes.masking import ReplacedTokenDetection
-from firth.recipes.model import MaskedTransformer as MaskedTransformerConfig
+from firth.recipes.models.model import MaskedTransformer as MaskedTransformerConfig
+from firth.recipes.objectives.masking import ReplacedTokenDetection
+from firth.recipes.run.generator import generator_of
 
 _OF_A_STACK = (
     "layers",

@@ -5,8 +5,8 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding
-from firth.layers.seeds import plain_seed, seed_generator
-from firth.layers.two_stream_transformer import TwoStreamTransformer
+from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
+from firth.layers.elements.seeds import plain_seed, seed_generator
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -27,7 +27,7 @@ class TwoStreamTransformerBackbone(keras.Model):
         norm_epsilon: Added to the variance in each layer norm.
         dropout: Of embeddings, of sinusoids, of each sublayer's output and of the hidden states.
         initializer_stddev: Of the truncated normal that weights start from.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.seeds`.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
 
     Call arguments:

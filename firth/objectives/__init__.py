@@ -15,7 +15,7 @@ from firth.objectives.iid_denoising import IidDenoisingObjective
 from firth.objectives.masked_lm import MaskedLMObjective
 from firth.objectives.permutation_lm import PermutationLMObjective
 from firth.objectives.prefix_lm import PrefixLMObjective
-from firth.objectives.rates import measure_rates
+from firth.objectives.rates.measured import measure_rates
 from firth.objectives.replaced_token_detection import ReplacedTokenDetectionObjective
 from firth.objectives.salient_spans import SalientSpansObjective
 from firth.objectives.span_corruption import SpanCorruptionObjective

@@ -3,11 +3,11 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.layout import Frame, lay_out
-from firth.objectives.neighbours import next_tokens, previous_tokens
-from firth.objectives.pairs import single_segments
-from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
+from firth.objectives.transforms.pairs import single_segments
+from firth.recipes.objectives.language_models import BidirectionalLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class BidirectionalLMObjective:

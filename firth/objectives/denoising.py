@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.arrangement import encoder_decoder_features
-from firth.objectives.documents import (
+from firth.objectives.transforms.arrangement import encoder_decoder_features
+from firth.objectives.transforms.documents import (
     Parts,
     Text,
     count_by_document,
@@ -15,11 +15,11 @@ from firth.objectives.documents import (
     read_text,
     write_parts,
 )
-from firth.objectives.infilling import Infilling, choose_infilling, poisson_cdf
-from firth.objectives.shuffling import permute_sentences, rotate_documents
-from firth.objectives.spans import choose_tokens
-from firth.recipes.denoising import Denoising
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.infilling import Infilling, choose_infilling, poisson_cdf
+from firth.objectives.transforms.shuffling import permute_sentences, rotate_documents
+from firth.objectives.transforms.spans import choose_tokens
+from firth.recipes.objectives.denoising import Denoising
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class Corruption(NamedTuple):

@@ -1,8 +1,8 @@
 """Tokens corrupted one by one (Raffel et al. 2019, "T5", section 3.1.4)."""
 
-from firth.objectives.documents import Text
 from firth.objectives.sentinel_objective import SentinelObjective
-from firth.objectives.spans import Noise, random_tokens
+from firth.objectives.transforms.documents import Text
+from firth.objectives.transforms.spans import Noise, random_tokens
 
 
 class IidDenoisingObjective(SentinelObjective):
@@ -17,8 +17,8 @@ class IidDenoisingObjective(SentinelObjective):
     Example:
 
     >>> import tensorflow as tf
-    >>> from firth.recipes.denoising import IidDenoising
-    >>> from firth.recipes.tokenizer import Sequences
+    >>> from firth.recipes.objectives.denoising import IidDenoising
+    >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> sentinels = [f"<extra_id_{number}>" for number in (5, 4, 3, 2, 1, 0)]

@@ -3,14 +3,14 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.layout import Frame, lay_out
-from firth.objectives.masking import Choice, Corruption
-from firth.objectives.next_sentences import choose_pairs
-from firth.objectives.pairs import choose_order, single_segments
-from firth.objectives.runs import harmonic_lengths, select_runs
-from firth.objectives.selection import select_pieces, select_words
-from firth.recipes.masking import MaskedLM
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.masking import Choice, Corruption
+from firth.objectives.transforms.next_sentences import choose_pairs
+from firth.objectives.transforms.pairs import choose_order, single_segments
+from firth.objectives.transforms.runs import harmonic_lengths, select_runs
+from firth.objectives.transforms.selection import select_pieces, select_words
+from firth.recipes.objectives.masking import MaskedLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class MaskedLMObjective:

@@ -3,12 +3,12 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.layout import Frame, Layout, lay_out
-from firth.objectives.masking import Choice
-from firth.objectives.pairs import true_pairs
-from firth.objectives.runs import select_runs, uniform_lengths
-from firth.recipes.masking import PermutationLM
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.layout import Frame, Layout, lay_out
+from firth.objectives.transforms.masking import Choice
+from firth.objectives.transforms.pairs import true_pairs
+from firth.objectives.transforms.runs import select_runs, uniform_lengths
+from firth.recipes.objectives.masking import PermutationLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class PermutationLMObjective:

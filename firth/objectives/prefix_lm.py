@@ -3,12 +3,12 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.arrangement import decoder_features, encoder_decoder_features
-from firth.objectives.documents import Parts
-from firth.objectives.layout import Frame, lay_out
-from firth.objectives.pairs import Pairs, chunk_starts
-from firth.recipes.language_models import PrefixLM
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.arrangement import decoder_features, encoder_decoder_features
+from firth.objectives.transforms.documents import Parts
+from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.pairs import Pairs, chunk_starts
+from firth.recipes.objectives.language_models import PrefixLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class PrefixLMObjective:

@@ -3,12 +3,12 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.layout import Frame, lay_out
-from firth.objectives.masking import Choice, Corruption
-from firth.objectives.pairs import single_segments
-from firth.objectives.selection import select_pieces
-from firth.recipes.masking import ReplacedTokenDetection
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.masking import Choice, Corruption
+from firth.objectives.transforms.pairs import single_segments
+from firth.objectives.transforms.selection import select_pieces
+from firth.recipes.objectives.masking import ReplacedTokenDetection
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class ReplacedTokenDetectionObjective:

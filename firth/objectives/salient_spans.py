@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from firth.objectives.documents import Text, count_by_document
-from firth.objectives.salience import SalienceRules
 from firth.objectives.sentinel_objective import SentinelObjective
-from firth.objectives.spans import Noise, choose_tokens, random_spans
+from firth.objectives.transforms.documents import Text, count_by_document
+from firth.objectives.transforms.salience import SalienceRules
+from firth.objectives.transforms.spans import Noise, choose_tokens, random_spans
 
 
 class SalientSpansObjective(SentinelObjective):
@@ -22,8 +22,8 @@ class SalientSpansObjective(SentinelObjective):
 
     Example: `Ada Lovelace`, `Byron` and `10 December 1815` could be chosen.
 
-    >>> from firth.recipes.denoising import SalientSpans
-    >>> from firth.recipes.tokenizer import Sequences
+    >>> from firth.recipes.objectives.denoising import SalientSpans
+    >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "The poet Byron was the father of Ada Lovelace , born on 10 December 1815 .".split()
     >>> sentinels = ["<extra_id_1>", "<extra_id_0>"]

@@ -6,11 +6,11 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.arrangement import decoder_features, encoder_decoder_features
-from firth.objectives.documents import Text, count_by_document, ordinary_table, read_text
-from firth.objectives.sentinels import sentinel_inputs, sentinel_targets
-from firth.objectives.spans import Noise
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.arrangement import decoder_features, encoder_decoder_features
+from firth.objectives.transforms.documents import Text, count_by_document, ordinary_table, read_text
+from firth.objectives.transforms.sentinels import sentinel_inputs, sentinel_targets
+from firth.objectives.transforms.spans import Noise
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class SentinelObjective(abc.ABC):

@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
-from firth.objectives.documents import Text
 from firth.objectives.sentinel_objective import SentinelObjective
-from firth.objectives.spans import Noise, random_spans
+from firth.objectives.transforms.documents import Text
+from firth.objectives.transforms.spans import Noise, random_spans
 
 
 class SpanCorruptionObjective(SentinelObjective):
@@ -32,8 +32,8 @@ class SpanCorruptionObjective(SentinelObjective):
 
     Example: four of eleven tokens in two spans. Each document of a row is corrupted on its own.
 
-    >>> from firth.recipes.denoising import SpanCorruption
-    >>> from firth.recipes.tokenizer import Sequences
+    >>> from firth.recipes.objectives.denoising import SpanCorruption
+    >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> sentinels = [f"<extra_id_{number}>" for number in (4, 3, 2, 1, 0)]

@@ -4,13 +4,13 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.layout import Frame, Layout, lay_out
-from firth.objectives.masking import Choice, Corruption
-from firth.objectives.next_sentences import choose_pairs
-from firth.objectives.pairs import Pairs, single_segments, true_pairs
-from firth.objectives.runs import select_runs
-from firth.recipes.masking import UniLM
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.layout import Frame, Layout, lay_out
+from firth.objectives.transforms.masking import Choice, Corruption
+from firth.objectives.transforms.next_sentences import choose_pairs
+from firth.objectives.transforms.pairs import Pairs, single_segments, true_pairs
+from firth.objectives.transforms.runs import select_runs
+from firth.recipes.objectives.masking import UniLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class UniLMObjective:

@@ -18,7 +18,7 @@ from firth.components import (
     PinnedSchemaGen,
 )
 from firth.corpus import SourceError, fingerprint
-from firth.corpus.excerpts import privacy_of
+from firth.corpus.privacy.excerpts import privacy_of
 from firth.recipes import Recipe
 
 

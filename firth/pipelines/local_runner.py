@@ -13,7 +13,7 @@ import pathlib
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner
 
 from firth.pipelines.local import create_local_pipeline
-from firth.recipes.loading import load_recipe
+from firth.recipes.reading.loading import load_recipe
 
 
 def main() -> None:

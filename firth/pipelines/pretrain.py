@@ -28,7 +28,7 @@ from firth.evaluation import build_eval_config
 from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
 from firth.pipelines.corpus import assemble, corpus_components
 from firth.recipes import Evaluation, Recipe
-from firth.recipes.stages import stages_of
+from firth.recipes.run.stages import stages_of
 
 RUN_FN = "firth.training.run_fn.run_fn"
 

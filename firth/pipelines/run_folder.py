@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError, is_full
 from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
-from firth.recipes.differences import differences
-from firth.recipes.names import check_folder_name
-from firth.recipes.paths import suggest_path
-from firth.recipes.sources import AnySource
-from firth.recipes.sources_json import sources_from_json
-from firth.recipes.yaml_text import read_yaml
+from firth.recipes.base.names import check_folder_name
+from firth.recipes.base.paths import suggest_path
+from firth.recipes.base.yaml_text import read_yaml
+from firth.recipes.corpus.sources import AnySource
+from firth.recipes.corpus.sources_json import sources_from_json
+from firth.recipes.reading.differences import differences
 
 RECIPE_FILE = "recipe.yaml"
 MOST_CHANGES = 8

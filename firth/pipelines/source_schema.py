@@ -76,7 +76,7 @@ def tolerant(schema: str) -> str:
     from google.protobuf import text_format
     from tensorflow_metadata.proto.v0 import schema_pb2
 
-    from firth.corpus.record_profiles import OUTCOME
+    from firth.corpus.readers.record_profiles import OUTCOME
 
     parsed = text_format.Parse(schema, schema_pb2.Schema())
     for feature in parsed.feature:

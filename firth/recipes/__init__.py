@@ -1,7 +1,47 @@
 """Recipes: the language of a run. Importing this loads neither TensorFlow nor TFX."""
 
-from firth.recipes.benchmarks import CsvBenchmark, ExamplesBenchmark, JsonlBenchmark, TextBenchmark
-from firth.recipes.blocks import (
+from firth.recipes.base.errors import RecipeError
+from firth.recipes.corpus.benchmarks import CsvBenchmark, ExamplesBenchmark, JsonlBenchmark, TextBenchmark
+from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.cleaning import (
+    CharactersStep,
+    Cleaning,
+    LengthStep,
+    Split,
+)
+from firth.recipes.corpus.duplicates import (
+    DatasetDuplicatesStep,
+    DecontaminateStep,
+    ExactDuplicatesStep,
+    NearDuplicatesStep,
+    SentenceDuplicatesStep,
+)
+from firth.recipes.corpus.filters import (
+    BadWordsStep,
+    C4Step,
+    FineWebStep,
+    GopherQualityStep,
+    GopherRepetitionStep,
+    LanguageStep,
+    WordList,
+)
+from firth.recipes.corpus.gutenberg import GutenbergStep
+from firth.recipes.corpus.limits import CorpusLimits, StepLimit
+from firth.recipes.corpus.mixture import AsIs, ProportionalMixture, WeightedMixture
+from firth.recipes.corpus.normalization import Normalization, NormalizeStep
+from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.sources import (
+    DocstringsSource,
+    HtmlSource,
+    JsonlSource,
+    ParquetSource,
+    TextSource,
+    TfrecordSource,
+    WarcSource,
+    WetSource,
+    WikiextractorSource,
+)
+from firth.recipes.models.blocks import (
     Attention,
     DisentangledPositions,
     Embeddings,
@@ -14,47 +54,7 @@ from firth.recipes.blocks import (
     SharedLayers,
     SinusoidalPositions,
 )
-from firth.recipes.classifier import ClassifierStep
-from firth.recipes.cleaning import (
-    CharactersStep,
-    Cleaning,
-    LengthStep,
-    Split,
-)
-from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.duplicates import (
-    DatasetDuplicatesStep,
-    DecontaminateStep,
-    ExactDuplicatesStep,
-    NearDuplicatesStep,
-    SentenceDuplicatesStep,
-)
-from firth.recipes.errors import RecipeError
-from firth.recipes.evaluation import Evaluation, Threshold
-from firth.recipes.export import Export
-from firth.recipes.filters import (
-    BadWordsStep,
-    C4Step,
-    FineWebStep,
-    GopherQualityStep,
-    GopherRepetitionStep,
-    LanguageStep,
-    WordList,
-)
-from firth.recipes.gutenberg import GutenbergStep
-from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
-from firth.recipes.limits import CorpusLimits, StepLimit
-from firth.recipes.loading import load_recipe, preset_names, recipe_to_yaml
-from firth.recipes.masking import (
-    EnhancedMaskDecoder,
-    MaskedLM,
-    PermutationLM,
-    ReplacedTokenDetection,
-    SpanMasking,
-    UniLM,
-)
-from firth.recipes.mixture import AsIs, ProportionalMixture, WeightedMixture
-from firth.recipes.model import (
+from firth.recipes.models.model import (
     BiLSTM,
     CausalTransformer,
     CharacterCNN,
@@ -62,28 +62,28 @@ from firth.recipes.model import (
     MaskedTransformer,
     TwoStreamTransformer,
 )
-from firth.recipes.normalization import Normalization, NormalizeStep
-from firth.recipes.privacy import PiiStep
-from firth.recipes.recipe import Recipe
-from firth.recipes.sources import (
-    DocstringsSource,
-    HtmlSource,
-    JsonlSource,
-    ParquetSource,
-    TextSource,
-    TfrecordSource,
-    WarcSource,
-    WetSource,
-    WikiextractorSource,
+from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.objectives.masking import (
+    EnhancedMaskDecoder,
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
 )
-from firth.recipes.tokenizer import (
+from firth.recipes.reading.loading import load_recipe, preset_names, recipe_to_yaml
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.tokenizers.tokenizer import (
     BytePairTokenizer,
     SentencePieceTokenizer,
     Sequences,
     WordPieceTokenizer,
     WordTokenizer,
 )
-from firth.recipes.training import AdamW, Training
+from firth.recipes.training.evaluation import Evaluation, Threshold
+from firth.recipes.training.export import Export
+from firth.recipes.training.training import AdamW, Training
 
 __all__ = [
     "AdamW",

@@ -9,7 +9,7 @@ import yaml
 from firth import features
 from firth.models.bilstm import BiLSTMBackbone
 from firth.models.elmo_import import ElmoFileError, load_elmo, read_options
-from firth.tokenizers.word_characters import sentence_characters, word_characters
+from firth.tokenizers.graph.word_characters import sentence_characters, word_characters
 
 __all__ = ["ElmoFileError", "embed_words", "export_elmo"]
 

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from firth import features as names
-from firth.tokenizers.word_characters import word_characters
+from firth.tokenizers.graph.word_characters import word_characters
 
 
 def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict, dict]:

@@ -8,7 +8,7 @@ from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
 from firth.tokenizers import WordTokenizer
-from firth.tokenizers.word_bounds import word_starts
+from firth.tokenizers.graph.word_bounds import word_starts
 
 TEXTS = (
     "You shall know a word by the [MASK] it keeps.",

@@ -6,12 +6,12 @@ from firth.lazy import lazy_names
 
 if TYPE_CHECKING:
     from firth.tokenizers.byte_pair import BytePairTokenizer
-    from firth.tokenizers.byte_pair_training import train_byte_pairs
-    from firth.tokenizers.counting import count_byte_words, count_spaced_words, count_words
     from firth.tokenizers.sentence_piece import SentencePieceTokenizer
-    from firth.tokenizers.sentence_piece_training import train_sentencepiece
     from firth.tokenizers.storage import TokenizerMismatchError, load_tokenizer, save_tokenizer
-    from firth.tokenizers.training import train_wordpiece
+    from firth.tokenizers.training.byte_pair import train_byte_pairs
+    from firth.tokenizers.training.counting import count_byte_words, count_spaced_words, count_words
+    from firth.tokenizers.training.sentence_piece import train_sentencepiece
+    from firth.tokenizers.training.word_piece import train_wordpiece
     from firth.tokenizers.word import WordTokenizer, build_word_vocabulary
     from firth.tokenizers.word_piece import WordPieceTokenizer
 
@@ -39,14 +39,14 @@ _HOMES = {
     "WordPieceTokenizer": "word_piece",
     "WordTokenizer": "word",
     "build_word_vocabulary": "word",
-    "count_byte_words": "counting",
-    "count_spaced_words": "counting",
-    "count_words": "counting",
+    "count_byte_words": "training.counting",
+    "count_spaced_words": "training.counting",
+    "count_words": "training.counting",
     "load_tokenizer": "storage",
     "save_tokenizer": "storage",
-    "train_byte_pairs": "byte_pair_training",
-    "train_sentencepiece": "sentence_piece_training",
-    "train_wordpiece": "training",
+    "train_byte_pairs": "training.byte_pair",
+    "train_sentencepiece": "training.sentence_piece",
+    "train_wordpiece": "training.word_piece",
 }
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from firth.tokenizers import split_pattern
-from firth.tokenizers.byte_pair_kernel import BytePairKernel
-from firth.tokenizers.byte_pieces import to_bytes
+from firth.tokenizers.graph import split_pattern
+from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
+from firth.tokenizers.graph.byte_pieces import to_bytes
+from firth.tokenizers.graph.vocabulary import MASK, PAD, SPECIALS_ALONE, sentinel_pieces
+from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
-from firth.tokenizers.vocabulary import MASK, PAD, SPECIALS_ALONE, sentinel_pieces
-from firth.tokenizers.word_bounds import WordBounds
 
 
 class BytePairTokenizer(PieceTokenizer):
@@ -35,8 +35,8 @@ class BytePairTokenizer(PieceTokenizer):
 
     Example:
 
-    >>> from firth.tokenizers.byte_pieces import byte_pieces
-    >>> from firth.tokenizers.vocabulary import SPECIAL_PIECES
+    >>> from firth.tokenizers.graph.byte_pieces import byte_pieces
+    >>> from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES
     >>> tokenizer = BytePairTokenizer([*SPECIAL_PIECES, *byte_pieces(), "Ġf", "ox", "Ġfox"])
     >>> ids = tokenizer.tokenize("a fox [MASK]").numpy().tolist()
     >>> [tokenizer.id_to_token(id) for id in ids], tokenizer.detokenize(ids[:2]).numpy()

@@ -1,7 +1,7 @@
 """Pieces of every kind written as WordPiece writes them, for people to read."""
 
-from firth.tokenizers.byte_pieces import to_bytes
-from firth.tokenizers.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, is_sentinel
+from firth.tokenizers.graph.byte_pieces import to_bytes
+from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, is_sentinel
 
 META_SPACE = "\u2581"
 

@@ -9,9 +9,9 @@ import keras_hub
 import numpy as np
 import tensorflow as tf
 
-from firth.tokenizers.text_normalization import TextNormalization
-from firth.tokenizers.vocabulary import SPECIAL_PIECES, Vocabulary
-from firth.tokenizers.word_bounds import WordBounds
+from firth.tokenizers.graph.text_normalization import TextNormalization
+from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, Vocabulary
+from firth.tokenizers.graph.word_bounds import WordBounds
 
 
 class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.vocabulary import MASK, PAD, sentinel_pieces
+from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.notation import META_SPACE
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
-from firth.tokenizers.specials import any_of
-from firth.tokenizers.vocabulary import MASK, PAD, sentinel_pieces
-from firth.tokenizers.word_bounds import WordBounds
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 

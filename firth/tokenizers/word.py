@@ -9,14 +9,14 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers import characters
-from firth.tokenizers.counting import ideograph_pattern
-from firth.tokenizers.normalizer import build_normalizer_model
-from firth.tokenizers.specials import mark_words, unmark_words
-from firth.tokenizers.text_normalization import TextNormalization
-from firth.tokenizers.vocabulary import check_pieces
-from firth.tokenizers.word_bounds import WordBounds
-from firth.tokenizers.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
+from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.normalizer import build_normalizer_model
+from firth.tokenizers.graph.specials import mark_words, unmark_words
+from firth.tokenizers.graph.text_normalization import TextNormalization
+from firth.tokenizers.graph.vocabulary import check_pieces
+from firth.tokenizers.graph.word_bounds import WordBounds
+from firth.tokenizers.graph.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
+from firth.tokenizers.training.counting import ideograph_pattern
 
 BOS, EOS, UNK = SPECIAL_WORDS = (BEGIN_WORD, END_WORD, "<UNK>")
 

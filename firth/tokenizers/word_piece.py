@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from firth.tokenizers import characters
-from firth.tokenizers.kernel import WordPieceKernel
+from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.vocabulary import PAD, SUFFIX_MARK
+from firth.tokenizers.graph.word_bounds import WordBounds
+from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
-from firth.tokenizers.vocabulary import PAD, SUFFIX_MARK
-from firth.tokenizers.word_bounds import WordBounds
 
 # A special piece typed in text is one word of this many bytes at most while it goes through the kernel.
 _MIN_WORD_CHARACTERS = 8

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import keras
 import tensorflow as tf
 
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 2

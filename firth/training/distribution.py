@@ -4,7 +4,7 @@ import functools
 
 import tensorflow as tf
 
-from firth.recipes.training import Training
+from firth.recipes.training.training import Training
 
 
 class DeviceError(RuntimeError):

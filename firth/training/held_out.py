@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.held_out_samples import sampler
 from firth.training.row_files import RowsError

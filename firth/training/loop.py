@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import tensorflow as tf
 
-from firth.recipes.training import Training
+from firth.recipes.training.training import Training
 from firth.training.checkpoints import Checkpoints, Progress
 from firth.training.clock import Clock
 from firth.training.distribution import gather_values

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from firth import features
 from firth.objectives import OBJECTIVES, measure_rates
-from firth.recipes.objective import AnyObjective
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.objective import AnyObjective
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.training.input_pipeline import take_partners
 from firth.training.order import objective_seeds
 from firth.training.row_files import read_rows

@@ -3,8 +3,8 @@
 import keras
 import tensorflow as tf
 
-from firth.recipes import optimizers as recipes
-from firth.recipes.optimizers import AnyOptimizer
+from firth.recipes.training import optimizers as recipes
+from firth.recipes.training.optimizers import AnyOptimizer
 from firth.training.schedules import build_schedule
 
 

@@ -10,8 +10,8 @@ import keras
 from firth.models import build_pretraining_model
 from firth.objectives import OBJECTIVES
 from firth.recipes.counting import training_flops_per_step
-from firth.recipes.recipe import Recipe
-from firth.recipes.stages import rows_folder, stages_of
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.stages import rows_folder, stages_of
 from firth.tokenizers import load_tokenizer
 from firth.training.checkpoints import Checkpoints, run_key, state_by_name
 from firth.training.distribution import build_strategy, distribute, prepare_devices
@@ -131,7 +131,7 @@ def open_stage_rows(recipe: Recipe, stage: Recipe, train_files: Sequence[str], c
 
     Args:
         recipe: The run's.
-        stage: The stage's; see `firth.recipes.stages`.
+        stage: The stage's; see `firth.recipes.run.stages`.
         train_files: Patterns of the last stage's row files, beside which SequenceGen keeps the others.
         checkpoint_root: Of the run.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.tokenizers.word_characters import word_characters
+from firth.tokenizers.graph.word_characters import word_characters
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 

@@ -3,7 +3,7 @@
 import os
 
 from firth.models import save_model
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 from firth.storage import BUNDLE_FOLDER
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.unigram import count_pieces

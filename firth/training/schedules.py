@@ -5,7 +5,7 @@ import math
 import keras
 import tensorflow as tf
 
-from firth.recipes.optimizers import AnyOptimizer
+from firth.recipes.training.optimizers import AnyOptimizer
 
 
 @keras.saving.register_keras_serializable("firth")

@@ -9,7 +9,7 @@ from tfx.types import channel_utils
 from firth.components import AnomalyValidator, CorpusExampleGen, PinnedSchemaGen
 from firth.corpus import SourceSchemaError
 from firth.pipelines.source_schema import tolerant
-from firth.recipes.sources import JsonlSource
+from firth.recipes.corpus.sources import JsonlSource
 from tests.components.corpus_test import run
 
 RECORD = {"text": "Call me Ishmael.", "url": "http://a/", "licence": "CC0"}

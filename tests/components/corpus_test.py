@@ -15,11 +15,11 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 from firth.components import CorpusExampleGen, Curator, SequenceGen, TokenizerGen
 from firth.components.artifacts import CorpusReport, QualityClassifier, Tokenizer
 from firth.corpus import Document, EmptyCorpusError, SourceError, fingerprint, load_quality_model
-from firth.recipes.classifier import ClassifierStep
-from firth.recipes.cleaning import Cleaning, LengthStep, Split
-from firth.recipes.mixture import ProportionalMixture
-from firth.recipes.sources import JsonlSource, TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.cleaning import Cleaning, LengthStep, Split
+from firth.recipes.corpus.mixture import ProportionalMixture
+from firth.recipes.corpus.sources import JsonlSource, TextSource
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from tests.corpus.helpers import random_text, read_records
 

@@ -14,11 +14,11 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 from firth.components import ObjectiveRates, ObjectiveValidator
 from firth.components.objective_validator.executor import Executor
 from firth.objectives import OBJECTIVES, MaskedLMObjective
-from firth.recipes.denoising import Denoising, SpanCorruption
-from firth.recipes.masking import MaskedLM
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.denoising import Denoising, SpanCorruption
+from firth.recipes.objectives.masking import MaskedLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
-from firth.tokenizers.vocabulary import sentinel_pieces
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from firth.training.objective_rates import ObjectiveRatesError
 from firth.training.rows import RowsError
 from tests.training.artifacts import DOCUMENTS, LENGTH, VOCABULARY, write_split

@@ -9,9 +9,9 @@ from firth import features
 from firth.components import SequenceGen
 from firth.components.artifacts import Tokenizer
 from firth.components.sequence_gen.executor import Executor
-from firth.corpus.record_files import write_records
-from firth.recipes.stages import rows_folder
-from firth.recipes.tokenizer import Sequences
+from firth.corpus.io.record_files import write_records
+from firth.recipes.run.stages import rows_folder
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from tests.corpus.helpers import document, random_text, read_records
 

@@ -8,12 +8,12 @@ import tracemalloc
 import pytest
 import zstandard
 
-from firth.corpus import compression
-from firth.corpus.document import Document
-from firth.corpus.excerpts import scrubber_for
-from firth.corpus.sources import SOURCES, list_files
-from firth.recipes.cleaning import Cleaning
-from firth.recipes.sources import COMPRESSIONS
+from firth.corpus.documents.document import Document
+from firth.corpus.io import compression
+from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import COMPRESSIONS
 from tests.corpus.helpers import read_to
 from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS, arc
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from firth.corpus.document import Document
-from firth.corpus.sources import SOURCES, list_files
-from firth.recipes.sources import WarcSource
+from firth.corpus.documents.document import Document
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.sources import WarcSource
 from tests.corpus.source_files import TEXTS, arc, arc_record, arc_start, http_block, page
 
 OK = [arc_record(f"http://a/{i}", http_block(page(text))) for i, text in enumerate(TEXTS)]

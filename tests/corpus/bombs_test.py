@@ -7,19 +7,19 @@ import sys
 import pyarrow.parquet as pq
 import pytest
 
-from firth.corpus.example import Example
-from firth.corpus.parquet_batches import MAX_BATCH_ROWS, MAX_DECODED_BYTES, batch_rows
-from firth.corpus.sources import SOURCES, list_files
-from firth.corpus.tfrecord_source import parse_example
-from firth.recipes.sources import ParquetSource
+from firth.corpus.documents.example import Example
+from firth.corpus.readers.parquet_batches import MAX_BATCH_ROWS, MAX_DECODED_BYTES, batch_rows
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.corpus.readers.tfrecord_source import parse_example
+from firth.recipes.corpus.sources import ParquetSource
 from tests.corpus.source_files import parquet
 
 VALUE = "x" * 2**19
 # Reads what is named, and prints by how many mebibytes the peak of memory rose.
 READ = """
 import resource, sys
-from firth.corpus.sources import SOURCES, list_files
-from firth.recipes.sources import ParquetSource
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.sources import ParquetSource
 import pyarrow.parquet
 source = ParquetSource(kind="parquet", paths=(sys.argv[1],))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -2,8 +2,8 @@
 
 import phonenumbers
 
-from firth.corpus.language_model import language_model
-from firth.recipes.codes import LANGUAGES, PHONE_REGIONS
+from firth.corpus.text.language_model import language_model
+from firth.recipes.corpus.codes import LANGUAGES, PHONE_REGIONS
 
 
 def test_languages_are_those_of_the_model():

@@ -5,12 +5,12 @@ import random
 
 import pytest
 
-from firth.corpus.hashing import digest
-from firth.corpus.step_table import STEPS
-from firth.corpus.steps import CorpusStep
-from firth.recipes.benchmarks import JsonlBenchmark, TextBenchmark
-from firth.recipes.classifier import ClassifierStep
-from firth.recipes.duplicates import DatasetDuplicatesStep, DecontaminateStep, SentenceDuplicatesStep
+from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.hashing import digest
+from firth.corpus.documents.steps import CorpusStep
+from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
+from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.duplicates import DatasetDuplicatesStep, DecontaminateStep, SentenceDuplicatesStep
 from tests.corpus.duplicates_helpers import (
     EXACT,
     NEAR,

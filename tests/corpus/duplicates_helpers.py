@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import apache_beam as beam
 
 from firth.corpus import Document, fork_workers
-from firth.corpus.clean import Clean
-from firth.corpus.steps import Grouping
-from firth.corpus.tally import DROPPED, Tally, merge_tallies
-from firth.recipes.cleaning import step_names
-from firth.recipes.duplicates import ExactDuplicatesStep, NearDuplicatesStep
+from firth.corpus.curation.clean import Clean
+from firth.corpus.documents.steps import Grouping
+from firth.corpus.documents.tally import DROPPED, Tally, merge_tallies
+from firth.recipes.corpus.cleaning import step_names
+from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.helpers import make_pipeline
 
 EXACT = ExactDuplicatesStep(kind="exact_duplicates")

@@ -7,13 +7,13 @@ import random
 import pytest
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from firth.corpus.errors import CorpusError
-from firth.corpus.language import identify
-from firth.corpus.ngrams import repeated_ngrams
-from firth.corpus.step_table import STEPS
-from firth.corpus.steps import Drop, Keep
-from firth.recipes.cleaning import Cleaning, Split
-from firth.recipes.filters import (
+from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.documents.steps import Drop, Keep
+from firth.corpus.filters.language import identify
+from firth.corpus.text.ngrams import repeated_ngrams
+from firth.recipes.corpus.cleaning import Cleaning, Split
+from firth.recipes.corpus.filters import (
     BadWordsStep,
     C4Step,
     FineWebStep,

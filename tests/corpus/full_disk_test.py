@@ -3,8 +3,8 @@ import resource
 
 import pytest
 
-from firth.corpus.record_files import write_records
-from firth.recipes.sources import TextSource
+from firth.corpus.io.record_files import write_records
+from firth.recipes.corpus.sources import TextSource
 from tests.corpus.helpers import read_to
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from firth.corpus.held_out import held_out
-from firth.recipes.advice import notices
-from firth.recipes.cleaning import Cleaning, Split
-from firth.recipes.loading import load_recipe
+from firth.corpus.report.held_out import held_out
+from firth.recipes.corpus.cleaning import Cleaning, Split
+from firth.recipes.reading.loading import load_recipe
+from firth.recipes.run.advice import notices
 from tests.corpus.helpers import clean, document
 
 

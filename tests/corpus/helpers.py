@@ -9,9 +9,9 @@ import pytest
 import tensorflow as tf
 
 from firth.corpus import SPLITS, Document, ReadSources, check_sources, curate
-from firth.corpus.document import document_id
-from firth.corpus.record_files import write_records
-from firth.recipes.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
+from firth.corpus.documents.document import document_id
+from firth.corpus.io.record_files import write_records
+from firth.recipes.corpus.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
 
 SHARED_DATA = pathlib.Path(
     os.environ.get("FIRTH_SHARED_DATA", pathlib.Path(__file__).parents[2].parent / "shared" / "data")

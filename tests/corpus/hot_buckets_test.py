@@ -7,12 +7,12 @@ import tracemalloc
 import apache_beam as beam
 import numpy as np
 
-from firth.corpus import grouping
-from firth.corpus.components import LinkMembers
-from firth.corpus.report import BUCKET_HISTOGRAM
-from firth.corpus.steps import Grouping
-from firth.corpus.tables import table_of
-from firth.corpus.tally import merge_tallies
+from firth.corpus.dedup.connected_components import LinkMembers
+from firth.corpus.documents.steps import Grouping
+from firth.corpus.documents.tally import merge_tallies
+from firth.corpus.grouping import values as grouping
+from firth.corpus.grouping.tables import table_of
+from firth.corpus.report.corpus_report import BUCKET_HISTOGRAM
 from tests.corpus.helpers import make_pipeline
 
 HOT, SMALL = 2**22, 2**10

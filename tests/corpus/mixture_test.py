@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firth.corpus import mixing
-from firth.corpus.errors import MixtureError
-from firth.corpus.grouping import Values
-from firth.corpus.hashing import hash63
-from firth.corpus.json_files import write_json
-from firth.corpus.mixing import Mix, measure
-from firth.corpus.mixture_plan import Cut, Share, plan_mixture
-from firth.corpus.mixture_report import build_mixture_report, check_mixture
-from firth.corpus.pack_rows import pack_rows
-from firth.corpus.tokenization import TokenizedDocument
+from firth.corpus.documents.errors import MixtureError
+from firth.corpus.documents.hashing import hash63
+from firth.corpus.grouping.values import Values
+from firth.corpus.io.json_files import write_json
+from firth.corpus.packing import mixing
+from firth.corpus.packing.mixing import Mix, measure
+from firth.corpus.packing.mixture_plan import Cut, Share, plan_mixture
+from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
+from firth.corpus.packing.pack_rows import pack_rows
+from firth.corpus.packing.tokenization import TokenizedDocument
 from firth.recipes import RecipeError, load_recipe
-from firth.recipes.mixture import ProportionalMixture, WeightedMixture
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.corpus.mixture import ProportionalMixture, WeightedMixture
+from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes
 from tests.corpus.helpers import make_pipeline, read_records
 

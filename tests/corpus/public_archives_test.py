@@ -9,8 +9,8 @@ import pathlib
 
 import pytest
 
-from firth.corpus.document import Document
-from firth.corpus.sources import SOURCES, list_files
+from firth.corpus.documents.document import Document
+from firth.corpus.readers.sources import SOURCES, list_files
 from tests.corpus.source_files import FILES
 
 # Documents and rejections. Where warcio 1.8 or fastwarc 2.0 read more or fewer pages, it is said why.

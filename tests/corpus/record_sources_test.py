@@ -3,9 +3,9 @@ import json
 import pyarrow as pa
 import pytest
 
-from firth.corpus.document import Document, document_id
-from firth.corpus.sources import SOURCES, list_files
-from firth.recipes.sources import JsonlSource, ParquetSource, TfrecordSource, WikiextractorSource
+from firth.corpus.documents.document import Document, document_id
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.sources import JsonlSource, ParquetSource, TfrecordSource, WikiextractorSource
 from tests.corpus.helpers import shared_data
 from tests.corpus.source_files import example, parquet, tfrecord
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import tensorflow as tf
 import zstandard
 
-from firth.recipes.sources import (
+from firth.recipes.corpus.sources import (
     AnySource,
     HtmlSource,
     JsonlSource,

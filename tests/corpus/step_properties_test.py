@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.corpus.step_table import STEPS
-from firth.corpus.steps import DocumentStep, Drop, Keep
-from firth.recipes import cleaning
-from firth.recipes.filters import BadWordsStep, C4Step, GopherQualityStep, LanguageStep, WordList
-from firth.recipes.normalization import NormalizeStep
-from firth.recipes.privacy import PiiStep
+from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.steps import DocumentStep, Drop, Keep
+from firth.recipes.corpus import cleaning
+from firth.recipes.corpus.filters import BadWordsStep, C4Step, GopherQualityStep, LanguageStep, WordList
+from firth.recipes.corpus.normalization import NormalizeStep
+from firth.recipes.corpus.privacy import PiiStep
 from tests.corpus.helpers import document
 
 

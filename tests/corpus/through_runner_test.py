@@ -7,11 +7,11 @@ import pytest
 from apache_beam.runners.portability.fn_api_runner import execution
 
 from firth.corpus import SPLITS, count_corpus_words, make_sequences, train_tokenizer
-from firth.corpus.step_table import STEPS
-from firth.corpus.steps import CorpusStep
-from firth.recipes.cleaning import Cleaning, Split
-from firth.recipes.mixture import WeightedMixture
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.steps import CorpusStep
+from firth.recipes.corpus.cleaning import Cleaning, Split
+from firth.recipes.corpus.mixture import WeightedMixture
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
 from tests.corpus.duplicates_helpers import random_words
 from tests.corpus.helpers import clean, document, make_pipeline
 

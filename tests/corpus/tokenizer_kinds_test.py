@@ -5,11 +5,11 @@ import json
 import pytest
 
 from firth.corpus import count_corpus_words, train_tokenizer
-from firth.corpus.normalize import normalize_text
-from firth.corpus.record_files import write_records
-from firth.corpus.tokenization import tokenize_documents
+from firth.corpus.filters.normalize import normalize_text
+from firth.corpus.io.record_files import write_records
+from firth.corpus.packing.tokenization import tokenize_documents
 from firth.recipes import BytePairTokenizer, SentencePieceTokenizer, WordPieceTokenizer, WordTokenizer
-from firth.recipes.normalization import Normalization
+from firth.recipes.corpus.normalization import Normalization
 from firth.tokenizers import load_tokenizer
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
 

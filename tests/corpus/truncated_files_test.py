@@ -4,12 +4,12 @@ import gzip
 
 import pytest
 
-from firth.corpus.benchmarks import read_benchmark
-from firth.corpus.errors import SourceError
-from firth.corpus.lines import problem_of, read_blocks
-from firth.corpus.record_files import read_records
-from firth.corpus.records import read_batches
-from firth.recipes.benchmarks import ExamplesBenchmark
+from firth.corpus.decontamination.benchmarks import read_benchmark
+from firth.corpus.documents.errors import SourceError
+from firth.corpus.io.lines import problem_of, read_blocks
+from firth.corpus.io.record_files import read_records
+from firth.corpus.io.records import read_batches
+from firth.recipes.corpus.benchmarks import ExamplesBenchmark
 from tests.corpus.source_files import COMPRESS, NAMES, example, tfrecord
 
 RECORDS = [example(text=f"Text {i}.".encode()) for i in range(50)]

@@ -12,10 +12,10 @@ import apache_beam as beam
 import pytest
 
 from firth.corpus import SPLITS, Document, ReadSources, curate
-from firth.corpus.curation import SCRATCH_FOLDER
-from firth.corpus.hashing import digest
-from firth.recipes.cleaning import Cleaning, Split
-from firth.recipes.sources import AnySource
+from firth.corpus.curation.curate import SCRATCH_FOLDER
+from firth.corpus.documents.hashing import digest
+from firth.recipes.corpus.cleaning import Cleaning, Split
+from firth.recipes.corpus.sources import AnySource
 from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes, random_words, with_changes
 from tests.corpus.helpers import make_pipeline, read_records
 from tests.corpus.source_files import COMPRESS, FILES, TEXTS, page, response, warc_record
@@ -115,9 +115,9 @@ def test_in_is_kept_and_dropped_and_rejected_in_every_step_and_source(first):
 
 
 def test_two_processes_other_batches_and_another_order_write_the_same(folder, first, tmp_path, monkeypatch):
-    monkeypatch.setattr("firth.corpus.read.BATCH_BYTES", 1)
-    monkeypatch.setattr("firth.corpus.records.BATCH_BYTES", 2_000)
-    monkeypatch.setattr("firth.corpus.grouping.FILE_BYTES", 5_000)
+    monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
+    monkeypatch.setattr("firth.corpus.io.records.BATCH_BYTES", 2_000)
+    monkeypatch.setattr("firth.corpus.grouping.values.FILE_BYTES", 5_000)
     read(folder, tmp_path, reverse=True)
     assert clean(tmp_path, make_pipeline_of_two_processes) == first[1]
     assert written(tmp_path) == written(first[0])

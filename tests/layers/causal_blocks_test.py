@@ -12,7 +12,7 @@ from firth.layers import (
     RotaryPositions,
     attention_bias,
 )
-from firth.layers.attention import CAUSAL_BLOCK, CAUSAL_BLOCKS
+from firth.layers.attention.attention import CAUSAL_BLOCK, CAUSAL_BLOCKS
 from tests.backends.gradients import gradients
 
 WIDTH = 8

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.layers import DisentangledAttention, DisentangledPositions, MaskedTransformer, attention_bias
-from firth.layers.disentangled_positions import rows_by_distance
+from firth.layers.positions.disentangled_positions import rows_by_distance
 from tests.backends.gradients import compiled
 
 WIDTH, HEADS = 8, 2

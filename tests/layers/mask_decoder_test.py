@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth.layers import MaskedTransformer
-from firth.layers.disentangled_positions import rows_by_distance
+from firth.layers.positions.disentangled_positions import rows_by_distance
 
 WIDTH, HEADS, LENGTH = 8, 2, 5
 POSITIONS = {"kind": "disentangled", "max_distance": 9, "buckets": 4}

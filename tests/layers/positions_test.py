@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from firth import layers
-from firth.layers.relative_bucket_bias import buckets_by_distance
+from firth.layers.positions.relative_bucket_bias import buckets_by_distance
 from tests.backends.gradients import derivative
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth import layers
-from firth.layers.relative_bucket_bias import buckets_by_distance
+from firth.layers.positions.relative_bucket_bias import buckets_by_distance
 from firth.models import EncoderDecoderBackbone
 
 WIDTH, HEADS, HEAD_WIDTH, INNER = 96, 4, 16, 160

@@ -6,8 +6,8 @@ import pytest
 
 from firth.models import PretrainingModel
 from firth.models.bilstm import BiLSTMBackbone
-from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.model import BiLSTM
+from firth.recipes.models.model import BiLSTM
+from firth.recipes.objectives.language_models import BidirectionalLM
 from tests.backends.gradients import gradients
 
 VOCABULARY, MAX_CHARACTERS, BATCH = 40, 9, 2

@@ -20,7 +20,7 @@ from firth.models import (
     example_sums,
     total_loss,
 )
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import (
     BATCH,

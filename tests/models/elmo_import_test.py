@@ -115,7 +115,7 @@ def test_vectors_of_words(backbone, files):
 
 
 def test_word_characters_are_those_of_the_tokenizer(files):
-    word_characters = pytest.importorskip("firth.tokenizers.word_characters", reason="needs TensorFlow")
+    word_characters = pytest.importorskip("firth.tokenizers.graph.word_characters", reason="needs TensorFlow")
     words = (files / "vocab_test.txt").read_text(encoding="utf-8").split("\n")
     words = [*(word for word in words if word not in (BEGIN, END)), "\N{SNOWMAN}" * 20, "é"]
     expected = np.stack([characters_of(word, 50) for word in words])

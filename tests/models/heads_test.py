@@ -11,10 +11,10 @@ from firth.models import PretrainingModel, example_sums, total_loss
 from firth.models.language_model_heads import LanguageModelHeads
 from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
 from firth.models.span_masking_heads import SpanMaskingHeads
-from firth.recipes import blocks
-from firth.recipes.language_models import CausalLM
-from firth.recipes.masking import ReplacedTokenDetection, SpanMasking
-from firth.recipes.model import CausalTransformer, EncoderDecoder, MaskedTransformer
+from firth.recipes.models import blocks
+from firth.recipes.models.model import CausalTransformer, EncoderDecoder, MaskedTransformer
+from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.masking import ReplacedTokenDetection, SpanMasking
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth.models import build_backbone
-from firth.recipes import blocks
+from firth.recipes.models import blocks
 from tests.models import keras_hub_weights, references
 from tests.models.weights import copy_weights
 

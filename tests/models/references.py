@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from firth.models import PretrainingModel
-from firth.recipes import blocks, model
-from firth.recipes.denoising import Denoising, SpanCorruption
-from firth.recipes.language_models import CausalLM
-from firth.recipes.masking import MaskedLM, ReplacedTokenDetection
-from firth.recipes.objective_base import Objective
+from firth.recipes.models import blocks, model
+from firth.recipes.objectives.denoising import Denoising, SpanCorruption
+from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
+from firth.recipes.objectives.objective_base import Objective
 from tests.models import transformers_weights as weights
 from tests.models.weights import copy_weights
 

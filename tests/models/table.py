@@ -3,18 +3,9 @@
 import numpy as np
 
 from firth import features as names
-from firth.recipes import blocks
-from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
-from firth.recipes.masking import (
-    EnhancedMaskDecoder,
-    MaskedLM,
-    PermutationLM,
-    ReplacedTokenDetection,
-    SpanMasking,
-    UniLM,
-)
-from firth.recipes.model import (
+from firth.recipes.corpus.sources import TextSource
+from firth.recipes.models import blocks
+from firth.recipes.models.model import (
     AnyModel,
     BiLSTM,
     CausalTransformer,
@@ -23,10 +14,19 @@ from firth.recipes.model import (
     MaskedTransformer,
     TwoStreamTransformer,
 )
-from firth.recipes.recipe import Recipe
-from firth.recipes.sources import TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
-from firth.recipes.training import Training
+from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.objectives.masking import (
+    EnhancedMaskDecoder,
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
+)
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.training.training import Training
 
 VOCABULARY, LENGTH, TARGET_LENGTH, BATCH, PREDICTIONS, CHARACTERS = 23, 12, 10, 3, 3, 8
 # Of the documents of a row; the rest is padding.

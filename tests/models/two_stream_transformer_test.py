@@ -7,8 +7,8 @@ import pytest
 from firth.models import example_sums, total_loss
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
-from firth.recipes import blocks
-from firth.recipes.model import TwoStreamTransformer
+from firth.recipes.models import blocks
+from firth.recipes.models.model import TwoStreamTransformer
 from tests.backends.gradients import compiled, gradients
 
 VOCABULARY, LENGTH, BATCH = 23, 12, 3

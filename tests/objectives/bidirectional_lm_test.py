@@ -3,8 +3,8 @@
 import numpy as np
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.language_models import BidirectionalLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers.word import WordTokenizer
 from tests.objectives.cases import make
 from tests.objectives.rows import row

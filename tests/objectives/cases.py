@@ -8,12 +8,18 @@ import numpy as np
 
 from firth import features
 from firth.objectives import OBJECTIVES
-from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.language_models import BidirectionalLM, CausalLM, PrefixLM
-from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, SpanMasking, UniLM
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.objectives.masking import (
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
+)
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
-from firth.tokenizers.vocabulary import sentinel_pieces
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from firth.tokenizers.word import WordTokenizer
 from tests.objectives import recovery
 from tests.objectives.rows import PIECES, SPECIALS, make_batch, partners_of, random_rows

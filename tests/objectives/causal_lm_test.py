@@ -1,6 +1,6 @@
 """Causal LM with literal tokens."""
 
-from firth.recipes.language_models import CausalLM
+from firth.recipes.objectives.language_models import CausalLM
 from tests.objectives.words import LECTURE, made_of, spoken, word_tokenizer
 
 OTHER = "It was fun ."

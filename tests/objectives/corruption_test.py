@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
-from firth.tokenizers.vocabulary import sentinel_pieces
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from tests.objectives.rows import PIECES, SPECIALS, make_batch, random_rows
 
 SEQUENCES = Sequences(length=40, max_documents=4)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.denoising import Denoising
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.denoising import Denoising
+from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.rows import make_batch
 from tests.objectives.words import documents, spoken, word_row, word_tokenizer
 

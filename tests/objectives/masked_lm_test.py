@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from firth.objectives import MaskedLMObjective
-from firth.recipes.objective import MaskedLM
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.objective import MaskedLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.rows import empty_row, make_batch, random_rows, row, tokenizer
 
 PAD, CLS, SEP, MASK = 0, 2, 3, 4

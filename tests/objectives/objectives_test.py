@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from firth import features
 from firth.objectives import OBJECTIVES
-from firth.recipes.objective import AnyObjective
+from firth.recipes.objectives.objective import AnyObjective
 from tests.objectives.cases import CASES, PIECES, ROWS, SEQUENCES, make
 from tests.objectives.rows import output_specs, own_pieces
 

@@ -7,9 +7,9 @@ import pytest
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.length_leak import told_by_length
-from firth.objectives.next_sentences import choose_pairs
-from firth.objectives.pairs import choose_order
+from firth.objectives.rates.length_leak import told_by_length
+from firth.objectives.transforms.next_sentences import choose_pairs
+from firth.objectives.transforms.pairs import choose_order
 from tests.objectives.realistic import documents, packed
 
 PAIRS, BATCH = 20_000, 1000

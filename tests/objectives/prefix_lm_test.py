@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth.objectives.prefix_lm import draw_prefixes
-from firth.recipes.language_models import PrefixLM
+from firth.recipes.objectives.language_models import PrefixLM
 from tests.objectives.words import LECTURE, documents, made_of, spoken, word_tokenizer
 
 OTHER = "It was fun ."

@@ -3,9 +3,9 @@
 import numpy as np
 
 from firth import features
-from firth.corpus.pack_rows import pack_rows
-from firth.corpus.tokenization import TokenizedDocument
-from firth.recipes.tokenizer import Sequences
+from firth.corpus.packing.pack_rows import pack_rows
+from firth.corpus.packing.tokenization import TokenizedDocument
+from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.rows import row
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from firth.recipes.masking import ReplacedTokenDetection
+from firth.recipes.objectives.masking import ReplacedTokenDetection
 from tests.objectives.cases import make
 from tests.objectives.words import LECTURE, made_of, spoken, word_tokenizer
 

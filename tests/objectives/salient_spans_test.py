@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from firth.objectives import OBJECTIVES
-from firth.objectives.documents import ordinary_table, read_text
-from firth.objectives.salience import SalienceRules
-from firth.recipes.denoising import SalientSpans
-from firth.recipes.tokenizer import Sequences
+from firth.objectives.transforms.documents import ordinary_table, read_text
+from firth.objectives.transforms.salience import SalienceRules
+from firth.recipes.objectives.denoising import SalientSpans
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
 from tests.objectives.rows import SPECIALS, make_batch
 from tests.objectives.words import documents, spoken, word_row, word_tokenizer

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.masking import SpanMasking
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.masking import SpanMasking
+from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.cases import make
 from tests.objectives.recovery import restored
 from tests.objectives.rows import empty_row, make_batch, row

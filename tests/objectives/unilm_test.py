@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.masking import UniLM
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.masking import UniLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.rows import make_batch, row
 from tests.objectives.words import LECTURE, spoken, word_row, word_tokenizer
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from firth.objectives import OBJECTIVES
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
-from firth.tokenizers.vocabulary import sentinel_pieces
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from tests.objectives.rows import SPECIALS, row
 
 LECTURE = "Thank you for inviting me to your party last week ."

@@ -7,10 +7,10 @@ from tfx.dsl.compiler.compiler import Compiler
 from tfx.orchestration.local.local_dag_runner import LocalDagRunner  # noqa: F401  (loads what compiling needs)
 
 from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences
-from firth.corpus.record_files import write_records
+from firth.corpus.io.record_files import write_records
 from firth.pipelines.curate import create_pipeline
 from firth.recipes import Cleaning, TextSource, load_recipe
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
 from tests.corpus.helpers import document
 
 OPTIONS = {

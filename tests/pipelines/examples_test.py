@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.corpus import ReadSources, curate
-from firth.corpus.record_files import write_records
+from firth.corpus.io.record_files import write_records
 from firth.recipes import load_recipe
-from firth.recipes.cleaning import step_names
+from firth.recipes.corpus.cleaning import step_names
 from tests.corpus.helpers import SHARED_DATA, document, shared_data
 from tests.pipelines.beam_options_test import OPTIONS, NotRun, Translated, no_bucket  # noqa: F401
 

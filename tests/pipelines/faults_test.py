@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from firth.pipelines.metadata_repair import remove_dangling_rows
-from firth.recipes.loading import recipe_to_yaml
+from firth.recipes.reading.loading import recipe_to_yaml
 from firth.serving.client import Client, newest_model
 from tests.pipelines import faulty_runs
 from tests.pipelines.pretrain_test import losses, tiny

@@ -143,7 +143,7 @@ def load() -> None:
     import tensorflow_model_analysis  # noqa: F401
 
     import firth.analysis.report
-    import firth.corpus.curation
+    import firth.corpus.curation.curate
     import firth.evaluation
     import firth.pipelines.local
     import firth.pipelines.pretrain

@@ -10,7 +10,7 @@ import absl.logging
 import pytest
 
 from firth.pipelines import local, results
-from firth.recipes.loading import load_recipe
+from firth.recipes.reading.loading import load_recipe
 from firth.serving import Client
 
 STEPS = 12

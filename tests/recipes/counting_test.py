@@ -30,7 +30,7 @@ from firth.recipes import (
     load_recipe,
 )
 from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
-from firth.recipes.optimizers import Adafactor, Adagrad, Lamb
+from firth.recipes.training.optimizers import Adafactor, Adagrad, Lamb
 
 BASE = MaskedTransformer()
 LARGE = MaskedTransformer(layers=24, width=1024, attention=Attention(heads=16))

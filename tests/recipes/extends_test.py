@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from firth.corpus.source_files import match_files
+from firth.corpus.io.source_files import match_files
 from firth.recipes import RecipeError, load_recipe
-from firth.recipes.loading import load_with_places
-from firth.recipes.requirements import missing
+from firth.recipes.reading.loading import load_with_places
+from firth.recipes.reading.requirements import missing
 
 SOURCE = "sources:\n  - {kind: text, paths: [data/*.txt]}\n"
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.models.elmo_import import load_elmo
-from firth.recipes.model import BiLSTM
+from firth.recipes.models.model import BiLSTM
 from tests.models.elmo_files import BEGIN, END, characters_of, write_random_files
 
 SENTENCES = [["a", "snow\N{SNOWMAN}man"], ["one", "two", "three", "four"], []]

@@ -11,8 +11,8 @@ from firth.corpus import train_tokenizer
 from firth.features import evaluation_sums
 from firth.models import build_pretraining_model
 from firth.recipes import Recipe, load_recipe
-from firth.recipes.normalization import Normalization
-from firth.recipes.tokenizer import tokenizer_from_json
+from firth.recipes.corpus.normalization import Normalization
+from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 from firth.serving.samples import sample_row
 from firth.serving.saved_model import export
 from firth.serving.served import Served

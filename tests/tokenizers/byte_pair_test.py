@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tokenizers import models, pre_tokenizers
 
 from firth.tokenizers import BytePairTokenizer, count_byte_words, train_byte_pairs
-from firth.tokenizers.byte_pair_kernel import BytePairKernel
-from firth.tokenizers.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.vocabulary import SPECIAL_PIECES
+from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
+from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
+from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES
 from tests.corpus.helpers import shared_data
 from tests.tokenizers.golden.hard_strings import STRINGS
 

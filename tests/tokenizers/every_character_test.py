@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from firth.tokenizers.counting import count_words
-from firth.tokenizers.normalizer import build_normalizer_model
+from firth.tokenizers.graph.normalizer import build_normalizer_model
+from firth.tokenizers.training.counting import count_words
 
 FULL_PLANES = (0, 1, 2, 3, 14)
 CHARACTERS = [

@@ -22,7 +22,7 @@ from firth.tokenizers import (
     train_sentencepiece,
     train_wordpiece,
 )
-from firth.tokenizers.word_bounds import word_starts
+from firth.tokenizers.graph.word_bounds import word_starts
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS
 
 TEXTS = [

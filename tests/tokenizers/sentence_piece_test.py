@@ -6,7 +6,7 @@ import tensorflow_text as tf_text
 from hypothesis import strategies as st
 
 from firth.tokenizers import SentencePieceTokenizer, count_spaced_words, train_sentencepiece
-from firth.tokenizers.vocabulary import sentinel_pieces
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from tests.corpus.helpers import shared_data
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS
 

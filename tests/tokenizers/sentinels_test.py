@@ -9,7 +9,7 @@ import tokenizers
 from hypothesis import strategies as st
 
 from firth.tokenizers import WordPieceTokenizer, load_tokenizer, save_tokenizer, train_wordpiece
-from firth.tokenizers.vocabulary import MOST_SENTINELS, sentinel_pieces
+from firth.tokenizers.graph.vocabulary import MOST_SENTINELS, sentinel_pieces
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS, VOCABULARY
 from tests.tokenizers.reference import Reference
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from firth.tokenizers import WordTokenizer, build_word_vocabulary, count_words, load_tokenizer, save_tokenizer
-from firth.tokenizers.word_characters import word_characters
+from firth.tokenizers.graph.word_characters import word_characters
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", ".", "Zoë"]

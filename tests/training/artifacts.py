@@ -6,13 +6,13 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.recipes.blocks import Attention, LearnedPositions
-from firth.recipes.model import MaskedTransformer
-from firth.recipes.objective import MaskedLM
-from firth.recipes.recipe import Recipe
-from firth.recipes.sources import TextSource
-from firth.recipes.tokenizer import Sequences, WordPieceTokenizer
-from firth.recipes.training import AdamW, Training
+from firth.recipes.corpus.sources import TextSource
+from firth.recipes.models.blocks import Attention, LearnedPositions
+from firth.recipes.models.model import MaskedTransformer
+from firth.recipes.objectives.objective import MaskedLM
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.training.training import AdamW, Training
 from firth.tokenizers import WordPieceTokenizer as TextTokenizer
 from firth.tokenizers import save_tokenizer
 from firth.training.rows import RowLimits

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from firth.recipes.training import Training
+from firth.recipes.training.training import Training
 from firth.training import DeviceError, read_history
 from firth.training.distribution import build_strategy, prepare_devices
 from tests.training.artifacts import write_artifact, write_split

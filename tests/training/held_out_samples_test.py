@@ -6,10 +6,10 @@ import tensorflow as tf
 
 from firth import features
 from firth.models import build_pretraining_model
-from firth.recipes.blocks import Attention, LearnedPositions
-from firth.recipes.language_models import CausalLM
-from firth.recipes.masking import ReplacedTokenDetection
-from firth.recipes.model import CausalTransformer
+from firth.recipes.models.blocks import Attention, LearnedPositions
+from firth.recipes.models.model import CausalTransformer
+from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.masking import ReplacedTokenDetection
 from firth.serving.served import Served
 from firth.tokenizers import WordPieceTokenizer
 from firth.training.held_out_samples import sampler

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firth.objectives import MaskedLMObjective
-from firth.recipes.objective import MaskedLM
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.objective import MaskedLM
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
 from firth.training.input_pipeline import training_batches
 from firth.training.row_files import read_rows

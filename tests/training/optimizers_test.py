@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from firth.models import build_pretraining_model
-from firth.recipes import optimizers as recipes
+from firth.recipes.training import optimizers as recipes
 from firth.training.optimizers import OPTIMIZERS, AdamW, build_optimizer
 from firth.training.schedules import WarmupSchedule
 from tests.training.artifacts import tiny_recipe

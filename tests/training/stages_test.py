@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from firth.recipes import Recipe
-from firth.recipes.stages import rows_folder, stages_of
-from firth.recipes.training import Stage
+from firth.recipes.run.stages import rows_folder, stages_of
+from firth.recipes.training.training import Stage
 from firth.training import read_history, train
 from firth.training.history import History
 from tests.training.artifacts import raw_row, tiny_recipe, write_artifact, write_rows

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 from firth.training import train
 
 

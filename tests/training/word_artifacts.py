@@ -3,13 +3,13 @@
 import os
 
 from firth import features
-from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.model import BiLSTM, CharacterCNN
-from firth.recipes.optimizers import Adagrad
-from firth.recipes.recipe import Recipe
-from firth.recipes.tokenizer import Sequences
-from firth.recipes.tokenizer import WordTokenizer as WordTokenizerConfig
-from firth.recipes.training import Training
+from firth.recipes.models.model import BiLSTM, CharacterCNN
+from firth.recipes.objectives.language_models import BidirectionalLM
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.recipes.tokenizers.tokenizer import WordTokenizer as WordTokenizerConfig
+from firth.recipes.training.optimizers import Adagrad
+from firth.recipes.training.training import Training
 from firth.tokenizers import WordTokenizer, save_tokenizer
 from tests.training.artifacts import DOCUMENTS, PIECES, raw_row, tiny_recipe, write_rows
 

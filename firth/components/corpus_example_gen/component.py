@@ -10,9 +10,9 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.corpus_example_gen.executor import SPLIT, Executor
 from firth.corpus import fingerprint as fingerprint_of
-from firth.recipes.privacy import PiiStep
-from firth.recipes.sources import AnySource
-from firth.recipes.sources_json import sources_to_json
+from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.sources import AnySource
+from firth.recipes.corpus.sources_json import sources_to_json
 
 
 class CorpusExampleGenSpec(ComponentSpec):
@@ -48,8 +48,8 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
     Outputs:
         examples: The documents. Beside the split stand `rejected.jsonl`, the records that could not be read,
             and `source_counts.json`.
-        records: What each record is (see `firth.corpus.record_profiles`), read or rejected, without its
-            text. Statistics are taken of these.
+        records: What each record is (see `firth.corpus.readers.record_profiles`), read or rejected, without
+            its text. Statistics are taken of these.
 
     Raises:
         firth.corpus.SourceError: without a fingerprint, if a pattern matches no file or a package is not

@@ -8,9 +8,9 @@ from tfx.types import artifact_utils
 
 from firth.components.kept_files import keep_files
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources
-from firth.corpus.read import COUNTS_FILE, REJECTED_FILE
-from firth.recipes.privacy import PiiStep
-from firth.recipes.sources_json import sources_from_json
+from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE
+from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.sources_json import sources_from_json
 
 SPLIT = "corpus"
 _FOLDER = "artifact_folder"

@@ -6,7 +6,7 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import CorpusPage, CorpusReport
 from firth.components.corpus_reporter.executor import Executor
-from firth.recipes.cleaning import Cleaning
+from firth.recipes.corpus.cleaning import Cleaning
 
 
 class CorpusReporterSpec(ComponentSpec):

@@ -7,7 +7,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth.analysis import CorpusView, read_corpus_report, render_corpus_report
-from firth.recipes.cleaning import Cleaning
+from firth.recipes.corpus.cleaning import Cleaning
 
 PAGE_FILE = "corpus_report.html"
 

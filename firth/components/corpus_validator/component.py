@@ -6,7 +6,7 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import CorpusReport, MeasuredLimits
 from firth.components.corpus_validator.executor import Executor
-from firth.recipes.limits import CorpusLimits
+from firth.recipes.corpus.limits import CorpusLimits
 
 
 class CorpusValidatorSpec(ComponentSpec):

@@ -8,7 +8,7 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 from firth.components.artifacts import CorpusReport, QualityClassifier
 from firth.components.curator.executor import Executor
 from firth.corpus import files_digest
-from firth.recipes.cleaning import Cleaning
+from firth.recipes.corpus.cleaning import Cleaning
 
 
 class CuratorSpec(ComponentSpec):
@@ -36,7 +36,8 @@ class Curator(base_beam_component.BaseBeamComponent):
 
     Outputs:
         examples: The documents that are left, splits `train` and `eval`.
-        report: `corpus_report.json`, see `firth.corpus.report.build_report`, and what steps report beside it.
+        report: `corpus_report.json`, see `firth.corpus.report.corpus_report.build_report`, and next to it
+            what single steps report.
         classifiers: Where the cleaning has steps of kind `classifier`, what they trained.
 
     Raises:

@@ -12,10 +12,10 @@ from tfx.utils import io_utils
 
 from firth.components.kept_files import keeping
 from firth.corpus import SPLITS, CorpusError, curate
-from firth.corpus.curation import REPORT_FILE
-from firth.corpus.json_files import read_json
-from firth.corpus.quality_model import MODEL_FILE
-from firth.recipes.cleaning import Cleaning
+from firth.corpus.curation.curate import REPORT_FILE
+from firth.corpus.io.json_files import read_json
+from firth.corpus.quality.quality_model import MODEL_FILE
+from firth.recipes.corpus.cleaning import Cleaning
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):

@@ -7,8 +7,8 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import ObjectiveRates
 from firth.components.objective_validator.executor import Executor
-from firth.recipes.objective_base import Objective
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.objective_base import Objective
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class ObjectiveValidatorSpec(ComponentSpec):

@@ -8,8 +8,8 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth.components.kept_files import keeping
-from firth.recipes.objective import objective_from_json
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.objectives.objective import objective_from_json
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import load_tokenizer
 from firth.training.objective_rates import ObjectiveRatesError, check_report, measure_objective
 

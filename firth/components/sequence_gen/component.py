@@ -11,8 +11,8 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import Tokenizer
 from firth.components.sequence_gen.executor import Executor
-from firth.recipes.mixture import AnyMixture, AsIs
-from firth.recipes.tokenizer import Sequences
+from firth.recipes.corpus.mixture import AnyMixture, AsIs
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 _AS_IS = AsIs()
 
@@ -52,8 +52,9 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
             a partner row. Beside the splits stand `tokenizer/`, a copy of the tokenizer, and
             `sequence_counts.json`, and of a mixture `mixture_report.json` (see
-            `firth.corpus.mixture_report`). Rows of each length of `stages` stand in a folder of their own,
-            with a split `train` alone; see `firth.recipes.stages`. Custom property: `tokenizer_digest`.
+            `firth.corpus.packing.mixture_report`). Rows of each length of `stages` stand in a folder of their
+            own, with a split `train` alone; see `firth.recipes.run.stages`. Custom property:
+            `tokenizer_digest`.
     """
 
     SPEC_CLASS = SequenceGenSpec

@@ -10,7 +10,7 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import Tokenizer
 from firth.components.tokenizer_gen.executor import Executor
-from firth.recipes.tokenizer import AnyTokenizer
+from firth.recipes.tokenizers.tokenizer import AnyTokenizer
 
 
 class TokenizerGenSpec(ComponentSpec):

@@ -7,7 +7,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
-from firth.recipes.tokenizer import tokenizer_from_json
+from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):

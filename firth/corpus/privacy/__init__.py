@@ -1,1 +1,1 @@
-"""Personal data in text: one file for each family of types."""
+"""Personal data and keys, found and replaced."""

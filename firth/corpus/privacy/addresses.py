@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from firth.corpus.privacy.boundaries import WORD
 from firth.corpus.privacy.digit_runs import Run, search
 from firth.corpus.privacy.finder import Finder, Span
-from firth.recipes.privacy import PiiStep
+from firth.recipes.corpus.privacy import PiiStep
 
 _DOCUMENTATION = tuple(
     map(

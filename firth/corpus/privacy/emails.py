@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
-from firth.recipes.privacy import PiiStep
+from firth.recipes.corpus.privacy import PiiStep
 
 _MAX_LOCAL_CHARACTERS = 64
 _MAX_USER_CHARACTERS = 128

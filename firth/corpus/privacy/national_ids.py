@@ -7,7 +7,7 @@ from firth.corpus.privacy.boundaries import WORD, words_before
 from firth.corpus.privacy.digit_runs import Run, search
 from firth.corpus.privacy.finder import Finder, Span
 from firth.corpus.privacy.id_schemes import SCHEMES, Scheme
-from firth.recipes.privacy import PiiStep
+from firth.recipes.corpus.privacy import PiiStep
 
 # After a word such as `SSN` any grouping is accepted, with letters at one end.
 _CUED = re.compile(

@@ -9,7 +9,7 @@ from firth.corpus.privacy.boundaries import WORD, words_before
 from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.phone_groups import may_be_groups
-from firth.recipes.privacy import PiiStep
+from firth.recipes.corpus.privacy import PiiStep
 
 _DIGITS = rf"(?:(?:[ \u00a0.-]|\) ?| ?\(| ?/ ?|- )?\d){{6,16}}(?![{WORD}%]|[.,:/-]\d)"
 _CANDIDATE = re.compile(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.passwords import find_passwords
-from firth.recipes.privacy import PiiStep
+from firth.recipes.corpus.privacy import PiiStep
 
 # What makes a key one that opens nothing; surrogates end with it.
 _EXAMPLE = "EXAMPLE"

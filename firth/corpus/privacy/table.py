@@ -9,7 +9,7 @@ from firth.corpus.privacy.national_ids import NationalIds
 from firth.corpus.privacy.numbers import CreditCards, Ibans
 from firth.corpus.privacy.phones import Phones
 from firth.corpus.privacy.secrets import Secrets
-from firth.recipes.privacy import PiiStep
+from firth.recipes.corpus.privacy import PiiStep
 
 FINDERS: dict[str, Callable[[PiiStep], Finder]] = {
     "secret": Secrets,

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths, lengths_of
-from firth.recipes.generator import generator_of
-from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.masking import MaskDecoding, ReplacedTokenDetection, SpanMasking
-from firth.recipes.model import BiLSTM, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
-from firth.recipes.objective_base import Objective
-from firth.recipes.recipe import Recipe
+from firth.recipes.models.model import BiLSTM, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
+from firth.recipes.objectives.language_models import BidirectionalLM
+from firth.recipes.objectives.masking import MaskDecoding, ReplacedTokenDetection, SpanMasking
+from firth.recipes.objectives.objective_base import Objective
+from firth.recipes.run.generator import generator_of
+from firth.recipes.run.recipe import Recipe
 
 _FLOAT32 = 4
 _BFLOAT16 = 2

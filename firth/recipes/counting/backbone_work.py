@@ -3,10 +3,10 @@
 import dataclasses
 from collections.abc import Callable
 
-from firth.recipes.blocks import DisentangledPositions
 from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths
-from firth.recipes.model import BiLSTM, CharacterCNN, EncoderDecoder, TwoStreamTransformer
+from firth.recipes.models.blocks import DisentangledPositions
+from firth.recipes.models.model import BiLSTM, CharacterCNN, EncoderDecoder, TwoStreamTransformer
 
 
 @dataclasses.dataclass(frozen=True)

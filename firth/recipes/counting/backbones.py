@@ -10,7 +10,7 @@ from firth.recipes.counting.blocks import (
     feed_forward,
     stack,
 )
-from firth.recipes.model import (
+from firth.recipes.models.model import (
     BiLSTM,
     CausalTransformer,
     CharacterCNN,

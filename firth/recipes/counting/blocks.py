@@ -1,7 +1,12 @@
 """Parameters of the parts that all transformers are made of."""
 
-from firth.recipes.blocks import DisentangledPositions, LearnedPositions, RelativeBuckets
-from firth.recipes.model import CausalTransformer, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
+from firth.recipes.models.blocks import DisentangledPositions, LearnedPositions, RelativeBuckets
+from firth.recipes.models.model import (
+    CausalTransformer,
+    EncoderDecoder,
+    MaskedTransformer,
+    TwoStreamTransformer,
+)
 
 AnyTransformer = MaskedTransformer | CausalTransformer | EncoderDecoder
 

@@ -3,8 +3,8 @@
 from firth.recipes.counting.backbone_work import BACKBONES
 from firth.recipes.counting.head_work import head_work
 from firth.recipes.counting.lengths import lengths_of
-from firth.recipes.recipe import Recipe
-from firth.recipes.stages import stages_of
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.stages import stages_of
 
 
 def training_flops(recipe: Recipe) -> int:
@@ -18,7 +18,7 @@ def training_tokens(recipe: Recipe) -> int:
 
     Example:
 
-    >>> from firth.recipes.loading import load_recipe
+    >>> from firth.recipes.reading.loading import load_recipe
     >>> training_tokens(load_recipe("bert_base"))
     131072000000
     """
@@ -38,7 +38,7 @@ def training_flops_per_step(recipe: Recipe) -> int:
 
     Example:
 
-    >>> from firth.recipes.sources import TextSource
+    >>> from firth.recipes.corpus.sources import TextSource
     >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
     >>> f"{training_flops_per_step(recipe):.3e}"
     '1.791e+13'

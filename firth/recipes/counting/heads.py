@@ -3,18 +3,24 @@
 from collections.abc import Callable
 
 from firth.recipes.counting.blocks import dense, projection, stack
-from firth.recipes.generator import generator_of
-from firth.recipes.language_models import BidirectionalLM
-from firth.recipes.masking import MaskedLM, PermutationLM, ReplacedTokenDetection, SpanMasking, UniLM
-from firth.recipes.model import (
+from firth.recipes.models.model import (
     BiLSTM,
     CausalTransformer,
     EncoderDecoder,
     MaskedTransformer,
     TwoStreamTransformer,
 )
-from firth.recipes.objective_base import Objective
-from firth.recipes.recipe import Recipe
+from firth.recipes.objectives.language_models import BidirectionalLM
+from firth.recipes.objectives.masking import (
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
+)
+from firth.recipes.objectives.objective_base import Objective
+from firth.recipes.run.generator import generator_of
+from firth.recipes.run.recipe import Recipe
 
 
 def heads(recipe: Recipe) -> dict[str, int]:

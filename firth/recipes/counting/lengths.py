@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +27,7 @@ def lengths_of(recipe: Recipe) -> Lengths:
 
     Example:
 
-    >>> from firth.recipes.loading import load_recipe
+    >>> from firth.recipes.reading.loading import load_recipe
     >>> lengths_of(load_recipe("bert_base"))
     Lengths(input=512, target=0, selected=76, documents=8)
     """

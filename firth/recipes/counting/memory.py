@@ -2,8 +2,8 @@
 
 from firth.recipes.counting.activations import activation_bytes
 from firth.recipes.counting.parameters import parameter_counts
-from firth.recipes.recipe import Recipe
-from firth.recipes.stages import stages_of
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.stages import stages_of
 
 _FLOAT32 = 4
 
@@ -19,7 +19,7 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
 
     Example:
 
-    >>> from firth.recipes.sources import TextSource
+    >>> from firth.recipes.corpus.sources import TextSource
     >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
     >>> memory_bytes(recipe)["moments"]
     880851424

@@ -2,7 +2,7 @@
 
 from firth.recipes.counting.backbones import BACKBONES
 from firth.recipes.counting.heads import heads, pooler
-from firth.recipes.recipe import Recipe
+from firth.recipes.run.recipe import Recipe
 
 
 def parameter_counts(recipe: Recipe) -> dict[str, int]:
@@ -23,7 +23,7 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
 
     Example:
 
-    >>> from firth.recipes.sources import TextSource
+    >>> from firth.recipes.corpus.sources import TextSource
     >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
     >>> parameter_counts(recipe)["total"]
     109482240

@@ -1,4 +1,4 @@
-"""Writes firth/tokenizers/characters.json: what Hugging Face's BERT normaliser does to each code point.
+"""Writes firth/tokenizers/graph/characters.json: what Hugging Face's BERT normaliser does to each code point.
 
     python tests/tokenizers/golden/make_characters.py
 
@@ -15,7 +15,7 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 import tokenizers
 
-TARGET = pathlib.Path(__file__).parents[3] / "firth" / "tokenizers" / "characters.json"
+TARGET = pathlib.Path(__file__).parents[3] / "firth" / "tokenizers" / "graph" / "characters.json"
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
 KEPT_BY_KERNEL_AS_CJK = range(0x2B820, 0x2B920)
 

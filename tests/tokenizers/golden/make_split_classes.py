@@ -1,4 +1,4 @@
-"""Writes `firth/tokenizers/split_classes.json`: letters, numbers and spaces.
+"""Writes `firth/tokenizers/graph/split_classes.json`: letters, numbers and spaces.
 
 Read off Hugging Face's splitter:
 
@@ -33,7 +33,7 @@ def main() -> None:
             spans[name][-1][1] = point
         elif name in spans:
             spans[name].append([point, point])
-    path = pathlib.Path(firth.tokenizers.__file__).with_name("split_classes.json")
+    path = pathlib.Path(firth.tokenizers.__file__).parent / "graph" / "split_classes.json"
     path.write_text(json.dumps(spans, separators=(",", ":")) + "\n", encoding="utf-8")
 
 

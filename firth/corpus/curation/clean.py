@@ -1,0 +1,118 @@
+"""Cleaning steps over a corpus, in Beam."""
+
+from collections.abc import Sequence
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+from apache_beam.typehints.decorators import no_annotations
+
+from firth.corpus.curation.step_table import STEPS
+from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import (
+    IN_RUNNER,
+    CorpusStep,
+    Decision,
+    DocumentStep,
+    Drop,
+    Grouping,
+    Keep,
+    Setting,
+)
+from firth.corpus.documents.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
+from firth.corpus.documents.tallying import TALLY, Tallying
+from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
+from firth.recipes.corpus.cleaning import Step, step_names
+
+
+class Clean(beam.PTransform):
+    """Applies steps in order: lists of documents to (lists of documents, tallies).
+
+    Every document counts as in and as kept or dropped in each step that it reaches.
+
+    Args:
+        steps: Of the recipe.
+        sources: Names of the sources, in the order of the recipe.
+        folder: Where the report will stand.
+        grouping: How steps on the whole corpus bring together what belongs together.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        sources: Sequence[str] = (),
+        folder: str = "",
+        grouping: Grouping = IN_RUNNER,
+    ):
+        super().__init__()
+        self._steps = tuple(steps)
+        self._sources = tuple(sources)
+        self._folder = folder
+        self._grouping = grouping
+
+    # Beam knows no type of a list of collections, and would say so in a warning.
+    @no_annotations
+    def expand(  # noqa: D102
+        self, documents: PCollection[list[Document]]
+    ) -> tuple[PCollection[list[Document]], list[PCollection[Tally]]]:
+        tallies = []
+        for name, config in zip(step_names(self._steps), self._steps):
+            step = STEPS[config.kind](config)
+            if isinstance(step, CorpusStep):
+                judge = _Judge(step, Setting(name, self._sources, self._folder, self._grouping))
+                judged, tally = documents | f"{name}.Judge" >> judge
+                judged.element_type = Unmeasured
+                tallies.append(tally | f"{name}.Name" >> beam.Map(Tally.named, name))
+                count = beam.ParDo(_Count(name))
+            else:
+                judged, count = documents, beam.ParDo(_Decide(name, step))
+            outputs = judged | f"{name}.Count" >> count.with_outputs(TALLY, main="kept")
+            documents = outputs.kept
+            tallies.append(outputs[TALLY])
+        return documents, tallies
+
+
+class _Judge(beam.PTransform):
+    def __init__(self, step: CorpusStep, setting: Setting):
+        super().__init__()
+        self._step = step
+        self._setting = setting
+
+    def expand(self, documents):
+        return self._step.judge(documents, self._setting)
+
+
+@beam.typehints.with_output_types(list[Document])
+class _Count(Tallying):
+    def __init__(self, name: str):
+        self._name = name
+
+    def process(self, judged):
+        yield [decision.document for each in judged if (decision := self._count(*each))]
+
+    def _count(self, document: Document, decision: Decision) -> Keep | None:
+        tally, name, source = self.tally, self._name, document.source
+        tally.add(Flow(name, source, IN), document.size, document.words)
+        if isinstance(decision, Drop):
+            tally.add(Flow(name, source, DROPPED, decision.reason), document.size, document.words)
+            tally.add_example(name, decision.reason, _example(document))
+            return None
+        kept = decision.document
+        tally.add(Flow(name, source, KEPT), kept.size, kept.words)
+        for what, count in decision.counts.items():
+            tally.counts[Count(name, source, what)] += count
+        return decision
+
+
+@beam.typehints.with_output_types(list[Document])
+class _Decide(_Count):
+    def __init__(self, name: str, step: DocumentStep):
+        super().__init__(name)
+        self._step = step
+
+    def process(self, documents):
+        return super().process((document, self._step.decide(document)) for document in documents)
+
+
+def _example(document: Document) -> Example:
+    return Example(document.id, document.source, document.uri, document.text[:RAW_EXCERPT_CHARACTERS])

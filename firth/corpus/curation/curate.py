@@ -1,0 +1,94 @@
+"""From read documents to cleaned train and eval splits with a report."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+
+from firth.corpus.curation.clean import Clean
+from firth.corpus.curation.write_splits import MeasureRead, WriteSplits
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.tally import Tally, merge_tallies
+from firth.corpus.documents.tallying import TALLY
+from firth.corpus.grouping.repeated_ids import RepeatedIds
+from firth.corpus.grouping.values import grouping_for
+from firth.corpus.io.json_files import read_json, write_json
+from firth.corpus.io.records import ReadBatches
+from firth.corpus.io.removal import remove_folder, remove_leftovers
+from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.readers.read import STEP, read_source_counts, source_names, sources_that_state_ids
+from firth.corpus.report.corpus_report import build_report, check_report
+from firth.corpus.report.held_out import held_out
+from firth.recipes.corpus.cleaning import Cleaning, step_names
+
+REPORT_FILE = "corpus_report.json"
+SCRATCH_FOLDER = "scratch"
+
+
+def curate(
+    make_pipeline: Callable[[], beam.Pipeline],
+    corpus_folder: str,
+    corpus_pattern: str,
+    cleaning: Cleaning,
+    split_folders: Mapping[str, str],
+    report_folder: str,
+) -> dict[str, Any]:
+    """Cleans a corpus, splits it and writes the report.
+
+    Args:
+        make_pipeline: Returns a new Beam pipeline.
+        corpus_folder: Where `ReadSources` left its counts.
+        corpus_pattern: Of TFRecord files of documents.
+        cleaning: The steps and the split.
+        split_folders: Where to write the documents of "train" and of "eval". What an earlier call wrote there
+            is removed.
+        report_folder: Where to write `corpus_report.json`.
+
+    Returns:
+        The report, as `build_report` describes it, with `held_out` (see that function).
+
+    Raises:
+        EmptyCorpusError: if nothing is left, or nothing for one of the splits.
+        CountMismatchError: if documents went missing between the steps.
+    """
+    path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"
+    remove_leftovers(scratch, split_folders)
+    FileSystems.mkdirs(scratch)
+    grouping = grouping_for(corpus_pattern, scratch)
+    try:
+        with make_pipeline() as pipeline:
+            raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
+            clean = Clean(cleaning.steps, source_names(corpus_folder), report_folder, grouping)
+            cleaned, tallies = raw | "Clean" >> clean
+            written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)
+            measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(TALLY)
+            tallies += [written, measured[TALLY]]
+            if stating := sources_that_state_ids(corpus_folder):
+                tallies.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
+            _ = (
+                tallies
+                | "Flatten" >> beam.Flatten()
+                | "Sum" >> beam.CombineGlobally(merge_tallies)
+                | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
+            )
+    finally:
+        remove_folder(scratch)
+    report = read_json(path)
+    check_report(report)
+    return report
+
+
+def _parse(records: list[bytes]) -> list[Document]:
+    return [Document.from_example(record) for record in records]
+
+
+def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> None:
+    steps = step_names(cleaning.steps)
+    # A corpus that ReadSources did not read has no counts of reading.
+    if read.documents:
+        steps = [STEP, *steps]
+        tally = merge_tallies([tally, read])
+    report = build_report(tally, steps, scrubber_for(cleaning))
+    report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
+    write_json(path, report)

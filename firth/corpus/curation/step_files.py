@@ -1,0 +1,65 @@
+"""The files that cleaning steps read beside the corpus: lists of words, evaluation data, references."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+from firth.corpus.decontamination.benchmarks import list_benchmark_files
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.documents.hashing import digest
+from firth.corpus.readers.sources import list_files
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.benchmarks import Benchmark
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.filters import WordList
+from firth.recipes.corpus.sources import Source
+
+BLOCK_BYTES = 2**20
+
+
+def files_digest(cleaning: Cleaning) -> str:
+    """Returns 32 hexadecimal digits that change when a file that a step reads does; none where none is read.
+
+    What counts of a file is its path and its content.
+
+    Raises:
+        CorpusError: if there is no such file, or it cannot be read.
+
+    Example:
+
+    >>> files_digest(Cleaning())
+    ''
+    """
+    paths = list(dict.fromkeys(_files_of(cleaning.steps)))
+    parts = [part for path in paths for part in (path, _content_digest(path))]
+    return digest(*parts).hex() if parts else ""
+
+
+def _files_of(part: Any) -> Iterator[str]:
+    """Yields the paths that a part of the recipe names, wherever in it they stand."""
+    if isinstance(part, WordList):
+        yield part.path
+    elif isinstance(part, Benchmark):
+        yield from list_benchmark_files(part)  # type: ignore[arg-type]
+    elif isinstance(part, Source):
+        yield from (file.path for file in list_files(part))  # type: ignore[arg-type]
+    elif isinstance(part, Config):
+        for name in type(part).model_fields:
+            yield from _files_of(getattr(part, name))
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _files_of(each)
+
+
+def _content_digest(path: str) -> bytes:
+    content = hashlib.blake2b(digest_size=16)
+    try:
+        with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+            while block := file.read(BLOCK_BYTES):
+                content.update(block)
+    except OSError as error:
+        raise CorpusError(f"{path}, which a cleaning step reads, cannot be read: {error}") from error
+    return content.digest()

@@ -1,0 +1,88 @@
+"""Cleaned documents to the files of their splits."""
+
+import functools
+from collections.abc import Mapping
+from operator import attrgetter
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.split import HashRange, hash_range, join_ranges, split_of
+from firth.corpus.documents.steps import Grouping
+from firth.corpus.documents.tally import IN, Flow, Sampled, Tally
+from firth.corpus.documents.tallying import Tallying
+from firth.corpus.grouping.document_groups import PutDown, grouped_documents
+from firth.corpus.grouping.values import Values
+from firth.corpus.io.record_files import write_records
+from firth.corpus.report.corpus_report import length_bin
+from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
+from firth.recipes.corpus.cleaning import Split
+
+# Of a sampled document its beginning tells the language.
+SAMPLED_CHARACTERS = 500
+
+
+class WriteSplits(beam.PTransform):
+    """Writes lists of documents to files of their splits, and counts them: to tallies.
+
+    A group of documents makes a file of each split, in the order of their ids, so that files depend on
+    nothing but the documents and the number of groups.
+
+    Args:
+        split: Of the recipe.
+        folders: By name of the split.
+        grouping: How many files a split has at most.
+    """
+
+    def __init__(self, split: Split, folders: Mapping[str, str], grouping: Grouping):
+        super().__init__()
+        self._write = functools.partial(_write_group, split.eval_fraction, dict(folders), grouping.groups)
+        self._grouping = grouping
+
+    def expand(self, documents: PCollection[list[Document]]) -> PCollection[Tally]:  # noqa: D102
+        hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
+        groups = documents | PutDown(self._grouping)
+        return groups | "Write" >> beam.Map(self._write, beam.pvalue.AsSingleton(hashes))
+
+
+def _hash_range(documents: list[Document]) -> HashRange:
+    return hash_range(document.text for document in documents)
+
+
+def _write_group(
+    eval_fraction: float,
+    folders: Mapping[str, str],
+    groups: int,
+    element: tuple[int, Values],
+    whole: HashRange,
+) -> Tally:
+    documents = [document for batch in grouped_documents(element[1]) for document in batch]
+    tally = _measure(documents, "cleaned")
+    records: dict[str, list[bytes]] = {}
+    for document in sorted(documents, key=attrgetter("id", "text")):
+        split = split_of(document.text, eval_fraction, whole)
+        tally.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words)
+        records.setdefault(split, []).append(document.to_example())
+    for split, each in records.items():
+        write_records(folders[split], element[0], groups, each)
+    return tally
+
+
+class MeasureRead(Tallying):
+    """Measures lists of documents before they are cleaned, for the report; there is no other output."""
+
+    def process(self, documents: list[Document]) -> None:  # noqa: D102
+        self.tally.merge(_measure(documents, "read"))
+        for document in documents:
+            flow = Flow(LICENCE_STEP, document.source, IN, document.licence)
+            self.tally.add(flow, document.size, document.words)
+
+
+def _measure(documents: list[Document], stage: str) -> Tally:
+    tally = Tally()
+    for document in documents:
+        tally.histograms[f"{stage}_words", length_bin(document.words)] += 1
+        tally.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
+    tally.add_sample(stage, (Sampled(each.id, each.text[:SAMPLED_CHARACTERS]) for each in documents))
+    return tally

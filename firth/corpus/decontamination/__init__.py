@@ -1,0 +1,1 @@
+"""Evaluation data, kept out of a corpus."""

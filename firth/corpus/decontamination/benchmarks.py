@@ -1,0 +1,191 @@
+"""Evaluation data, read example by example, to be kept out of a corpus."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.document import Document, document_id
+from firth.corpus.documents.errors import SourceError
+from firth.corpus.documents.example import Example
+from firth.corpus.io.lines import read_lines
+from firth.corpus.io.record_files import read_records
+from firth.corpus.io.source_files import match_files
+from firth.recipes.corpus.benchmarks import (
+    AnyBenchmark,
+    CsvBenchmark,
+    ExamplesBenchmark,
+    JsonlBenchmark,
+    TextBenchmark,
+)
+
+MAX_LINE_BYTES = 2**26
+EXAMPLES_A_BATCH = 1000
+
+
+class BenchmarkExample(NamedTuple):
+    """An example of a benchmark.
+
+    Attributes:
+        benchmark: Its name in the recipe.
+        id: What the benchmark calls it, or else file and line.
+        text: All that the recipe names of it, a space between one part and the next.
+    """
+
+    benchmark: str
+    id: str
+    text: str
+
+
+def list_benchmark_files(benchmark: AnyBenchmark) -> list[str]:
+    """Returns the paths of a benchmark's files, each once, sorted.
+
+    Raises:
+        SourceError: if a pattern matches no file.
+    """
+    if isinstance(benchmark, ExamplesBenchmark):
+        patterns: tuple[str, ...] = (f"{benchmark.uri.rstrip('/')}/**.gz",)
+    else:
+        patterns = benchmark.paths
+    return [file.path for file in match_files(benchmark.name, patterns)]
+
+
+def read_benchmark(benchmark: AnyBenchmark, path: str) -> Iterator[BenchmarkExample]:
+    """Yields the examples of one of a benchmark's files.
+
+    Raises:
+        SourceError: naming the line, if anything in it is not as the recipe says: what goes unread would not
+            be found in the corpus either.
+    """
+    for place, id, parts in _READERS[benchmark.kind](benchmark, path):
+        yield BenchmarkExample(benchmark.name, id or place, " ".join(parts))
+
+
+def _read_text(benchmark: TextBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
+    lines = _lines(benchmark.name, path)
+    if benchmark.examples == "file":
+        yield path, "", ["\n".join(line for _, line in lines)]
+        return
+    for place, line in lines:
+        if line.strip():
+            yield place, "", [line]
+
+
+def _read_jsonl(benchmark: JsonlBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
+    for place, line in _lines(benchmark.name, path):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            id = str(record[benchmark.id_key]) if benchmark.id_key else ""
+            yield place, id, [_text(record[key]) for key in benchmark.text_keys]
+        except (ValueError, KeyError, TypeError) as error:
+            raise SourceError(f"benchmark {benchmark.name!r}: {place}: {error!r}") from error
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return " ".join(map(_text, value)) if isinstance(value, list) else str(value)
+
+
+def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
+    rows = csv.DictReader(
+        (f"{line}\n" for _, line in _lines(benchmark.name, path)),
+        delimiter=benchmark.delimiter,
+        quoting=csv.QUOTE_MINIMAL if benchmark.quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
+    wanted = [*benchmark.text_columns, *([benchmark.id_column] if benchmark.id_column else [])]
+    missing = [column for column in wanted if column not in (rows.fieldnames or ())]
+    if missing:
+        raise SourceError(
+            f"benchmark {benchmark.name!r}: {path} has no column {missing[0]!r}, only {rows.fieldnames}"
+        )
+    for place, row in _csv_rows(benchmark, path, rows):
+        if any(row[column] is None for column in wanted):
+            raise SourceError(f"benchmark {benchmark.name!r}: {place}: too few columns")
+        id = row[benchmark.id_column] if benchmark.id_column else ""
+        yield place, id, [row[column] for column in benchmark.text_columns]
+
+
+def _csv_rows(benchmark: CsvBenchmark, path: str, rows: csv.DictReader) -> Iterator[tuple[str, dict]]:
+    try:
+        for row in rows:
+            yield f"{path}#L{rows.line_num}", row
+    except csv.Error as error:
+        raise SourceError(
+            f"benchmark {benchmark.name!r}: {path}#L{rows.line_num + 1}: {error}; where quotation marks do "
+            "not enclose fields, say quoted: false"
+        ) from error
+
+
+def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[str, str, list[str]]]:
+    for number, record in enumerate(_records(benchmark.name, path), 1):
+        features = Example.FromString(record).features.feature
+
+        def values(name: str, features=features) -> list[str]:
+            if name not in features:
+                raise SourceError(
+                    f"benchmark {benchmark.name!r}: {path} has no feature {name!r}, only {sorted(features)}"
+                )
+            return [value.decode("utf-8") for value in features[name].bytes_list.value]
+
+        id = " ".join(values(benchmark.id_feature)) if benchmark.id_feature else ""
+        yield f"{path}#{number}", id, [text for name in benchmark.text_features for text in values(name)]
+
+
+_READERS: dict[str, Callable[[Any, str], Iterator[tuple[str, str, list[str]]]]] = {
+    "text": _read_text,
+    "jsonl": _read_jsonl,
+    "csv": _read_csv,
+    "examples": _read_examples,
+}
+
+
+def _records(name: str, path: str) -> Iterator[bytes]:
+    try:
+        yield from read_records(path)
+    except (OSError, EOFError, ValueError) as error:
+        raise SourceError(f"benchmark {name!r}: {error}") from error
+
+
+def _lines(name: str, path: str) -> Iterator[tuple[str, str]]:
+    """Yields place and text of each line."""
+    for line in read_lines(path, MAX_LINE_BYTES):
+        place = f"{path}#L{line.number}"
+        if line.problem:
+            raise SourceError(f"benchmark {name!r}: {place}: {line.problem}")
+        try:
+            yield place, line.data.decode("utf-8-sig" if line.number == 1 else "utf-8").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise SourceError(f"benchmark {name!r}: {place}: {error}") from error
+
+
+class ReadBenchmarks(beam.PTransform):
+    """Reads benchmarks: a pipeline to lists of documents, whose source is the benchmark's name.
+
+    Raises:
+        SourceError: on construction, if a benchmark has no file; on a worker, as `read_benchmark`.
+    """
+
+    def __init__(self, benchmarks: Sequence[AnyBenchmark]):
+        super().__init__()
+        self._files = [(each, path) for each in benchmarks for path in list_benchmark_files(each)]
+
+    def expand(self, pipeline: beam.Pipeline) -> PCollection[list[Document]]:  # noqa: D102
+        return pipeline | "Files" >> beam.Create(self._files) | "Read" >> beam.FlatMapTuple(_read_documents)
+
+
+def _read_documents(benchmark: AnyBenchmark, path: str) -> Iterator[list[Document]]:
+    return in_batches(_documents(benchmark, path), EXAMPLES_A_BATCH)
+
+
+def _documents(benchmark: AnyBenchmark, path: str) -> Iterator[Document]:
+    for number, example in enumerate(read_benchmark(benchmark, path)):
+        id = document_id(f"benchmark {benchmark.name}", f"{path} {number}")
+        yield Document(id, example.text, example.benchmark, "", example.id)

@@ -1,0 +1,151 @@
+"""Evaluation data taken out of a corpus."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.utils.shared import Shared
+
+from firth.corpus.decontamination.benchmarks import list_benchmark_files, read_benchmark
+from firth.corpus.decontamination.ngram_index import NgramIndex
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
+from firth.corpus.documents.tally import Count, Tally
+from firth.corpus.grouping.verdicts import Documents, Judgement
+from firth.corpus.io.json_files import write_json
+from firth.corpus.text.words import comparable_words
+from firth.recipes.corpus.benchmarks import AnyBenchmark
+from firth.recipes.corpus.duplicates import DecontaminateStep
+
+_TOKEN = re.compile(r"\S+")
+COUNTS = ("examples", "examples_too_short", "examples_found", "ngrams", "ngrams_found")
+
+
+class Decontaminate(CorpusStep):
+    """Drops documents as `contaminated` that have a word n-gram of evaluation data, or cuts it out.
+
+    As GPT-3 did (arXiv:2005.14165, appendix C), by default with its 13 words. N-grams are exact: no Bloom
+    filter, and hashes that agree are checked word by word. With `cut`, what is left is joined by blank lines.
+
+    Beside the report stands `<step>.json`: `ngram_words`, and under `benchmarks` what `NgramIndex.table`
+    returns, which names the examples that were found anywhere in the corpus, so that scores can be given
+    without them. The report's `counts` have its numbers.
+
+    Each worker reads the evaluation data, and holds it with its index; documents are held a batch at a time.
+
+    Raises:
+        SourceError: on construction of the pipeline, if a benchmark has no file.
+    """
+
+    reasons = frozenset({"contaminated"})
+
+    def __init__(self, config: DecontaminateStep):
+        self._config = config
+
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        config = self._config
+        files = [(each, path) for each in config.benchmarks for path in list_benchmark_files(each)]
+        index = SharedIndex(files, config.ngram_words)
+        search = beam.ParDo(_Search(config, index)).with_outputs("found", main="judged")
+        outputs = documents | "Search" >> search
+        found = outputs.found | "Found" >> beam.CombineGlobally(_union)
+        return outputs.judged, found | "Write" >> beam.ParDo(_Write(setting, config, index))
+
+
+class SharedIndex:
+    """The index of some files, made once in a process that asks for it."""
+
+    def __init__(self, files: list[tuple[AnyBenchmark, str]], ngram_words: int):
+        self._files = files
+        self._ngram_words = ngram_words
+        self._shared = Shared()
+
+    def get(self) -> NgramIndex:
+        """Returns the index, made on the first call."""
+        return self._shared.acquire(self._make)
+
+    def _make(self) -> NgramIndex:
+        examples = (example for file in self._files for example in read_benchmark(*file))
+        return NgramIndex(examples, self._ngram_words)
+
+
+class _Search(beam.DoFn):
+    def __init__(self, config: DecontaminateStep, index: SharedIndex):
+        self._config = config
+        self._shared_index = index
+
+    def setup(self) -> None:
+        self._index = self._shared_index.get()
+
+    def process(self, documents: list[Document]) -> Iterator[Any]:
+        hits = list(self._index.find([document.text for document in documents]))
+        places: dict[int, list[int]] = {}
+        for hit in hits:
+            places.setdefault(hit.text, []).append(hit.word)
+        yield [(document, self._decide(document, places.get(i))) for i, document in enumerate(documents)]
+        yield TaggedOutput("found", np.unique(np.array([hit.ngram for hit in hits], np.int64)))
+
+    def _decide(self, document: Document, places: list[int] | None) -> Decision:
+        config = self._config
+        if not places:
+            return Keep(document)
+        if config.action == "drop":
+            return Drop("contaminated")
+        pieces = cut_ngrams(document.text, places, config.ngram_words, config.margin_characters)
+        pieces = [piece for piece in pieces if len(piece) >= max(1, config.min_piece_characters)]
+        if not pieces:
+            return Drop("contaminated")
+        return Keep(document.with_text("\n\n".join(pieces)), {"documents_cut": 1})
+
+
+def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list[str]:
+    """Returns what is left of a text without some n-grams.
+
+    Args:
+        text: Any text.
+        places: Of the n-grams' first words among the text's (`comparable_words`), in order.
+        size: Of an n-gram in words.
+        margin: So many characters before and behind each go too, and words of which a part goes.
+
+    Example:
+
+    >>> cut_ngrams("One, two - three four five; six.", [2], size=2, margin=0)
+    ['One, two -', 'five; six.']
+    """
+    # A ligature of several words is one token.
+    words = [match.span() for match in _TOKEN.finditer(text) for _ in comparable_words(match.group())]
+    starts, ends = zip(*words)
+    pieces, done = [], 0
+    for place in places:
+        start, end = starts[place] - margin, ends[place + size - 1] + margin
+        first = bisect_right(ends, start)
+        start = min(start, starts[first])
+        last = bisect_right(starts, end - 1) - 1
+        pieces.append(text[done : max(done, start)])
+        done = max(done, end, ends[last])
+    return [piece for piece in map(str.strip, [*pieces, text[done:]]) if piece]
+
+
+class _Write(beam.DoFn):
+    def __init__(self, setting: Setting, config: DecontaminateStep, index: SharedIndex):
+        self._setting = setting
+        self._ngram_words = config.ngram_words
+        self._shared_index = index
+
+    def process(self, found: np.ndarray) -> Iterator[Tally]:
+        rows = self._shared_index.get().table(found)
+        path = f"{self._setting.folder}/{self._setting.name}.json"
+        write_json(path, {"ngram_words": self._ngram_words, "benchmarks": rows})
+        tally = Tally()
+        for row in rows:
+            for name in COUNTS:
+                tally.counts[Count(self._setting.name, row["benchmark"], name)] = row[name]
+        yield tally
+
+
+def _union(found: Iterable[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))

@@ -1,0 +1,1 @@
+"""Cleaning steps that take duplicates out."""

@@ -1,0 +1,116 @@
+"""Clusters of documents that MinHash links, directly or by others."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import TaggedOutput
+
+from firth.corpus.dedup.connected_components import ConnectedComponents, LinkMembers, check_settled
+from firth.corpus.dedup.minhash import MinHash
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Setting
+from firth.corpus.grouping.identity import id_halves, longest_first, nodes_of, source_first
+from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
+from firth.corpus.grouping.tables import FirstRows, table_of
+from firth.recipes.corpus.duplicates import MinHashing
+
+
+class Described(NamedTuple):
+    """Tables of `entries`, a row a document, and of `members` of buckets, a row a document and bucket."""
+
+    entries: Tables
+    members: Tables
+
+
+class Describe(beam.PTransform):
+    """Describes documents for `Cluster`.
+
+    Args:
+        config: How to compare them.
+        order: Of several documents, which survives: "longest_first", "source_first", or "benchmark", which
+            stands before all others.
+        ranks: Of sources.
+    """
+
+    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]):
+        super().__init__()
+        self._describe = _Describe(config, order, ranks)
+
+    def expand(self, documents):  # noqa: D102
+        outputs = documents | beam.ParDo(self._describe).with_outputs("members", main="entries")
+        return Described(outputs.entries, outputs.members)
+
+
+class _Describe(beam.DoFn):
+    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]):
+        self._config = config
+        self._order = order
+        self._ranks = ranks
+
+    def setup(self) -> None:
+        config = self._config
+        self._minhash = MinHash(config.ngram_words, config.buckets, config.hashes_per_bucket, config.seed)
+
+    def process(self, documents: list[Document]) -> Iterator[Any]:
+        high, low = id_halves(documents)
+        nodes = nodes_of(high, low)
+        yield table_of(node=nodes, order=self._orders(documents), id_high=high, id_low=low)
+        places, buckets = self._minhash.buckets([document.text for document in documents])
+        members = table_of(bucket=buckets.ravel(), node=np.repeat(nodes[places], buckets.shape[1]))
+        yield TaggedOutput("members", members)
+
+    def _orders(self, documents: list[Document]) -> np.ndarray:
+        if self._order == "longest_first":
+            return longest_first(documents, self._ranks)
+        if self._order == "source_first":
+            return source_first(documents, self._ranks) + np.uint64(1)
+        return np.zeros(len(documents), np.uint64)
+
+
+class Cluster(beam.PTransform):
+    """Labels documents by their cluster: `Described` to (tables of entries, tallies of buckets).
+
+    The entries are those that `Survivors` takes.
+
+    Args:
+        rounds: See `ConnectedComponents`.
+        setting: Of the step.
+
+    Raises:
+        UnsettledClustersError: on a worker, if the rounds were too few.
+    """
+
+    def __init__(self, rounds: int, setting: Setting):
+        super().__init__()
+        self._rounds = rounds
+        self._setting = setting
+
+    def expand(self, described):  # noqa: D102
+        grouping = self._setting.grouping
+        links, tally = described.members | "Members" >> LinkMembers(grouping)
+        links = links | "Components" >> ConnectedComponents(self._rounds, grouping)
+        centres = links | "Centres" >> beam.Map(_centres)
+        entries = (
+            {"entries": described.entries, "links": links, "centres": centres}
+            | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"}, grouping)
+            | "Label" >> beam.FlatMap(_label, self._rounds, self._setting.name)
+        )
+        return entries, tally
+
+
+def _centres(links: np.ndarray) -> np.ndarray:
+    return table_of(node=np.unique(links["label"]))
+
+
+def _label(element: Group, rounds: int, step: str) -> Iterator[np.ndarray]:
+    group = element[1]
+    labels = FirstRows(group.of("links"), "node", ["label"])
+    check_settled(labels, group.of("links"), group.of("centres"), rounds, step)
+    for entries in group.of("entries"):
+        label = entries["node"].copy()
+        is_linked = np.isin(label, labels.rows["node"])
+        label[is_linked] = labels.of(label[is_linked])[0]["label"]
+        columns = {name: entries[name] for name in ("order", "id_high", "id_low")}
+        yield table_of(label=label, check=np.zeros_like(label), **columns)

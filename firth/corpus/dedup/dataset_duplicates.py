@@ -1,0 +1,41 @@
+"""Documents that another source, or evaluation data, has too."""
+
+import apache_beam as beam
+
+from firth.corpus.decontamination.benchmarks import ReadBenchmarks
+from firth.corpus.dedup.clusters import Cluster, Describe, Described
+from firth.corpus.dedup.survivors import Survivors, decide
+from firth.corpus.documents.steps import CorpusStep, Setting
+from firth.corpus.grouping.identity import source_ranks
+from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
+from firth.recipes.corpus.duplicates import DatasetDuplicatesStep
+
+
+class DatasetDuplicates(CorpusStep):
+    """Drops documents that similarity links to a source that comes first, or to evaluation data.
+
+    The reasons are `duplicate` and `in_benchmark`. Of the documents that are linked (`NearDuplicates`), those
+    of the source that comes first stay, all of them, unless an example of a benchmark is among them.
+
+    Raises:
+        SourceError: on construction of the pipeline, if a benchmark has no file.
+    """
+
+    reasons = frozenset({"duplicate", "in_benchmark"})
+
+    def __init__(self, config: DatasetDuplicatesStep):
+        self._config = config
+
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        config = self._config
+        ranks = source_ranks(config.source_priority, setting.sources)
+        described = documents | "Describe" >> Describe(config, "source_first", ranks)
+        if config.benchmarks:
+            examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
+            others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
+            described = Described((described.entries, others.entries), (described.members, others.members))
+        entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
+        verdicts, clusters = entries | "Survivors" >> Survivors(setting.grouping, by_rank=True)
+        join = JoinVerdicts(decide, setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        return judged, (buckets, clusters) | "Tally" >> beam.Flatten()

@@ -1,0 +1,53 @@
+"""Documents that say the same, to the letter."""
+
+import apache_beam as beam
+import numpy as np
+
+from firth.corpus.dedup.survivors import Survivors, decide
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.hashing import digest
+from firth.corpus.documents.steps import CorpusStep, Setting
+from firth.corpus.grouping.identity import id_halves, longest_first, source_ranks
+from firth.corpus.grouping.tables import table_of
+from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
+from firth.recipes.corpus.duplicates import ExactDuplicatesStep
+
+
+class ExactDuplicates(CorpusStep):
+    """Drops, of the documents with one text, as `duplicate` all but one.
+
+    The survivor is that of the source that comes first, and there that of the smallest id. Texts are the same
+    if 128 bits of their hash are. Workers hold rows of 40 bytes, never a cluster of texts.
+
+    Example:
+
+    >>> documents = [Document(id, "Same.", "docs", "CC0", id) for id in ("1a", "2b")]
+    >>> describe_exactly(documents, {"docs": 0})["id_low"].tolist()
+    [26, 43]
+    """
+
+    reasons = frozenset({"duplicate"})
+
+    def __init__(self, config: ExactDuplicatesStep):
+        self._priority = config.source_priority
+
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        ranks = source_ranks(self._priority, setting.sources)
+        entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
+        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping)
+        join = JoinVerdicts(decide, setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        return judged, tally
+
+
+def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:
+    """Returns an entry a document, as `Survivors` takes them, labelled by its text."""
+    digests = np.frombuffer(b"".join(digest(document.text) for document in documents), ">u8").reshape(-1, 2)
+    high, low = id_halves(documents)
+    return table_of(
+        label=digests[:, 0].astype(np.uint64),
+        check=digests[:, 1].astype(np.uint64),
+        order=longest_first(documents, ranks),
+        id_high=high,
+        id_low=low,
+    )

@@ -1,0 +1,127 @@
+"""Sentences and lines that stand in several places."""
+
+from collections.abc import Iterator, Sequence
+
+import apache_beam as beam
+import numpy as np
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.hashing import digest
+from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
+from firth.corpus.documents.tally import Tally
+from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
+from firth.corpus.grouping.table_groups import Group, GroupTables
+from firth.corpus.grouping.tables import FirstRows, table_of
+from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
+from firth.corpus.text.sentences import split_sentences
+from firth.corpus.text.words import comparable_words
+from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
+
+# The verdicts on a span: it stands somewhere before; it is the first of several.
+CUT, FIRST = range(2)
+ORDER = ("order", "id_high", "id_low", "position")
+
+
+class SentenceDuplicates(CorpusStep):
+    """Cuts spans of sentences, or lines, that stand in several places, all but the first.
+
+    The first is that of the source that comes first, there that of the smallest document id, and there the
+    first in the text: C4's rule (arXiv:1910.10683, section 2.2), with an order that does not depend on
+    workers. A sentence goes if a span with it goes, unless it belongs to the first of several spans too; so
+    of what stands in several places one whole copy is left. Sentences that a cut brings side by side are not
+    looked at again.
+
+    A document that lost something is dropped if it is then one of `too_few_words` or `too_few_sentences`;
+    what it was the first to say goes with it.
+    """
+
+    reasons = frozenset({"too_few_words", "too_few_sentences"})
+
+    def __init__(self, config: SentenceDuplicatesStep):
+        self._config = config
+
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        ranks = source_ranks(self._config.source_priority, setting.sources)
+        spans = documents | "Spans" >> beam.Map(spans_of, self._config, ranks)
+        grouped = {"spans": spans} | GroupTables({"spans": "span"}, setting.grouping)
+        verdicts = grouped | "Judge" >> beam.FlatMap(_judge_spans)
+        join = JoinVerdicts(_Cut(self._config), setting.grouping)
+        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        return judged, documents.pipeline | "NothingElse" >> beam.Create([Tally()])
+
+
+def units_of(text: str, unit: str) -> list[str]:
+    r"""Returns the sentences or lines of a text; joined they are the text.
+
+    One without words belongs to the one before it.
+
+    Example:
+
+    >>> units_of("One.\n\n* * *\n\nTwo.", "line")
+    ['One.\n\n* * *\n\n', 'Two.']
+    """
+    units: list[str] = []
+    for each in split_sentences(text) if unit == "sentence" else text.splitlines(keepends=True):
+        if units and not comparable_words(each):
+            units[-1] += each
+        else:
+            units.append(each)
+    return units
+
+
+def spans_of(
+    documents: Sequence[Document], config: SentenceDuplicatesStep, ranks: dict[str, int]
+) -> np.ndarray:
+    """Returns a row for each run of `config.span` units: `span` and `check`, its hash; and its place."""
+    digests, owners, positions = [], [], []
+    for owner, document in enumerate(documents):
+        units = [" ".join(comparable_words(unit)) for unit in units_of(document.text, config.unit)]
+        for position in range(len(units) - config.span + 1):
+            if any(units[position : position + config.span]):
+                digests.append(digest(*units[position : position + config.span]))
+                owners.append(owner)
+                positions.append(position)
+    hashes = np.frombuffer(b"".join(digests), ">u8").reshape(-1, 2).astype(np.uint64)
+    high, low = id_halves(documents)
+    of = np.array(owners, np.int64)
+    return table_of(
+        span=hashes[:, 0],
+        check=hashes[:, 1],
+        order=source_first(documents, ranks)[of],
+        id_high=high[of],
+        id_low=low[of],
+        position=np.array(positions, np.uint64),
+    )
+
+
+def _judge_spans(element: Group) -> Iterator[np.ndarray]:
+    group = element[1]
+    first = FirstRows(group.of("spans"), "span", ORDER)
+    for spans in group.of("spans"):
+        best, counts = first.of(spans["span"])
+        several = (counts > 1) & (spans["check"] == best["check"])
+        spans, best = spans[several], best[several]
+        is_first = np.logical_and.reduce([spans[field] == best[field] for field in ORDER])
+        code = np.where(is_first, FIRST, CUT).astype(np.uint8)
+        columns = {field: spans[field] for field in ("id_high", "id_low", "position")}
+        yield table_of(**columns, code=code)
+
+
+class _Cut:
+    def __init__(self, config: SentenceDuplicatesStep):
+        self._config = config
+
+    def __call__(self, document: Document, verdicts: np.ndarray, again: bool) -> Decision:
+        if not len(verdicts) or not (verdicts["code"] == CUT).any():
+            return Keep(document)
+        units = units_of(document.text, self._config.unit)
+        stays = np.ones(len(units), bool)
+        for code, value in ((CUT, False), (FIRST, True)):
+            for position in verdicts["position"][verdicts["code"] == code].tolist():
+                stays[position : position + self._config.span] = value
+        text = "".join(unit for unit, stay in zip(units, stays) if stay).strip()
+        if len(text.split()) < self._config.min_words or not text:
+            return Drop("too_few_words")
+        if len(split_sentences(text)) < self._config.min_sentences:
+            return Drop("too_few_sentences")
+        return Keep(document.with_text(text), {f"{self._config.unit}s_cut": int((~stays).sum())})

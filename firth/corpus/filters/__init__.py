@@ -1,0 +1,1 @@
+"""Cleaning steps that look at one document at a time."""

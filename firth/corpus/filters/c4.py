@@ -1,0 +1,102 @@
+"""C4's rules: lines that are cut, and documents that are dropped."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.text.line_shares import ELLIPSES, TERMINAL_MARKS, stripped_lines
+from firth.corpus.text.sentences import split_sentences
+from firth.recipes.corpus.filters import C4Step
+
+_CITATION = re.compile(r"\[(?:\d*|edit|citation needed)\]")
+LineRule = tuple[str, Callable[[str], object]]
+
+
+class C4(DocumentStep):
+    r"""Cuts lines, and drops documents with `lorem_ipsum`, a `curly_bracket` or `too_few_sentences` left.
+
+    Lines are left without margins, blank ones not at all. The counts say how many each rule cut, the first
+    one that applied: `lines_word_too_long`, `lines_without_end`, `lines_too_few_words`, `lines_javascript`,
+    `lines_policy`; and how many `citations` were removed. The two phrases that drop a document are looked for
+    in all of it, as the paper says; its code looks at the lines left.
+
+    Example:
+
+    >>> step = C4(C4Step(kind="c4", min_sentences=1))
+    >>> step.decide(Document("1", "Home | News\nThe whale [2] swam away.\n", "docs", "CC0", "a.txt"))
+    Keep(document=Document(id='1', text='The whale  swam away.', ...))
+    """
+
+    reasons = frozenset({"lorem_ipsum", "curly_bracket", "too_few_sentences", "empty"})
+    changes_text = True
+
+    def __init__(self, config: C4Step):
+        self._config = config
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        text, lower, counts = document.text, document.text.lower(), Counter[str]()
+        if self._config.lorem_ipsum and "lorem ipsum" in lower:
+            return Drop("lorem_ipsum")
+        if self._config.curly_bracket and "{" in text:
+            return Drop("curly_bracket")
+        if self._config.citations:
+            text = _without_citations(text, counts)
+        lines = self._kept_lines(text, self._line_rules(lower), counts)
+        if not lines:
+            return Drop("too_few_sentences" if self._config.min_sentences else "empty")
+        if not _has_sentences(lines, self._config.min_sentences):
+            return Drop("too_few_sentences")
+        return Keep(document.with_text("\n".join(lines)), counts)
+
+    def _line_rules(self, lower: str) -> list[LineRule]:
+        """Returns the rules that may cut a line of this document, of which `lower` is the text."""
+        config, rules = self._config, list[LineRule]()
+        if config.max_word_length:
+            rules.append(("lines_word_too_long", self._has_long_word))
+        if config.terminal_punctuation:
+            rules.append(("lines_without_end", _has_no_end))
+        if config.min_words_per_line:
+            splits = config.min_words_per_line - 1
+            rules.append(("lines_too_few_words", lambda line: len(line.split(None, splits)) <= splits))
+        if config.javascript and "javascript" in lower:
+            rules.append(("lines_javascript", lambda line: "javascript" in line.lower()))
+        phrases = [phrase for phrase in config.policy_phrases if phrase in lower]
+        if phrases:
+            rules.append(("lines_policy", lambda line: any(phrase in line.lower() for phrase in phrases)))
+        return rules
+
+    def _has_long_word(self, line: str) -> bool:
+        longest = self._config.max_word_length
+        return len(line) > longest and max(map(len, line.split())) > longest
+
+    def _kept_lines(self, text: str, rules: list[LineRule], counts: Counter[str]) -> list[str]:
+        kept = []
+        for line in stripped_lines(text):
+            broken = next((name for name, breaks in rules if breaks(line)), None)
+            if broken:
+                counts[broken] += 1
+            else:
+                kept.append(line)
+        return kept
+
+
+def _without_citations(text: str, counts: Counter[str]) -> str:
+    """Returns the text without citations, nor those that come about where one was inside of another."""
+    while "[" in text:
+        text, removed = _CITATION.subn("", text)
+        if not removed:
+            break
+        counts["citations"] += removed
+    return text
+
+
+def _has_no_end(line: str) -> bool:
+    return line.endswith(ELLIPSES) or not line.endswith(TERMINAL_MARKS)
+
+
+def _has_sentences(lines: list[str], wanted: int) -> bool:
+    if len(lines) >= wanted:
+        return True
+    return sum(len(split_sentences(line)) for line in lines) >= wanted

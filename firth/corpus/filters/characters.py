@@ -1,0 +1,51 @@
+"""Documents that are mostly not words: tables of numbers, markup, encoded data."""
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.recipes.corpus.cleaning import CharactersStep
+
+_ASCII = bytes(range(128))
+_NO_ASCII_LETTERS = bytes(code for code in range(256) if not (code < 128 and chr(code).isalpha()))
+
+
+class Characters(DocumentStep):
+    """Drops documents with `too_few_letters` or whose `words_too_long`.
+
+    Letters are Unicode's, and their share is of the characters that are not spaces.
+
+    Example:
+
+    >>> step = Characters(CharactersStep(kind="characters"))
+    >>> step.decide(Document("1", "1 2 3 4 a", "docs", "CC0", "a.txt"))
+    Drop(reason='too_few_letters')
+    """
+
+    reasons = frozenset({"too_few_letters", "words_too_long"})
+
+    def __init__(self, config: CharactersStep):
+        self._min_alphabetic_fraction = config.min_alphabetic_fraction
+        self._max_mean_word_length = config.max_mean_word_length
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        words = document.text.split()
+        characters = sum(map(len, words))
+        letters = count_letters(document.text)
+        if letters < self._min_alphabetic_fraction * characters:
+            return Drop("too_few_letters")
+        if characters > self._max_mean_word_length * len(words):
+            return Drop("words_too_long")
+        return Keep(document)
+
+
+def count_letters(text: str) -> int:
+    """Returns how many characters of a text are letters, as `str.isalpha` says.
+
+    Example:
+
+    >>> count_letters("Müll 2")
+    4
+    """
+    # Python looks at characters one by one, but deletes bytes in one go.
+    data = text.encode("utf-8", "surrogatepass")
+    others = data.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    return len(data.translate(None, _NO_ASCII_LETTERS)) + sum(map(str.isalpha, others))

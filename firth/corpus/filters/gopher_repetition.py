@@ -1,0 +1,108 @@
+"""Gopher's rules on what a document says more than once."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.text.line_shares import characters, duplicates, stripped_lines
+from firth.corpus.text.ngrams import Repeats, repeated_ngrams
+from firth.recipes.corpus.filters import GopherRepetitionStep
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
+
+class GopherRepetition(DocumentStep):
+    """Drops documents that repeat lines, paragraphs or n-grams.
+
+    The reasons are `duplicate_lines`, `duplicate_paragraphs`, `duplicate_line_characters`,
+    `duplicate_paragraph_characters`, and for each limit on n-grams `top_2_gram` or `duplicate_5_grams`.
+
+    Example:
+
+    >>> step = GopherRepetition(GopherRepetitionStep(kind="gopher_repetition"))
+    >>> step.decide(Document("1", "so it goes, and so it goes on", "docs", "CC0", "a.txt"))
+    Drop(reason='top_2_gram')
+    """
+
+    def __init__(self, config: GopherRepetitionStep):
+        self._config = config
+        self._tops = {limit.n: limit.max_character_fraction for limit in config.top_ngrams}
+        self._all = {limit.n: limit.max_character_fraction for limit in config.duplicate_ngrams}
+        self.reasons = frozenset({
+            "duplicate_lines",
+            "duplicate_paragraphs",
+            "duplicate_line_characters",
+            "duplicate_paragraph_characters",
+            *(f"top_{n}_gram" for n in self._tops),
+            *(f"duplicate_{n}_grams" for n in self._all),
+        })  # fmt: skip
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        words = document.text.split()
+        reason = self._in_parts(document.text) or self._in_ngrams(words)
+        return Drop(reason) if reason else Keep(document)
+
+    def _in_parts(self, text: str) -> str | None:
+        config = self._config
+        paragraphs = [part for part in map(str.strip, _BLANK_LINES.split(text)) if part]
+        for name, parts, most, most_characters in (
+            (
+                "paragraph",
+                paragraphs,
+                config.max_duplicate_paragraph_fraction,
+                config.max_duplicate_paragraph_character_fraction,
+            ),
+            (
+                "line",
+                stripped_lines(text),
+                config.max_duplicate_line_fraction,
+                config.max_duplicate_line_character_fraction,
+            ),
+        ):
+            repeated = duplicates(parts)
+            if len(repeated) > most * len(parts):
+                return f"duplicate_{name}s"
+            if characters(repeated) > most_characters * characters(parts):
+                return f"duplicate_{name}_characters"
+        return None
+
+    def _in_ngrams(self, words: Sequence[str]) -> str | None:
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        before = np.zeros(len(words) + 1, np.int64)
+        lengths.cumsum(out=before[1:])
+        total = int(before[-1])
+        for repeats in repeated_ngrams(words):
+            n = repeats.n
+            limits = [each for table in (self._tops, self._all) for size, each in table.items() if size >= n]
+            # All that is still to be measured lies within these n-grams.
+            if not limits or _covered(repeats.starts, n, lengths) <= min(limits) * total:
+                return None
+            if n in self._tops and _top(repeats, before, lengths) > self._tops[n] * total:
+                return f"top_{n}_gram"
+            if n in self._all and _covered(repeats.later, n, lengths) > self._all[n] * total:
+                return f"duplicate_{n}_grams"
+        return None
+
+
+def _top(repeats: Repeats, before: np.ndarray, lengths: np.ndarray) -> int:
+    """Returns the characters in all places of the most frequent n-gram; of several, of the longest.
+
+    Args:
+        before: Characters before each word and the end: int64 [words + 1].
+        lengths: Characters of each word: int64 [words].
+    """
+    firsts = repeats.starts[repeats.groups]
+    sizes = before[firsts + repeats.n] - before[firsts]
+    top = int(np.argmax(repeats.counts * before[-1] + sizes))
+    places = repeats.starts[repeats.groups[top] :][: repeats.counts[top]]
+    return _covered(places, repeats.n, lengths)
+
+
+def _covered(starts: np.ndarray, n: int, lengths: np.ndarray) -> int:
+    """Returns the characters of the words in the n-grams that begin at `starts`, each counted once."""
+    words = len(lengths)
+    edges = np.bincount(starts, minlength=words + 1) - np.bincount(starts + n, minlength=words + 1)
+    return int(lengths[edges[:-1].cumsum() > 0].sum())

@@ -1,0 +1,41 @@
+"""The language that a document is in."""
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.corpus.text.language_model import language_model
+from firth.recipes.corpus.filters import LanguageStep
+
+
+class Language(DocumentStep):
+    """Drops documents in an `other_language`, and those of which it is not sure (`uncertain_language`).
+
+    Example:
+
+    >>> step = Language(LanguageStep(kind="language", languages=("de", "fr")))
+    >>> step.decide(Document("1", "It was the best of times, it was the worst of times.", "docs", "", "a"))
+    Drop(reason='other_language')
+    """
+
+    reasons = frozenset({"other_language", "uncertain_language"})
+
+    def __init__(self, config: LanguageStep):
+        self._config = config
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        language, probability = identify(document.text[: self._config.max_characters])
+        if language not in self._config.languages:
+            return Drop("other_language")
+        if probability < self._config.min_probability:
+            return Drop("uncertain_language")
+        return Keep(document)
+
+
+def identify(text: str) -> tuple[str, float]:
+    """Returns the likeliest language of a text as ISO 639-1 code, and its probability among all known ones.
+
+    Example:
+
+    >>> identify("Es war die beste und die schlimmste Zeit.")[0]
+    'de'
+    """
+    return language_model().identify(text)

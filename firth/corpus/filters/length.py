@@ -1,0 +1,30 @@
+"""Documents with too little or too much to say."""
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
+from firth.recipes.corpus.cleaning import LengthStep
+
+
+class Length(DocumentStep):
+    """Drops documents with `too_few_words` or `too_many_words`; a word is a run of non-space characters.
+
+    Example:
+
+    >>> step = Length(LengthStep(kind="length", min_words=2))
+    >>> step.decide(Document("1", "Hello", "docs", "CC0", "a.txt"))
+    Drop(reason='too_few_words')
+    """
+
+    reasons = frozenset({"too_few_words", "too_many_words"})
+
+    def __init__(self, config: LengthStep):
+        self._min_words = config.min_words
+        self._max_words = config.max_words
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        words = len(document.text.split())
+        if words < self._min_words:
+            return Drop("too_few_words")
+        if words > self._max_words:
+            return Drop("too_many_words")
+        return Keep(document)

@@ -1,0 +1,1 @@
+"""Documents, and rows of numbers about them, brought together in Beam."""

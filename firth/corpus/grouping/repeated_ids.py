@@ -1,0 +1,72 @@
+"""Documents of one source whose records state the same id."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.steps import Grouping
+from firth.corpus.documents.tally import Count, Example, Tally
+from firth.corpus.grouping.identity import id_halves
+from firth.corpus.grouping.tables import FirstRows, table_of
+from firth.corpus.grouping.values import GroupValues, Part, Values
+
+# Of this step the counts are `ids` and `documents`, and the reason of an example is its source.
+REPEATED_IDS_STEP = "repeated_ids"
+_NAME = "stated"
+
+
+class RepeatedIds(beam.PTransform):
+    """Counts ids that several records of a source state: lists of documents to tallies.
+
+    What a record states is the first half of its document's id (`document_id`). Of a group a worker holds
+    those halves and one batch.
+
+    Args:
+        sources: Names of those whose records state ids.
+        grouping: How to bring documents of one stated id together.
+    """
+
+    def __init__(self, sources: Collection[str], grouping: Grouping):
+        super().__init__()
+        self._sources = frozenset(sources)
+        self._grouping = grouping
+
+    def expand(self, documents: PCollection[list[Document]]) -> PCollection[Tally]:  # noqa: D102
+        part = beam.FlatMap(_part, self._sources, self._grouping.groups).with_output_types(Unmeasured)
+        groups = documents | "Part" >> part | "Group" >> GroupValues(self._grouping)
+        return groups | "Count" >> beam.MapTuple(_count)
+
+
+def _part(documents: list[Document], sources: Collection[str], groups: int) -> Iterator[Part]:
+    parts: dict[int, list[Document]] = {}
+    for each in documents:
+        if each.source in sources:
+            placed = Document(each.id, "", each.source, "", each.uri)
+            parts.setdefault(int(each.id[:16], 16) % groups, []).append(placed)
+    for group, members in (parts or {0: []}).items():
+        yield group, (_NAME, members)
+
+
+def _count(group: int, values: Values) -> Tally:
+    del group
+    first = FirstRows(map(_stated, values.of(_NAME)), "stated", [])
+    tally, found = Tally(), set()
+    for documents in values.of(_NAME):
+        stated = _stated(documents)
+        for place in np.flatnonzero(first.of(stated["stated"])[1] > 1).tolist():
+            each = documents[place]
+            found.add((each.source, stated["stated"][place]))
+            tally.counts[Count(REPEATED_IDS_STEP, each.source, "documents")] += 1
+            tally.add_example(REPEATED_IDS_STEP, each.source, Example(each.id, each.source, each.uri, ""))
+    ids = Counter(source for source, _ in found)
+    tally.counts.update({Count(REPEATED_IDS_STEP, source, "ids"): count for source, count in ids.items()})
+    return tally
+
+
+def _stated(documents: list[Document]) -> np.ndarray:
+    return table_of(stated=id_halves(documents)[0])

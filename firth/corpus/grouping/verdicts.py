@@ -1,0 +1,98 @@
+"""What was found about documents, brought back to them."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.documents.steps import Decision, Grouping
+from firth.corpus.documents.tally import Tally
+from firth.corpus.grouping.document_groups import grouped_documents, part_documents
+from firth.corpus.grouping.identity import id_halves
+from firth.corpus.grouping.table_groups import part_table
+from firth.corpus.grouping.tables import sort_table
+from firth.corpus.grouping.values import GroupValues, Values
+
+# Returns the decision about a document, given the verdicts on it, none for most documents, and whether the
+# same document, read twice, came before.
+Decide = Callable[[Document, np.ndarray, bool], Decision]
+Documents = PCollection[list[Document]]
+# What a CorpusStep returns.
+Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]
+
+
+class JoinVerdicts(beam.PTransform):
+    """Decides about documents by verdicts: `documents` and tables of `verdicts` to (document, decision)s.
+
+    The tables have the fields `id_high` and `id_low`, the rest is for `decide`. Of a group a worker holds the
+    verdicts and the documents' ids, and passes the documents on.
+
+    Raises:
+        CorpusError: on a worker, if two texts have one id: what is found about one would be decided about the
+            other.
+    """
+
+    def __init__(self, decide: Decide, grouping: Grouping):
+        super().__init__()
+        self._decide = decide
+        self._grouping = grouping
+
+    def expand(self, parts):  # noqa: D102
+        groups = self._grouping.groups
+        part = beam.FlatMap(part_documents, groups).with_output_types(Unmeasured)
+        documents = parts["documents"] | "PartDocuments" >> part
+        part = beam.FlatMap(part_table, "verdicts", "id_low", groups).with_output_types(Unmeasured)
+        verdicts = parts["verdicts"] | "PartVerdicts" >> part
+        return (
+            (documents, verdicts)
+            | "Group" >> GroupValues(self._grouping)
+            | "Decide" >> beam.ParDo(_Decide(self._decide))
+        )
+
+
+class _Decide(beam.DoFn):
+    def __init__(self, decide: Decide):
+        self._decide = decide
+
+    def process(self, element: tuple[int, Values]):
+        verdicts = VerdictIndex(element[1].of("verdicts"))
+        seen: dict[str, int] = {}
+        for documents in grouped_documents(element[1]):
+            yield [(document, self._one(document, rows, seen)) for document, rows in verdicts.of(documents)]
+
+    def _one(self, document: Document, rows: np.ndarray, seen: dict[str, int]) -> Decision:
+        again = document.id in seen
+        text = hash(document.text)
+        if seen.setdefault(document.id, text) != text:
+            raise CorpusError(
+                f"several documents have the id {document.id!r}, one of them at {document.uri!r}; steps on "
+                "the whole corpus tell documents apart by their ids"
+            )
+        return self._decide(document, rows, again and len(rows) > 0)
+
+
+class VerdictIndex:
+    """Verdicts by id of the document.
+
+    Args:
+        tables: With the fields `id_high` and `id_low`.
+    """
+
+    def __init__(self, tables: Iterable[np.ndarray]):
+        parts = list(tables)
+        self._rows = sort_table(np.concatenate(parts), ["id_low"]) if parts else None
+
+    def of(self, documents: list[Document]) -> Iterator[tuple[Document, np.ndarray]]:
+        """Yields each document with the rows of its id."""
+        if self._rows is None:
+            yield from ((document, np.zeros(0)) for document in documents)
+            return
+        high, low = id_halves(documents)
+        starts, ends = (np.searchsorted(self._rows["id_low"], low, side) for side in ("left", "right"))
+        for i, document in enumerate(documents):
+            rows = self._rows[starts[i] : ends[i]]
+            yield document, rows[rows["id_high"] == high[i]]

@@ -1,0 +1,145 @@
+"""Decompression as a stream: bounded in memory, and strict about how a stream ends."""
+
+import bz2
+import codecs
+import functools
+import lzma
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from firth.corpus.io.decompressors import Gzip, Lz4, Zst
+
+BLOCK_BYTES = 2**18
+# zstandard hands out all that its input amounts to, 128 KiB for every 4 bytes at worst.
+ZST_INPUT_BYTES = 2**9
+# `xz -9` asks for a quarter of it; a broken header may ask for gigabytes.
+XZ_MEMORY_BYTES = 2**28
+
+
+# Bytes that no text has, in UTF-8 or an encoding of its kind. The WHATWG's MIME sniffing calls them binary.
+_BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+
+
+class StreamError(OSError):
+    """A compressed stream that ends too early or is not one. `reason` names the compression."""
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Compression(NamedTuple):
+    """A compression.
+
+    Attributes:
+        name: As reasons of rejection call it.
+        new_decompressor: Returns what reads one stream, with the interface of `bz2.BZ2Decompressor`.
+        start: Matches how a stream begins.
+        input_bytes: Of the compressed file, so many are decompressed at a time.
+    """
+
+    name: str
+    new_decompressor: Callable[[], Any]
+    start: re.Pattern[bytes]
+    input_bytes: int = BLOCK_BYTES
+
+
+COMPRESSIONS = {
+    # Method, flags and the marks of how and where it was made are checked too: two bytes are few.
+    ".gz": Compression(
+        "gzip", Gzip, re.compile(rb"\x1f\x8b\x08[\0-\x1f].{4}[\0-\x04][\0-\x0d\xff]", re.DOTALL)
+    ),
+    ".bz2": Compression(
+        "bz2", bz2.BZ2Decompressor, re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")
+    ),
+    ".xz": Compression(
+        "xz", functools.partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY_BYTES), re.compile(rb"\xfd7zXZ\0")
+    ),
+    ".zst": Compression("zst", Zst, re.compile(rb"\x28\xb5\x2f\xfd"), ZST_INPUT_BYTES),
+    ".lz4": Compression("lz4", Lz4, re.compile(rb"\x04\x22\x4d\x18")),
+}
+
+
+def compression_of(path: str, start: bytes) -> Compression | None:
+    r"""Returns the compression of a file, or None for one that is plain.
+
+    The content decides. Where it begins as no compression does, a name that says one is believed, unless the
+    content is text: what a server sent as `.gz` is often saved decompressed.
+
+    Args:
+        path: The file's name.
+        start: The first bytes of its content.
+
+    Example:
+
+    >>> import gzip
+    >>> [each and each.name for each in (compression_of("a.txt", gzip.compress(b"")),
+    ...     compression_of("a.gz", b"Call me Ishmael."), compression_of("a.gz", b"\0\1"))]
+    ['gzip', None, 'gzip']
+    """
+    for compression in COMPRESSIONS.values():
+        if compression.start.match(start):
+            return compression
+    return None if looks_plain(start) else COMPRESSIONS.get(os.path.splitext(path)[1])
+
+
+def looks_plain(start: bytes) -> bool:
+    r"""Returns whether bytes may be text: they begin with a byte order mark, or none of them is binary.
+
+    Example:
+
+    >>> looks_plain("Käse".encode("latin-1")), looks_plain(b"\x1f\x8b\x08\0")
+    (True, False)
+    """
+    return start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or not _BINARY.search(start)
+
+
+def decompress(start: bytes, raw: BinaryIO, compression: Compression) -> Iterator[bytes]:
+    """Yields what streams of one compression, one after another, hold, in blocks of bounded size.
+
+    Zeros between and after streams are padding.
+
+    Args:
+        start: The first bytes of a file.
+        raw: The rest of it.
+        compression: How it is compressed.
+
+    Raises:
+        StreamError: `truncated_<name>` or `corrupt_<name>`, after everything before it has been yielded.
+        OSError: from the file itself.
+    """
+    decompressor = None
+    data = start
+    while data := data or raw.read(compression.input_bytes):
+        while data:
+            if decompressor is None:
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                decompressor = compression.new_decompressor()
+            yield from blocks_of(decompressor, data, compression.name)
+            data = b""
+            if decompressor.eof:
+                data, decompressor = decompressor.unused_data, None
+    if decompressor is not None:
+        raise StreamError(f"truncated_{compression.name}")
+
+
+def blocks_of(decompressor: Any, data: bytes, name: str) -> Iterator[bytes]:
+    """Yields what a decompressor makes of some data, in blocks of bounded size.
+
+    Raises:
+        StreamError: `corrupt_<name>`.
+    """
+    try:
+        while True:
+            block = decompressor.decompress(data, BLOCK_BYTES)
+            if block:
+                yield block
+            if decompressor.eof or decompressor.needs_input:
+                return
+            data = b""
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise StreamError(f"corrupt_{name}") from error

@@ -1,0 +1,52 @@
+"""The files that a source's path patterns stand for."""
+
+import dataclasses
+import os
+
+from apache_beam.io.filesystems import FileSystems
+
+from firth.corpus.documents.errors import SourceError
+from firth.recipes.base.paths import suggest_path
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class SourceFile:
+    """A file of a source.
+
+    Attributes:
+        path: On any of Beam's file systems.
+        name: Where it differs from the path, what its documents are called by: `package/module`.
+        size: In bytes.
+        modified: Seconds since 1970, as the file system states it.
+    """
+
+    path: str
+    name: str = ""
+    size: int = 0
+    modified: float = 0.0
+
+
+def match_files(source_name: str, patterns: tuple[str, ...]) -> list[SourceFile]:
+    """Returns the files that match, each once, by path.
+
+    Raises:
+        SourceError: if a pattern matches no file, or is a folder.
+    """
+    files = {}
+    for pattern in patterns:
+        matched = _match(source_name, os.path.expanduser(pattern))
+        files.update({file.path: file for file in matched})
+    return sorted(files.values())
+
+
+def _match(source_name: str, pattern: str) -> list[SourceFile]:
+    if os.path.isdir(pattern):
+        inside = os.path.join(pattern, "*")
+        raise SourceError(f"source {source_name!r}: {pattern!r} is a folder; name files, as in {inside!r}")
+    found = FileSystems.match([pattern])[0].metadata_list
+    files = [SourceFile(each.path, "", each.size_in_bytes, each.last_updated_in_seconds) for each in found]
+    files = [file for file in files if not os.path.isdir(file.path)]
+    if not files:
+        where = f"(looked from {os.getcwd()!r}){suggest_path(pattern)}"
+        raise SourceError(f"source {source_name!r}: no file matches {pattern!r} {where}")
+    return files

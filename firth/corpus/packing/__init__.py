@@ -1,0 +1,1 @@
+"""From cleaned documents to packed rows of tokens."""

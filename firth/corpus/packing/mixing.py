@@ -1,0 +1,205 @@
+"""A mixture made of tokenized documents, in Beam."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
+
+from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.grouping.tables import table_of
+from firth.corpus.grouping.values import Values
+from firth.corpus.packing.mixture_plan import AnyMixed, Cut, Share, plan_mixture
+from firth.corpus.packing.tokenization import TokenizedDocument, tokenized_documents
+from firth.corpus.text.shingles import mix
+
+# A source's documents are counted in so many bins of their hashes; one bin of each is looked at again.
+BIN_BITS = 12
+
+Group = tuple[int, Values]
+MixedGroup = tuple[int, list[TokenizedDocument]]
+# By name of the source.
+Bins = dict[str, np.ndarray]
+Tables = dict[str, np.ndarray]
+
+
+class Mix(beam.PTransform):
+    """Repeats documents and leaves others out: groups of a split to (groups, the plan, counts).
+
+    Groups come as `GroupValues` brings them together, and go as lists of documents; the plan is one list of
+    (`Share`, `Cut`); counts are by name: `repeated_documents`, beyond the first time, and
+    `left_out_documents`. A source's documents are taken in the order of a hash of seed and id, until its
+    share is met as nearly as whole documents allow: so nothing depends on the order of documents or on
+    workers. Workers hold a group's documents, counts by hash, and of each source the hashes in one of 4,096
+    parts.
+
+    Args:
+        mixture: Of the recipe.
+        sources: Names of all sources.
+
+    Raises:
+        MixtureError: on a worker, as `plan_mixture`.
+    """
+
+    def __init__(self, mixture: AnyMixed, sources: Sequence[str]):
+        super().__init__()
+        self._mixture = mixture
+        self._sources = tuple(sources)
+
+    def expand(  # noqa: D102
+        self, groups: PCollection[Group]
+    ) -> tuple[PCollection[MixedGroup], PCollection[list], PCollection[Counter]]:
+        bins = groups | "Count" >> beam.Map(_bins, self._mixture) | "Sum" >> beam.CombineGlobally(_sum_bins)
+        plan = bins | "Plan" >> beam.Map(_plan, self._mixture, self._sources)
+        tables = (
+            groups
+            | "Border" >> beam.Map(_border, self._mixture, AsSingleton(plan))
+            | "Gather" >> beam.CombineGlobally(_join_tables)
+        )
+        cuts = tables | "Cut" >> beam.Map(_cuts, AsSingleton(plan))
+        outputs = groups | "Repeat" >> beam.ParDo(_Repeat(self._mixture), AsSingleton(cuts)).with_outputs(
+            "counts", main="groups"
+        )
+        outputs.groups.element_type = Unmeasured
+        return outputs.groups, cuts, outputs.counts
+
+
+def amounts_of(document: TokenizedDocument) -> dict[str, int]:
+    """Returns how much a document is, by unit."""
+    return {"documents": 1, "bytes": document.size, "tokens": len(document.tokens)}
+
+
+def _columns(group: Group, mixture: AnyMixed) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yields each source with the hashes, uint64, and the amounts, int64, of its documents."""
+    by_source: dict[str, list[tuple[int, int]]] = {}
+    for document in tokenized_documents(group[1]):
+        amount = amounts_of(document)[mixture.unit]
+        by_source.setdefault(document.source, []).append((document.key, amount))
+    for source, pairs in by_source.items():
+        keys, amounts = zip(*pairs)
+        yield source, _hashes(keys, mixture.seed), np.array(amounts, np.int64)
+
+
+def _hashes(keys: Sequence[int], seed: int) -> np.ndarray:
+    return mix(np.array(keys, np.uint64) ^ mix(np.array([seed], np.uint64)))
+
+
+def _bin_of(hashes: np.ndarray) -> np.ndarray:
+    return (hashes >> np.uint64(64 - BIN_BITS)).astype(np.int64)
+
+
+def _bins(group: Group, mixture: AnyMixed) -> Bins:
+    """Returns by source the amounts in each bin, and behind them the largest of a document."""
+    found = {}
+    for source, hashes, amounts in _columns(group, mixture):
+        found[source] = np.zeros(2**BIN_BITS + 1, np.int64)
+        np.add.at(found[source], _bin_of(hashes), amounts)
+        found[source][-1] = amounts.max()
+    return found
+
+
+def _sum_bins(parts: Iterable[Bins]) -> Bins:
+    total: Bins = {}
+    for part in parts:
+        for source, bins in part.items():
+            before = total.get(source, np.zeros_like(bins))
+            total[source] = before + bins
+            total[source][-1] = max(before[-1], bins[-1])
+    return total
+
+
+class _Step(NamedTuple):
+    """What is known of a source before its border bin is looked at: what of this bin is to be taken."""
+
+    share: Share
+    full: int
+    bin: int
+    rest: int
+    largest: int
+
+
+def _plan(bins: Bins, mixture: AnyMixed, sources: Sequence[str]) -> list[_Step]:
+    available = {source: int(each[:-1].sum()) for source, each in bins.items()}
+    return [_step(share, bins.get(share.source)) for share in plan_mixture(mixture, available, sources)]
+
+
+def _step(share: Share, bins: np.ndarray | None) -> _Step:
+    if bins is None or not share.available:
+        return _Step(share, 0, 0, 0, 0)
+    full, rest = divmod(share.amount, share.available)
+    ends = np.cumsum(bins[:-1])
+    border = int(np.searchsorted(ends, rest, "right"))
+    return _Step(share, full, border, rest - int(ends[border] - bins[border]), int(bins[-1]))
+
+
+def _border(group: Group, mixture: AnyMixed, plan: list[_Step]) -> Tables:
+    borders = {step.share.source: step.bin for step in plan}
+    found = {}
+    for source, hashes, amounts in _columns(group, mixture):
+        inside = _bin_of(hashes) == borders[source]
+        found[source] = table_of(hash=hashes[inside], amount=amounts[inside])
+    return found
+
+
+def _join_tables(parts: Iterable[Tables]) -> Tables:
+    found: dict[str, list[np.ndarray]] = {}
+    for part in parts:
+        for source, table in part.items():
+            found.setdefault(source, []).append(table)
+    return {source: np.concatenate(tables) for source, tables in found.items()}
+
+
+def _cuts(tables: Tables, plan: list[_Step]) -> list[tuple[Share, Cut]]:
+    return [(step.share, Cut(step.full, _limit(step, tables), step.largest)) for step in plan]
+
+
+def _limit(step: _Step, tables: Tables) -> int:
+    """Returns the hash below which as much of the border bin lies as comes nearest to what is to be taken."""
+    if step.share.source not in tables:
+        return 0
+    table = tables[step.share.source]
+    hashes, places = np.unique(table["hash"], return_inverse=True)
+    sums = np.cumsum(np.append(0, np.bincount(places, table["amount"], len(hashes)))).astype(np.int64)
+    taken = int(np.abs(sums - step.rest).argmin())
+    return int(hashes[taken]) if taken < len(hashes) else (step.bin + 1) << (64 - BIN_BITS)
+
+
+class _Repeat(beam.DoFn):
+    def __init__(self, mixture: AnyMixed):
+        self._seed = mixture.seed
+
+    def process(self, group: Group, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:
+        by_source = {share.source: cut for share, cut in cuts}
+        documents = list(tokenized_documents(group[1]))
+        counts: Counter[str] = Counter()
+        mixed: list[TokenizedDocument] = []
+        hashes = _hashes([document.key for document in documents], self._seed)
+        for document, hash in zip(documents, hashes.tolist()):
+            times = repeats_of(hash, by_source[document.source])
+            mixed += [dataclasses.replace(document, copy=copy) for copy in range(times)]
+            counts.update(left_out_documents=not times, repeated_documents=max(0, times - 1))
+        yield group[0], mixed
+        yield TaggedOutput("counts", counts)
+
+
+def repeats_of(hash: int, cut: Cut) -> int:
+    """Returns how often a document of a hash stands in the mixture.
+
+    Example:
+
+    >>> [repeats_of(hash, Cut(full=1, limit=100, largest=7)) for hash in (99, 100)]
+    [2, 1]
+    """
+    return cut.full + (hash < cut.limit)
+
+
+def measure(documents: Iterable[TokenizedDocument]) -> Counter[tuple[str, str]]:
+    """Returns how much there is of documents, by (source, unit)."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for document in documents:
+        for unit, amount in amounts_of(document).items():
+            counts[document.source, unit] += amount
+    return counts

@@ -1,0 +1,146 @@
+"""How much of each source a mixture takes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from firth.corpus.documents.errors import MixtureError
+from firth.recipes.base.errors import suggest
+from firth.recipes.corpus.mixture import Mixed, ProportionalMixture, WeightedMixture
+
+AnyMixed = WeightedMixture | ProportionalMixture
+
+
+class Share(NamedTuple):
+    """What a mixture takes of a source.
+
+    Attributes:
+        source: Its name.
+        available: What it has, in the mixture's unit.
+        asked: Its proportion as the recipe asks.
+        planned: Its proportion as it can be had.
+        amount: To be taken, repeats counted.
+        exhausted: Whether it is empty, or gives all that it may.
+    """
+
+    source: str
+    available: int
+    asked: float
+    planned: float
+    amount: int
+    exhausted: bool
+
+
+class Cut(NamedTuple):
+    """How often a source's documents stand in a mixture.
+
+    Attributes:
+        full: Times that all do.
+        limit: Those of a smaller hash stand in it once more.
+        largest: Of the source's documents, in the mixture's unit.
+    """
+
+    full: int
+    limit: int
+    largest: int
+
+
+def plan_mixture(mixture: AnyMixed, available: Mapping[str, int], sources: Sequence[str]) -> list[Share]:
+    """Returns the share of each source, in the order of the sources, then of the alphabet.
+
+    Args:
+        mixture: Of the recipe.
+        available: By name of the source, what it has in the mixture's unit.
+        sources: Names of all, so that those are known that have nothing.
+
+    Raises:
+        MixtureError: naming the source, if it has no weight, or if it is empty or has too little and the
+            recipe states no other way.
+
+    Example:
+
+    >>> mixture = WeightedMixture(kind="weights", weights={"web": 1.0, "books": 1.0})
+    >>> [(share.source, share.amount) for share in plan_mixture(mixture, {"web": 900, "books": 300}, ["web"])]
+    [('web', 900), ('books', 900)]
+    """
+    names = list(dict.fromkeys([*sources, *sorted(available)]))
+    sizes = {name: available.get(name, 0) for name in names}
+    asked = _asked(mixture, sizes)
+    most = {name: max(min(size, 1), int(_max_repeats(mixture, name) * size)) for name, size in sizes.items()}
+    wanted = {name: share for name, share in asked.items() if share and sizes[name]}
+    if not wanted:
+        raise MixtureError("mixture: nothing is left of the sources that it takes from")
+    whole = sum(wanted.values())
+    wanted = {name: share / whole for name, share in wanted.items()}
+    amounts = _amounts(mixture, wanted, most, mixture.total or _natural_total(wanted, sizes, most))
+    taken = sum(amounts.values())
+    shares = []
+    for name in names:
+        amount = amounts.get(name, 0.0)
+        exhausted = not sizes[name] or (name in wanted and round(amount) >= most[name])
+        shares.append(Share(name, sizes[name], asked[name], amount / taken, round(amount), exhausted))
+    return shares
+
+
+def _max_repeats(mixture: Mixed, name: str) -> float:
+    return mixture.max_repeats_of.get(name, mixture.max_repeats)
+
+
+def _asked(mixture: AnyMixed, sizes: Mapping[str, int]) -> dict[str, float]:
+    if isinstance(mixture, WeightedMixture):
+        weights = _weights(mixture, sizes)
+    else:
+        limit = mixture.limit or max(sizes.values(), default=0)
+        weights = {name: min(size, limit) ** (1.0 / mixture.temperature) for name, size in sizes.items()}
+    for name, size in sizes.items():
+        is_left_out = isinstance(mixture, WeightedMixture) and not weights[name]
+        if not size and not is_left_out and mixture.on_exhausted != "renormalize":
+            raise MixtureError(
+                f"mixture: source {name!r} has no {mixture.unit} left in the train split; with "
+                "mixture.on_exhausted: renormalize the others take its place"
+            )
+    whole = sum(weights.values()) or 1.0
+    return {name: weight / whole for name, weight in weights.items()}
+
+
+def _weights(mixture: WeightedMixture, sizes: Mapping[str, int]) -> dict[str, float]:
+    for name in mixture.weights:
+        if name not in sizes:
+            raise MixtureError(f"mixture.weights.{name}: no source is named {name!r}; {suggest(name, sizes)}")
+    for name in sizes:
+        if name not in mixture.weights:
+            raise MixtureError(f"mixture.weights: none for the source {name!r}; 0 leaves it out")
+    return {name: mixture.weights[name] for name in sizes}
+
+
+def _natural_total(wanted: Mapping[str, float], sizes: Mapping[str, int], most: Mapping[str, int]) -> float:
+    return min(max(sizes[name] / share for name, share in wanted.items()), _largest_total(wanted, most))
+
+
+def _largest_total(wanted: Mapping[str, float], most: Mapping[str, int]) -> float:
+    return min(most[name] / share for name, share in wanted.items())
+
+
+def _amounts(
+    mixture: AnyMixed, wanted: Mapping[str, float], most: Mapping[str, int], total: float
+) -> dict[str, float]:
+    largest = _largest_total(wanted, most)
+    if total > largest and mixture.on_exhausted == "error":
+        name = min(wanted, key=lambda name: most[name] / wanted[name])
+        raise MixtureError(
+            f"mixture.total: {total:,} takes {wanted[name] * total:,.0f} {mixture.unit} of source {name!r}, "
+            f"which has {most[name]:,} with all its repeats; take {int(largest)} or less, raise "
+            f"max_repeats_of.{name}, or choose another on_exhausted"
+        )
+    if mixture.on_exhausted != "renormalize":
+        total = min(total, largest)
+    amounts: dict[str, float] = {}
+    left = dict(wanted)
+    while left:
+        rest, whole = total - sum(amounts.values()), sum(left.values())
+        full = [name for name, share in left.items() if share / whole * rest > most[name]]
+        if not full:
+            return amounts | {name: share / whole * rest for name, share in left.items()}
+        for name in full:
+            amounts[name] = float(most[name])
+            del left[name]
+    return amounts

@@ -1,0 +1,85 @@
+"""A group of tokenized documents to rows."""
+
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+
+from firth.corpus.documents.hashing import unit_hash
+from firth.corpus.packing.chunks import chunk_lengths
+from firth.corpus.packing.pack import pack
+from firth.corpus.packing.packed_rows import Chunk, Row, make_row
+from firth.corpus.packing.tokenization import TokenizedDocument
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+
+def pack_rows(
+    documents: Iterable[TokenizedDocument], sequences: Sequences, special_tokens: int, raw_length: int
+) -> tuple[list[Row], Counter[str]]:
+    """Returns the rows that hold all tokens of some documents, by example id, and counts.
+
+    A row's documents have one source, and it holds no document beside its repeat. A chunk has at most
+    `raw_length` tokens; it takes `special_tokens` more places, and the chunks of a row take together at most
+    as many as one of full length. The order of the documents does not matter.
+
+    Args:
+        documents: Of one group.
+        sequences: How many of them share a row.
+        special_tokens: Room that the objective needs for each chunk beside its tokens.
+        raw_length: Most tokens of a row, as the objective says: fewer than the model's where special tokens
+            are put in, more where the objective leaves tokens out.
+
+    The counts:
+        documents: That came in.
+        empty_documents: Of these, without a token: they are in no row.
+        cut_documents: Of these, cut into more than one chunk.
+        cut_words: Words cut, which alone are longer than a chunk can be.
+        chunks, tokens, rows: What is in the rows.
+        padding_tokens: Places of the rows that neither tokens nor special tokens take.
+    """
+    chunks: dict[tuple[str, int], list[Chunk]] = defaultdict(list)
+    counts: Counter[str] = Counter()
+    for document in sorted(documents, key=lambda each: (each.key, each.source, each.copy)):
+        short = functools.partial(_short_length, document, sequences.short_seq_prob, raw_length)
+        chunks[document.source, document.copy] += _chunks(document, raw_length, short, counts)
+    rows, capacity = [], raw_length + special_tokens
+    for (source, _), pieces in chunks.items():
+        sizes = [len(piece.tokens) + special_tokens for piece in pieces]
+        for members in pack(sizes, capacity, sequences.max_documents):
+            rows.append(make_row(source, [pieces[index] for index in members]))
+            counts["padding_tokens"] += capacity - sum(sizes[index] for index in members)
+    counts["rows"] += len(rows)
+    return sorted(rows, key=lambda row: row.example_id), counts
+
+
+def _short_length(document: TokenizedDocument, chance: float, max_length: int, number: int) -> int | None:
+    """Returns the length that a chunk should reach, None for the most: by a hash, the same on any worker."""
+    name = (str(document.key), str(document.copy), str(number))
+    if unit_hash("short sequence", *name) >= chance:
+        return None
+    return 2 + int(unit_hash("its length", *name) * (max_length - 1))
+
+
+def _chunks(
+    document: TokenizedDocument,
+    max_length: int,
+    short: Callable[[int], int | None],
+    counts: Counter[str],
+) -> list[Chunk]:
+    lengths, words_cut = chunk_lengths(document.word_starts, document.sentence_starts, max_length, short)
+    counts.update(
+        documents=1,
+        empty_documents=not lengths,
+        cut_documents=len(lengths) > 1,
+        cut_words=words_cut,
+        chunks=len(lengths),
+        tokens=sum(lengths),
+    )
+    chunks, start = [], 0
+    for number, length in enumerate(lengths):
+        part = slice(start, start + length)
+        tokens, words, sentences = document.tokens, document.word_starts, document.sentence_starts
+        named = None if document.words is None else document.words[part]
+        chunk = Chunk(document.key, number, tokens[part], words[part], sentences[part], named, document.copy)
+        chunks.append(chunk)
+        start += length
+    return chunks

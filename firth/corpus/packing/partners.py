@@ -1,0 +1,60 @@
+"""A row of other documents beside each row, for the random next sentences of an evaluation."""
+
+from collections.abc import Iterable, Iterator
+
+import apache_beam as beam
+from apache_beam.pvalue import AsSingleton, PCollection
+
+from firth.corpus.io.records import pickle_list, unpickle_list
+from firth.corpus.packing.packed_rows import Row
+
+# Rows of a bucket are held in memory together; a split smaller than this is one bucket, so that a row has
+# a partner wherever one exists.
+BUCKET_ROWS = 2**12
+
+
+def find_partners(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
+    """Returns the rows by example id, each with the next one that shares no document with it.
+
+    The last row's next is the first. None stands where every row shares a document with it.
+    """
+    ordered = sorted(rows, key=lambda row: row.example_id)
+    doubled = ordered + ordered
+    return [(row, _first_disjoint(row, doubled[i + 1 : i + len(ordered)])) for i, row in enumerate(ordered)]
+
+
+def _first_disjoint(row: Row, others: Iterable[Row]) -> Row | None:
+    return next((other for other in others if not row.document_keys & other.document_keys), None)
+
+
+class AddPartners(beam.PTransform):
+    """(group, rows) to (bucket, buckets, [(row, partner)]).
+
+    Buckets are by example id and their number by that of all rows, so the pairs do not depend on workers.
+    """
+
+    def expand(self, groups: PCollection) -> PCollection:  # noqa: D102
+        rows = groups | "Rows" >> beam.Map(lambda group: len(group[1])) | "Count" >> beam.CombineGlobally(sum)
+        return (
+            groups
+            | "Bucket" >> beam.FlatMap(_rebucket, AsSingleton(rows))
+            | "GroupByKey" >> beam.GroupByKey()
+            | "Pair" >> beam.Map(_pair)
+        )
+
+
+def _buckets(rows: int) -> int:
+    return 1 + rows // BUCKET_ROWS
+
+
+def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    buckets: dict[int, list[Row]] = {}
+    for row in group[1]:
+        buckets.setdefault(row.example_id % _buckets(rows), []).append(row)
+    for bucket, members in buckets.items():
+        yield (bucket, _buckets(rows)), pickle_list(members)
+
+
+def _pair(element):
+    (bucket, buckets), groups = element
+    return bucket, buckets, find_partners(row for rows in groups for row in unpickle_list(rows))

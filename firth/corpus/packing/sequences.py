@@ -1,0 +1,221 @@
+"""From cleaned documents to packed rows on disk, in Beam."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection, TaggedOutput
+
+from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.split import EVAL, TRAIN
+from firth.corpus.documents.steps import IN_RUNNER, Grouping
+from firth.corpus.grouping.values import GroupValues
+from firth.corpus.io.json_files import read_json, write_json
+from firth.corpus.io.record_files import write_records
+from firth.corpus.io.records import ReadBatches
+from firth.corpus.io.removal import remove_folder
+from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
+from firth.corpus.packing.mixture_plan import AnyMixed
+from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
+from firth.corpus.packing.pack_rows import pack_rows
+from firth.corpus.packing.packed_rows import Row
+from firth.corpus.packing.partners import AddPartners
+from firth.corpus.packing.sequence_counts import (
+    COUNTS_FILE,
+    SOURCE,
+    by_split,
+    check_counts,
+    sum_counts,
+    write_counts,
+)
+from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
+from firth.recipes.corpus.mixture import AnyMixture, AsIs
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+MIXTURE_FILE = "mixture_report.json"
+SCRATCH_FOLDER = "scratch"
+_AS_IS = AsIs()
+
+
+def make_sequences(
+    make_pipeline: Callable[[], beam.Pipeline],
+    split_patterns: Mapping[str, str],
+    tokenizer_folder: str,
+    sequences: Sequences,
+    special_tokens: int,
+    raw_length: int,
+    split_folders: Mapping[str, str],
+    counts_folder: str,
+    mixture: AnyMixture = _AS_IS,
+    sources: Sequence[str] = (),
+) -> dict[str, dict[str, Any]]:
+    """Tokenizes the documents of some splits and packs them into rows (see `features.row_specs`).
+
+    The files written are the same, byte for byte, on any number of workers. Rows of the eval split carry a
+    partner, a row of other documents. A mixture is made of the train split alone, after which
+    `mixture_report.json` stands beside the counts (see `build_mixture_report`).
+
+    Args:
+        make_pipeline: Returns a new Beam pipeline.
+        split_patterns: Of each split's TFRecord files of documents.
+        tokenizer_folder: Of a saved tokenizer.
+        sequences: How to fill rows.
+        special_tokens: That the objective adds to each chunk.
+        raw_length: Most tokens of a row; see `pack_rows` for both.
+        split_folders: Where to write each split's rows.
+        counts_folder: Where to write `sequence_counts.json`.
+        mixture: How much of which source.
+        sources: Names of all sources, so that a mixture misses those that have nothing left.
+
+    Returns:
+        The counts by split: those of `pack_rows`; rows_without_partner; of a mixture left_out_documents,
+        and repeated_documents, each time beyond a document's first; and under `sources` each source's tokens.
+
+    Raises:
+        MixtureError: if the mixture cannot be had, or is not what was planned.
+        EmptyCorpusError: if a split has no rows.
+        CountMismatchError: if documents or tokens went missing.
+    """
+    path, report = f"{counts_folder}/{COUNTS_FILE}", f"{counts_folder}/{MIXTURE_FILE}"
+    grouping = Grouping(sequences.shards, f"{counts_folder}/{SCRATCH_FOLDER}")
+    remove_folder(grouping.scratch)
+    try:
+        with make_pipeline() as pipeline:
+            counts = []
+            for split, pattern in split_patterns.items():
+                records = pipeline | f"Read[{split}]" >> ReadBatches(pattern)
+                packing = Packing(sequences, special_tokens, raw_length)
+                mixing = _mixing(split, mixture, sources, report)
+                folder = split_folders[split]
+                make_rows = MakeRows(split, tokenizer_folder, packing, folder, mixing, grouping)
+                counts.append(records | f"MakeRows[{split}]" >> make_rows)
+            _ = (
+                counts
+                | "Flatten" >> beam.Flatten()
+                | "Sum" >> beam.CombineGlobally(sum_counts)
+                | "WriteCounts" >> beam.Map(write_counts, path, tuple(split_patterns))
+            )
+    finally:
+        remove_folder(grouping.scratch)
+    written = read_json(path)
+    check_counts(written)
+    return written
+
+
+class Packing(NamedTuple):
+    """The arguments of `pack_rows` beside the documents."""
+
+    sequences: Sequences
+    special_tokens: int
+    raw_length: int
+
+
+class Mixing(NamedTuple):
+    """A mixture, the names of all sources, and where to write what became of it."""
+
+    mixture: AnyMixed
+    sources: Sequence[str]
+    path: str
+
+
+def _mixing(split: str, mixture: AnyMixture, sources: Sequence[str], path: str) -> Mixing | None:
+    return None if split != TRAIN or isinstance(mixture, AsIs) else Mixing(mixture, sources, path)
+
+
+class MakeRows(beam.PTransform):
+    """Lists of serialized documents of one split to its files of rows, and to counts by (split, name)."""
+
+    def __init__(
+        self,
+        split: str,
+        tokenizer_folder: str,
+        packing: Packing,
+        folder: str,
+        mixing: Mixing | None = None,
+        grouping: Grouping = IN_RUNNER,
+    ):
+        super().__init__()
+        self._grouping = grouping
+        self._mixing = mixing
+        self._split = split
+        self._tokenizer_folder = tokenizer_folder
+        self._packing = packing
+        self._folder = folder
+
+    def expand(self, records: PCollection[list[bytes]]) -> PCollection[Counter]:  # noqa: D102
+        shards = self._packing.sequences.shards
+        tokenize = beam.ParDo(Tokenize(self._tokenizer_folder, shards)).with_output_types(Unmeasured)
+        groups = records | "Tokenize" >> tokenize | "Group" >> GroupValues(self._grouping)
+        counts = []
+        if self._mixing:
+            documents, mixed = groups | "Mix" >> _MixAndReport(self._split, self._mixing)
+            counts.append(mixed)
+        else:
+            documents = groups | "TakeUp" >> beam.Map(_take_up).with_output_types(Unmeasured)
+        pack = beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
+        packed = documents | "Pack" >> pack
+        if self._split == EVAL:
+            files = packed.rows | "Partners" >> AddPartners()
+        else:
+            files = packed.rows | "Alone" >> beam.Map(
+                lambda group: (group[0], shards, [(row, None) for row in group[1]])
+            )
+        written = files | "Write" >> beam.Map(_write, self._split, self._folder)
+        read = records | "CountRead" >> beam.Map(lambda batch: Counter({(self._split, "read"): len(batch)}))
+        return (*counts, packed.counts, written, read) | "AllCounts" >> beam.Flatten()
+
+
+class _MixAndReport(beam.PTransform):
+    """Groups of documents to those of a mixture, and to counts. The mixture is measured as it came out."""
+
+    def __init__(self, split: str, mixing: Mixing):
+        super().__init__()
+        self._split = split
+        self._mixing = mixing
+
+    def expand(self, groups):
+        mixture, sources, path = self._mixing
+        mixed, cuts, counts = groups | "Mix" >> Mix(mixture, sources)
+        _ = (
+            mixed
+            | "Measure" >> beam.Map(lambda group: measure(group[1]))
+            | "Sum" >> beam.CombineGlobally(sum_counts)
+            | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
+        )
+        return mixed, counts | "BySplit" >> beam.Map(by_split, self._split)
+
+
+def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: AnyMixed, cuts) -> None:
+    report = build_mixture_report(measured, cuts, mixture)
+    write_json(path, report)
+    check_mixture(report)
+
+
+def _take_up(group: Group) -> MixedGroup:
+    return group[0], list(tokenized_documents(group[1]))
+
+
+@beam.typehints.with_input_types(Unmeasured)
+@beam.typehints.with_output_types(tuple[int, list[Row]])
+class _Pack(beam.DoFn):
+    def __init__(self, split: str, packing: Packing):
+        self._split = split
+        self._packing = packing
+
+    def process(self, element: MixedGroup) -> Iterator[Any]:
+        group, documents = element
+        rows, counts = pack_rows(documents, *self._packing)
+        counts["tokenized"] = sum(len(document.tokens) for document in documents)
+        for row in rows:
+            counts[f"{SOURCE}{row.source}"] += row.tokens
+        yield group, rows
+        yield TaggedOutput("counts", by_split(counts, self._split))
+
+
+def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
+    index, count, pairs = element
+    if pairs:
+        write_records(folder, index, count, (row.to_example(partner) for row, partner in pairs))
+    alone = sum(partner is None for _, partner in pairs) if split == EVAL else 0
+    return Counter({(split, "written"): len(pairs), (split, "rows_without_partner"): alone})

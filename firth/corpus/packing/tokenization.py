@@ -1,0 +1,121 @@
+"""Documents to tokens with their word and sentence starts, in Beam."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import apache_beam as beam
+import numpy as np
+
+from firth.corpus.documents.document import DOCUMENT_BYTES, Document
+from firth.corpus.documents.hashing import hash63
+from firth.corpus.grouping.values import Part, Values
+from firth.corpus.text.sentences import spaces_to_next, split_sentences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
+_NAME = "documents"
+# Of a word as an object.
+WORD_BYTES = 2**6
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenizedDocument:
+    """A document in tokens.
+
+    Attributes:
+        key: `hash63` of the document's id.
+        source: Name of its source.
+        tokens: int32 [length].
+        word_starts, sentence_starts: bool [length].
+        words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
+        size: Bytes of its text.
+        copy: Which of its repeats in a mixture, from 0.
+    """
+
+    key: int
+    source: str
+    tokens: np.ndarray
+    word_starts: np.ndarray
+    sentence_starts: np.ndarray
+    words: np.ndarray | None = None
+    size: int = 0
+    copy: int = 0
+
+    @property
+    def held_bytes(self) -> int:
+        """About what it takes in memory."""
+        held = self.tokens.nbytes + self.word_starts.nbytes + self.sentence_starts.nbytes + DOCUMENT_BYTES
+        return held if self.words is None else held + WORD_BYTES * len(self.words)
+
+
+class Tokenize(beam.DoFn):
+    """Lists of serialized documents to lists of `TokenizedDocument` by group, for `GroupValues`.
+
+    Args:
+        tokenizer_folder: Of a saved tokenizer.
+        groups: A document's group is its key modulo this.
+    """
+
+    def __init__(self, tokenizer_folder: str, groups: int):
+        self._tokenizer_folder = tokenizer_folder
+        self._groups = groups
+
+    def setup(self) -> None:  # noqa: D102
+        from firth.tokenizers import load_tokenizer
+
+        self._tokenizer = load_tokenizer(self._tokenizer_folder)
+
+    def process(self, records: list[bytes]) -> Iterator[Part]:  # noqa: D102
+        groups: dict[int, list[TokenizedDocument]] = {}
+        for document in tokenize_documents(
+            self._tokenizer, [Document.from_example(each) for each in records]
+        ):
+            groups.setdefault(document.key % self._groups, []).append(document)
+        for group, members in groups.items():
+            yield group, (_NAME, members)
+
+
+def tokenized_documents(values: Values) -> Iterator[TokenizedDocument]:
+    """Yields the documents of a group."""
+    for documents in values.of(_NAME):
+        yield from documents
+
+
+def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:
+    """Returns the documents in tokens: those of each text as a whole, with its sentences marked."""
+    from firth.tokenizers.graph.word_bounds import word_starts
+
+    sentences = [split_sentences(document.text) for document in documents]
+    if tokenizer.kind == "bpe":
+        sentences = [spaces_to_next(each) for each in sentences]
+    tokens, words, bounds = _flat_tokens(tokenizer, [sentence for each in sentences for sentence in each])
+    sentence_starts = np.zeros(len(tokens), bool)
+    sentence_starts[bounds[:-1][bounds[1:] > bounds[:-1]]] = True
+    starts = word_starts(tokenizer, tokens, bounds)
+    ends = bounds[np.cumsum([0, *map(len, sentences)])]
+    return [
+        TokenizedDocument(
+            hash63(document.id),
+            document.source,
+            tokens[start:end],
+            starts[start:end],
+            sentence_starts[start:end],
+            None if words is None else words[start:end],
+            document.size,
+        )
+        for document, start, end in zip(documents, ends[:-1], ends[1:])
+    ]
+
+
+def _flat_tokens(
+    tokenizer: "AnyTokenizer", texts: list[str]
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """Returns the tokens of all texts, the words that they are (if they are), and where each text begins."""
+    if hasattr(tokenizer, "split"):
+        words = tokenizer.split(texts, normalized=True)
+        ids = tokenizer.word_ids(words)
+        return ids.flat_values.numpy(), words.flat_values.numpy(), words.row_splits.numpy()
+    ragged = tokenizer.tokenize(texts, normalized=True)
+    return ragged.flat_values.numpy(), None, ragged.row_splits.numpy()

@@ -1,0 +1,41 @@
+"""What a report may quote of documents: their beginnings, without personal data."""
+
+from firth.corpus.documents.tally import Example
+from firth.corpus.privacy.pii import Pii
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.privacy import PiiStep
+
+EXCERPT_CHARACTERS = 300
+# A value that is cut is not known for what it is. The longest that is found is a token of 16,000 characters.
+RAW_EXCERPT_CHARACTERS = EXCERPT_CHARACTERS + 2**14
+
+
+def privacy_of(cleaning: Cleaning) -> PiiStep:
+    """Returns a step that replaces what the recipe's own steps `pii` replace, and all that is by default."""
+    steps = [PiiStep(kind="pii"), *(step for step in cleaning.steps if isinstance(step, PiiStep))]
+    regions = dict.fromkeys(region for step in steps for region in step.phone_regions)
+    return PiiStep(
+        kind="pii",
+        phone_regions=tuple(regions),
+        private_addresses=any(step.private_addresses for step in steps),
+        min_secret_entropy=min(step.min_secret_entropy for step in steps),
+    )
+
+
+def scrubber_for(cleaning: Cleaning) -> Pii:
+    """Returns what takes all personal data out of excerpts, phone numbers of the recipe's regions too."""
+    return Pii(privacy_of(cleaning))
+
+
+def fit_to_show(example: Example, scrubber: Pii) -> Example:
+    """Returns an example with an excerpt of `EXCERPT_CHARACTERS`, excerpt and URI without personal data.
+
+    Example:
+
+    >>> example = Example("1a", "web", "x.org/?of=jane@roe.org", "Write to jane@roe.org.")
+    >>> shown = fit_to_show(example, scrubber_for(Cleaning()))
+    >>> shown.uri, shown.excerpt
+    ('x.org/?of=<EMAIL>', 'Write to <EMAIL>.')
+    """
+    excerpt = scrubber.scrub_beginning(example.excerpt, EXCERPT_CHARACTERS)
+    return example._replace(uri=scrubber.scrub(example.uri), excerpt=excerpt)

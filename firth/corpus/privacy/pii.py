@@ -1,0 +1,141 @@
+"""Personal data and keys, found in text and replaced."""
+
+import re
+from collections import Counter
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.hashing import digest
+from firth.corpus.documents.steps import Decision, DocumentStep, Keep
+from firth.corpus.privacy.digit_runs import find_runs
+from firth.corpus.privacy.finder import Finder
+from firth.corpus.privacy.replacing import Finding, replace_all
+from firth.corpus.privacy.table import FINDERS
+from firth.recipes.corpus.privacy import PII_TYPES, PiiStep
+
+# After so many surrogates that are valid values themselves the placeholder has to do.
+_ATTEMPTS = 1000
+# After so many passes over a text, in which surrogates make values with what stands next to them, the same.
+_SURROGATE_PASSES = 4
+# Stands for the letters of placeholders.
+_NOTHING = "\0"
+# Most values are much shorter; the longest are tokens without a space, and private keys.
+_NEAR = 2**10
+_TO_THE_END = re.compile(r"[\w.+/=:,\\-]*\Z", re.ASCII)
+_PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
+
+
+def _opaque(placeholder: re.Match[str]) -> str:
+    """Returns characters that are no value, no part of one, and no word that announces one."""
+    return f"<{_NOTHING * (len(placeholder[0]) - 2)}>"
+
+
+class Pii(DocumentStep):
+    """Replaces personal data by placeholders or surrogates, and counts by type how much it replaced.
+
+    A surrogate depends on the seed and on the value alone. It is chosen so that it is no valid value of any
+    type, so it is nobody's, and a second pass leaves it alone.
+
+    Example:
+
+    >>> step = Pii(PiiStep(kind="pii"))
+    >>> step.scrub("Ask jane@roe.org or call +1 212-736-5000.")
+    'Ask <EMAIL> or call <PHONE>.'
+    >>> Pii(PiiStep(kind="pii", replacement="surrogate")).scrub("Ask jane@roe.org.")
+    'Ask ...@example....'
+    """
+
+    changes_text = True
+
+    def __init__(self, config: PiiStep):
+        self._config = config
+        self._finders: dict[str, Finder] = {
+            name: FINDERS[name](config) for name in PII_TYPES if name in config.types
+        }
+
+    def decide(self, document: Document) -> Decision:  # noqa: D102
+        text, counts = self._scrub(document.text)
+        return Keep(document.with_text(text), counts) if counts else Keep(document)
+
+    def scrub(self, text: str) -> str:
+        """Returns a text with its personal data replaced; what is scrubbed once stays as it is."""
+        text, _ = self._scrub(text)
+        return text
+
+    def _scrub(self, text: str) -> tuple[str, Counter[str]]:
+        counts: Counter[str] = Counter()
+
+        def replace(text: str, findings: list[Finding], turn: int) -> tuple[str, list[int]]:
+            counts.update(finding.type for finding in findings)
+            return self._replace(text, findings, with_surrogates=turn < _SURROGATE_PASSES)
+
+        return replace_all(text, self.find, replace), counts
+
+    def scrub_beginning(self, text: str, characters: int) -> str:
+        """Returns the first characters of a text with personal data replaced, as a whole what the end cuts.
+
+        Example:
+
+        >>> Pii(PiiStep(kind="pii")).scrub_beginning("Ask jane@roe.org for it.", 8)
+        'Ask <EMAIL>'
+        """
+        findings = self._find_beginning(text, characters)
+        end = max([characters, *(finding.end for finding in findings)])
+        text, _ = self._replace(text[:end], findings)
+        return self.scrub(text)
+
+    def _find_beginning(self, text: str, characters: int) -> list[Finding]:
+        """Returns the values that begin in the first characters."""
+        near = text[: characters + _NEAR]
+        findings = [finding for finding in self.find(near) if finding.start < characters]
+        is_cut = _TO_THE_END.match(near, characters) or any(
+            near[each.end :].strip() == "" for each in findings
+        )
+        if is_cut and len(near) < len(text):
+            return [finding for finding in self.find(text) if finding.start < characters]
+        return findings
+
+    def find(self, text: str) -> list[Finding]:
+        """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
+        found: list[Finding] = []
+        text = _PLACEHOLDER.sub(_opaque, text)
+        runs = find_runs(text)
+        for name, finder in self._finders.items():
+            found = _with_free(found, [Finding(*span, name) for span in finder.find(text, runs)])
+        return found
+
+    def _replace(
+        self, text: str, findings: list[Finding], with_surrogates: bool = True
+    ) -> tuple[str, list[int]]:
+        """Returns the text with replacements, and where they begin."""
+        parts, places, position, length = [], [], 0, 0
+        for start, end, name in findings:
+            replacement = self._replacement(name, text[start:end], with_surrogates)
+            parts += [text[position:start], replacement]
+            places.append(length + start - position)
+            position, length = end, places[-1] + len(replacement)
+        return "".join([*parts, text[position:]]), places
+
+    def _replacement(self, name: str, value: str, with_surrogates: bool = True) -> str:
+        if self._config.replacement == "placeholder" or not with_surrogates:
+            return f"<{name.upper()}>"
+        own = self._finders[name]
+        others = [finder for finder in self._finders.values() if finder is not own]
+        for attempt in range(_ATTEMPTS):
+            surrogate = own.reshape(value, digest(str(self._config.seed), name, value, str(attempt)))
+            if not any(finder.accepts(surrogate) for finder in (own, *others)):
+                return surrogate
+        return f"<{name.upper()}>"
+
+
+def _with_free(found: list[Finding], further: list[Finding]) -> list[Finding]:
+    """Returns both from the left, of the further ones those that overlap none before."""
+    merged: list[Finding] = []
+    place = 0
+    for each in further:
+        while place < len(found) and found[place].start <= each.start:
+            merged.append(found[place])
+            place += 1
+        begins_free = not merged or merged[-1].end <= each.start
+        if begins_free and (place == len(found) or each.end <= found[place].start):
+            merged.append(each)
+    return merged + found[place:]

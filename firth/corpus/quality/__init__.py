@@ -1,0 +1,1 @@
+"""The cleaning step that learns what good text is."""

@@ -1,0 +1,225 @@
+"""Documents that look more like a crawl than like a reference."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+from apache_beam.pvalue import AsSingleton, TaggedOutput
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.documents.hashing import unit_hash
+from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
+from firth.corpus.documents.tally import Tally
+from firth.corpus.grouping.document_groups import PutDown, grouped_documents
+from firth.corpus.grouping.table_groups import Group
+from firth.corpus.grouping.verdicts import Documents, Judgement
+from firth.corpus.io.json_files import write_json
+from firth.corpus.quality.hash_sample import Sample, join_samples, sample_hashes, sample_of
+from firth.corpus.quality.quality_model import QualityModel, save_quality_model
+from firth.corpus.quality.quality_training import SIDES, Examples, join_examples, train
+from firth.corpus.quality.reference_files import ReadReference, reference_name
+from firth.corpus.quality.score_histogram import ScoreCounts, count_score, score_histogram
+from firth.corpus.text.hashed_ngrams import Hashing, hash_ngrams
+from firth.recipes.corpus.classifier import ClassifierStep
+
+CRAWL, REFERENCE = range(len(SIDES))
+
+
+class Classifier(CorpusStep):
+    """Drops documents of the crawl as `low_score` by a classifier that it trains first.
+
+    As GPT-3 did (Brown et al. 2020, arXiv:2005.14165, appendix A); `ClassifierStep` says how. Documents of
+    the reference are never counted as crawl. Where they are in the corpus they are kept without being judged,
+    as GPT-3 added its reference corpora whole; the report's `counts` have them as `reference`, and those
+    that are neither as `other_source`. Copies of a document may be learnt from and measured on at once, which
+    makes the measures better than they are, so duplicates should be gone before.
+
+    Beside the report, in a folder of the step's name, the model stands as `save_quality_model` writes it; the
+    Curator makes an artifact of its own of it. There, too, stands `<step>.json`: `reference` and `crawl`, the
+    `documents` of each that came; what `train` measured; `keep`, `alpha` and `threshold`; and under `scores`
+    what `score_histogram` returns.
+
+    Of the corpus a worker holds one batch; the one that trains holds at most `max_documents` of each side, in
+    hashed form.
+
+    Raises:
+        SourceError: on construction of the pipeline, if a reference has no file; on a worker, if one cannot
+            be read.
+        CorpusError: on a worker, if there are fewer than two documents of the reference, or of the crawl.
+    """
+
+    reasons = frozenset({"low_score"})
+
+    def __init__(self, config: ClassifierStep):
+        self._config = config
+
+    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+        config = self._config
+        everything: tuple[Documents, ...] = (documents,)
+        if config.reference_files:
+            files = documents.pipeline | "ReadReference" >> ReadReference(config.reference_files)
+            everything = (documents, files)
+        # What has to wait for samples, or for the model, waits in files.
+        waiting = documents | "PutDown" >> PutDown(setting.grouping)
+        all_waiting = waiting if len(everything) == 1 else everything | "All" >> PutDown(setting.grouping)
+        hashed = tuple(each | f"Hash[{i}]" >> beam.Map(_samples, config) for i, each in enumerate(everything))
+        samples = AsSingleton(
+            hashed
+            | "Hashes" >> beam.Flatten()
+            | "Sample" >> beam.CombineGlobally(_join, config.max_documents)
+        )
+        trained = (
+            all_waiting
+            | "Take" >> beam.FlatMap(_examples, config, samples)
+            | "Gather" >> beam.CombineGlobally(_Gather())
+            | "Train" >> beam.Map(_train, config, setting, samples)
+        )
+        score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="judged")
+        outputs = waiting | "Score" >> score
+        tally = (
+            outputs.scores
+            | "Sum" >> beam.CombineGlobally(_sum)
+            | "Write" >> beam.Map(_write, config, setting, AsSingleton(trained))
+        )
+        return outputs.judged, tally
+
+
+def side_of(source: str, config: ClassifierStep) -> int | None:
+    """Returns the side that a source's documents stand on, a place in `SIDES`, or None.
+
+    Example:
+
+    >>> step = ClassifierStep(kind="classifier", reference=("books",), crawl=("web",))
+    >>> [side_of(source, step) for source in ("web", "books", "code")]
+    [0, 1, None]
+    """
+    if source in config.reference or source in map(reference_name, config.reference_files):
+        return REFERENCE
+    return CRAWL if not config.crawl or source in config.crawl else None
+
+
+def keeps(score: float, document_id: str, config: ClassifierStep) -> bool:
+    """Returns whether a document of a score is kept.
+
+    With `pareto` the probability is (2 - score) ** -alpha.
+
+    Example:
+
+    >>> step = ClassifierStep(kind="classifier", reference=("books",))
+    >>> sum(keeps(0.9, f"{number:x}", step) for number in range(1000)), round(1000 * 1.1**-9)
+    (..., 424)
+    """
+    if config.keep == "threshold":
+        return score >= config.threshold
+    uniform = unit_hash("pareto", str(config.seed), document_id)
+    return (1.0 - uniform) ** (-1.0 / config.alpha) - 1.0 > 1.0 - score
+
+
+def _hashing(config: ClassifierStep) -> Hashing:
+    return Hashing(config.ngram_words, config.buckets, config.max_characters)
+
+
+def _samples(documents: list[Document], config: ClassifierStep) -> list[Sample]:
+    ids: list[list[str]] = [[] for _ in SIDES]
+    for document in documents:
+        side = side_of(document.source, config)
+        if side is not None:
+            ids[side].append(document.id)
+    return [sample_of(sample_hashes(each, config.seed), config.max_documents) for each in ids]
+
+
+def _join(parts: Iterable[list[Sample]], size: int) -> list[Sample]:
+    by_side = list(zip(*parts)) or [()] * len(SIDES)
+    return [join_samples(samples, size) for samples in by_side]
+
+
+# Documents are read and looked at in one function: what read them alone could be asked to hand them on
+# through the runner, where the other input is not there yet.
+def _examples(element: Group, config: ClassifierStep, samples: list[Sample]) -> Iterator[Examples]:
+    for documents in grouped_documents(element[1]):
+        yield _examples_of(documents, config, samples)
+
+
+def _examples_of(documents: list[Document], config: ClassifierStep, samples: list[Sample]) -> Examples:
+    hashes = sample_hashes([document.id for document in documents], config.seed)
+    sides = [side_of(document.source, config) for document in documents]
+    taken = [
+        place
+        for place, side in enumerate(sides)
+        if side is not None and samples[side].has(hashes[place : place + 1])[0]
+    ]
+    vectors = hash_ngrams([documents[place].text for place in taken], _hashing(config))
+    return Examples(hashes[taken], np.array([sides[place] for place in taken], np.int8), vectors)
+
+
+class _Gather(beam.CombineFn):
+    """Gathers examples as a list: joining them again and again would copy them each time."""
+
+    def create_accumulator(self) -> list[Examples]:
+        return []
+
+    def add_input(self, accumulator: list[Examples], element: Examples) -> list[Examples]:
+        accumulator.append(element)
+        return accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[list[Examples]]) -> list[Examples]:
+        return [each for accumulator in accumulators for each in accumulator]
+
+    def extract_output(self, accumulator: list[Examples]) -> Examples:
+        return join_examples(accumulator)
+
+
+Trained = tuple[QualityModel, dict[str, Any]]
+
+
+def _train(examples: Examples, config: ClassifierStep, setting: Setting, samples: list[Sample]) -> Trained:
+    try:
+        model, measures = train(examples, _hashing(config), config.l2_penalty, config.held_out_fraction)
+    except CorpusError as error:
+        raise CorpusError(f"step {setting.name!r}: {error}") from error
+    seen = {name: {"documents": sample.seen} for name, sample in zip(SIDES, samples)}
+    description = {**seen, **measures}
+    save_quality_model(model, description, f"{setting.folder}/{setting.name}")
+    return model, description
+
+
+class _Score(beam.DoFn):
+    def __init__(self, config: ClassifierStep):
+        self._config = config
+
+    def process(self, element: Group, trained: Trained) -> Iterator[Any]:
+        model, counts = trained[0], ScoreCounts()
+        for documents in grouped_documents(element[1]):
+            scores = model.scores(hash_ngrams([document.text for document in documents], model.hashing))
+            yield [
+                (document, self._decide(document, score, counts))
+                for document, score in zip(documents, scores.tolist())
+            ]
+        yield TaggedOutput("scores", counts)
+
+    def _decide(self, document: Document, score: float, counts: ScoreCounts) -> Decision:
+        side = side_of(document.source, self._config)
+        if side is None:
+            return Keep(document, {"other_source": 1})
+        kept = side == REFERENCE or keeps(score, document.id, self._config)
+        count_score(counts, document.source, score, kept)
+        if side == REFERENCE:
+            return Keep(document, {"reference": 1})
+        return Keep(document) if kept else Drop("low_score")
+
+
+def _sum(counts: Iterable[ScoreCounts]) -> ScoreCounts:
+    total: ScoreCounts = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
+def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, trained: Trained) -> Tally:
+    rule = {name: getattr(config, name) for name in ("keep", "alpha", "threshold")}
+    report = {**rule, **trained[1], "scores": score_histogram(counts)}
+    write_json(f"{setting.folder}/{setting.name}.json", report)
+    return Tally()

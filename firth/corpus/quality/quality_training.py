@@ -1,0 +1,115 @@
+"""Logistic regression that tells a reference from a crawl, and how well it does so."""
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from firth.corpus.documents.errors import CorpusError
+from firth.corpus.quality.quality_model import QualityModel
+from firth.corpus.text.hashed_ngrams import Hashing, Vectors, join_vectors
+
+SIDES = ("crawl", "reference")
+# Enough for a curve.
+ROC_POINTS = 101
+MAX_ITERATIONS = 300
+
+
+class Examples(NamedTuple):
+    """Documents to learn from.
+
+    Attributes:
+        hashes: Of the documents' ids, by which they are ordered and held out: uint64 [documents].
+        sides: Places in `SIDES`: int8 [documents].
+        vectors: Of the texts.
+    """
+
+    hashes: np.ndarray
+    sides: np.ndarray
+    vectors: Vectors
+
+
+def join_examples(parts: Sequence[Examples]) -> Examples:
+    """Returns the examples of all parts."""
+    return Examples(
+        np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)]),
+        np.concatenate([np.zeros(0, np.int8), *(each.sides for each in parts)]),
+        join_vectors([each.vectors for each in parts]),
+    )
+
+
+def train(
+    examples: Examples, hashing: Hashing, l2_penalty: float, held_out_fraction: float
+) -> tuple[QualityModel, dict[str, Any]]:
+    """Trains on part of the examples and measures on the others.
+
+    The order of the examples does not matter, and of those with one hash one counts. Both sides weigh as
+    much, however many examples each has. The arithmetic runs on one thread, so that the weights are the same
+    on any number.
+
+    Returns:
+        The model, and its measures: `trained` and `held_out`, numbers of documents by side; `auc`, the area
+        under the curve of `roc`, which counts the held-out `crawl` and `reference` documents of at least each
+        `score`; `iterations` of the optimizer, and whether it has `converged`.
+
+    Raises:
+        CorpusError: if a side has fewer than two examples.
+    """
+    order = np.lexsort([examples.hashes, examples.sides])
+    keys = np.stack([examples.sides[order].astype(np.uint64), examples.hashes[order]])
+    order = order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(0))] if len(order) else order
+    sides, held_out = examples.sides[order], []
+    for side, name in enumerate(SIDES):
+        members = np.flatnonzero(sides == side)
+        if len(members) < 2:
+            raise CorpusError(f"{len(members)} documents of the {name} to learn from, and it takes two")
+        held_out.append(members[: min(len(members) - 1, math.ceil(len(members) * held_out_fraction))])
+    is_held_out = np.zeros(len(order), bool)
+    is_held_out[np.concatenate(held_out)] = True
+    matrix = _matrix(examples.vectors, hashing.buckets)[order]
+    model, fit = _fit(matrix[~is_held_out], sides[~is_held_out], hashing, l2_penalty)
+    rows = matrix[is_held_out]
+    scores = model.scores(Vectors(rows.indptr, rows.indices.astype(np.uint32), rows.data))
+    sizes = {"trained": _sizes(sides[~is_held_out]), "held_out": _sizes(sides[is_held_out])}
+    return model, {**sizes, **_measures(sides[is_held_out], scores), **fit}
+
+
+def _sizes(sides: np.ndarray) -> dict[str, int]:
+    return {name: int((sides == side).sum()) for side, name in enumerate(SIDES)}
+
+
+def _matrix(vectors: Vectors, buckets: int):
+    from scipy.sparse import csr_matrix
+
+    parts = vectors.values.astype(np.float64), vectors.buckets.astype(np.int64), vectors.splits
+    return csr_matrix(parts, shape=(len(vectors.splits) - 1, buckets))
+
+
+def _fit(matrix, sides: np.ndarray, hashing: Hashing, l2_penalty: float) -> tuple[QualityModel, dict]:
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    # Buckets that nothing falls into keep no weight, and take no memory meanwhile.
+    used = np.unique(matrix.indices)
+    regression = LogisticRegression(C=1.0 / l2_penalty, class_weight="balanced", max_iter=MAX_ITERATIONS)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Whether it converged is among the measures.
+        regression.fit(matrix[:, used], sides)
+    weights = np.zeros(hashing.buckets, np.float32)
+    weights[used] = regression.coef_[0]
+    iterations = int(regression.n_iter_[0])
+    fit = {"iterations": iterations, "converged": iterations < MAX_ITERATIONS}
+    return QualityModel(hashing, weights, float(regression.intercept_[0])), fit
+
+
+def _measures(sides: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
+    from sklearn.metrics import roc_auc_score
+
+    points = np.linspace(0.0, 1.0, ROC_POINTS)
+    roc: dict[str, list] = {"score": points.round(6).tolist()}
+    for side, name in enumerate(SIDES):
+        ordered = np.sort(scores[sides == side])
+        roc[name] = (len(ordered) - np.searchsorted(ordered, points)).tolist()
+    return {"auc": float(roc_auc_score(sides, scores)), "roc": roc}

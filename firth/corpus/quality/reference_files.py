@@ -1,0 +1,52 @@
+"""Files beside the corpus that say what good text is, in Beam."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import SourceError
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.privacy.excerpts import scrubber_for
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.cleaning import Cleaning
+from firth.recipes.corpus.sources import AnySource
+
+DOCUMENTS_A_BATCH = 1000
+
+
+def reference_name(source: AnySource) -> str:
+    """Returns what its documents have for a source: with a space, as no source of a recipe has."""
+    return f"reference {source.name}"
+
+
+class ReadReference(beam.PTransform):
+    """Reads sources that are no part of the corpus: a pipeline to lists of documents.
+
+    Raises:
+        SourceError: on construction, if a source has no file; on a worker, naming file and line, for what
+            cannot be read: it would be missing without a word.
+    """
+
+    def __init__(self, sources: Sequence[AnySource]):
+        super().__init__()
+        self._files = [(source, file) for source in sources for file in list_files(source)]
+
+    def expand(self, pipeline: beam.Pipeline) -> PCollection[list[Document]]:  # noqa: D102
+        return pipeline | "Files" >> beam.Create(self._files) | "Read" >> beam.FlatMapTuple(_read)
+
+
+def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:
+    return in_batches(_documents(source, file), DOCUMENTS_A_BATCH)
+
+
+def _documents(source: AnySource, file: SourceFile) -> Iterator[Document]:
+    for record in SOURCES[source.kind].read(source, file):
+        if not isinstance(record, Document):
+            place = f"{record.file}:{record.line}"
+            excerpt = record.excerpt(scrubber_for(Cleaning()))
+            raise SourceError(f"{reference_name(source)!r}: {place}: {record.reason}: {excerpt}")
+        yield dataclasses.replace(record, source=reference_name(source))

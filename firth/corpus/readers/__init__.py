@@ -1,0 +1,1 @@
+"""The kinds of source, and how each becomes documents."""

@@ -1,0 +1,135 @@
+"""How records begin in the two formats of web archives: WARC, and ARC before it."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from firth.corpus.readers.header_fields import HEADER_END, HeaderFields
+
+HTTP_TYPE = "application/http"
+# An ARC's record about the file is such a one.
+INFO = "warcinfo"
+MAX_HEADER_BYTES = 2**16
+
+
+class RecordHeader(NamedTuple):
+    """What an archive says before a record's block.
+
+    Attributes:
+        size: Of the header in bytes, with the line that ends it.
+        length: Of the block in bytes.
+        kind: As in WARC-Type: `response`, `warcinfo`.
+        uri: Of the page.
+        content_type: Of the block.
+    """
+
+    size: int
+    length: int
+    kind: str
+    uri: str
+    content_type: str
+
+
+class ArchiveFormat(NamedTuple):
+    """How records of a format are told.
+
+    Attributes:
+        read_header: Returns the header that begins at the front of a buffer of `MAX_HEADER_BYTES`, or the
+            reason why there is none: `not_a_record`, `malformed_header`, `unended_header`.
+        find: Returns where the next record begins, from a place on; -1 if none does.
+        is_boundary: Returns whether a record may end before these bytes.
+        mark_bytes: So many bytes tell that a record begins.
+    """
+
+    read_header: Callable[[bytearray], RecordHeader | str]
+    find: Callable[[bytearray, int], int]
+    is_boundary: Callable[[bytes], bool]
+    mark_bytes: int
+
+
+_WARC_MAGIC = b"WARC/"
+_NEXT_WARC = b"\n" + _WARC_MAGIC
+_BLANK_LINE = (b"\n", b"\n\r")
+_LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+
+
+def _read_warc_header(buffer: bytearray) -> RecordHeader | str:
+    if not buffer.startswith(_WARC_MAGIC):
+        return "not_a_record"
+    end = HEADER_END.search(buffer, 0, MAX_HEADER_BYTES)
+    if not end:
+        return "unended_header"
+    length = _LENGTH.search(buffer, 0, end.end())
+    if not length:
+        return "malformed_header"
+    fields = HeaderFields(bytes(buffer[: end.end()]))
+    # The first version of the format had the address in angle brackets, and Wget still does.
+    uri = fields.first("WARC-Target-URI")
+    uri = uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
+    kind = fields.first("WARC-Type").lower()
+    return RecordHeader(end.end(), int(length[1]), kind, uri, fields.first("Content-Type"))
+
+
+def _find_warc(buffer: bytearray, start: int) -> int:
+    place = buffer.find(_NEXT_WARC, start)
+    while place >= 0 and not buffer[max(start, place - 2) : place].endswith(_BLANK_LINE):
+        place = buffer.find(_NEXT_WARC, place + 1)
+    return place
+
+
+def _is_warc_boundary(rest: bytes) -> bool:
+    after = rest.lstrip(b"\r\n")
+    # Some archives end records with other line ends.
+    return (
+        rest.startswith(b"\r\n\r\n")
+        or not after
+        or (after.startswith(_WARC_MAGIC) and len(after) < len(rest))
+    )
+
+
+# Address, IP, date, type, length; addresses may have spaces, and ARC 2 has five more before the length.
+_ARC_LINE = re.compile(rb"([A-Za-z][A-Za-z0-9+.-]{0,30}:[^\n]*) (\S+) (\d{12,18}) ([^\n]*)\n")
+_ARC_DATE = re.compile(rb" \d{12,18} ")
+
+
+def _read_arc_header(buffer: bytearray) -> RecordHeader | str:
+    line = _ARC_LINE.match(buffer, 0, MAX_HEADER_BYTES)
+    if not line:
+        return "not_a_record"
+    uri = line[1].decode("utf-8", "replace").strip()
+    *stated, length = line[4].split() or [b""]
+    if not length.isdigit() or len(length) > 18:
+        return "malformed_header"
+    if uri.startswith("filedesc:"):
+        return RecordHeader(line.end(), int(length), INFO, uri, "")
+    is_http = uri.lower().startswith("http")
+    content_type = HTTP_TYPE if is_http or not stated else stated[0].decode("latin-1")
+    return RecordHeader(line.end(), int(length), "response", uri, content_type)
+
+
+def _find_arc(buffer: bytearray, start: int) -> int:
+    """Dates are rare, so lines are looked at only where there is one."""
+    place = start
+    while date := _ARC_DATE.search(buffer, place):
+        line = buffer.rfind(b"\n", start, date.start())
+        if line >= 0 and _ARC_LINE.match(buffer, line + 1):
+            return line
+        # A line is looked at once, however many dates are in it.
+        place = buffer.find(b"\n", date.end())
+        if place < 0:
+            return -1
+    return -1
+
+
+def _is_arc_boundary(rest: bytes) -> bool:
+    after = rest.lstrip(b"\r\n")
+    return not after or (len(after) < len(rest) and _ARC_LINE.match(after) is not None)
+
+
+WARC = ArchiveFormat(_read_warc_header, _find_warc, _is_warc_boundary, len(b"\r\n\r\n" + _WARC_MAGIC))
+ARC = ArchiveFormat(_read_arc_header, _find_arc, _is_arc_boundary, MAX_HEADER_BYTES)
+
+
+def format_of(buffer: bytearray) -> ArchiveFormat:
+    """Returns the format of an archive whose first `MAX_HEADER_BYTES` bytes are in a buffer."""
+    return ARC if _ARC_LINE.match(buffer, 0, MAX_HEADER_BYTES) else WARC

@@ -1,0 +1,120 @@
+"""Docstrings of Python packages, read with `ast` and never imported."""
+
+import ast
+import contextlib
+import functools
+import gc
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.lines import read_whole
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.readers.decoding import Stated, make_document, problem_of_text, reject
+from firth.corpus.readers.python_packages import package_files, standard_library_files
+from firth.recipes.corpus.sources import DocstringsSource
+
+# A module of Python code is no document: its docstrings are, and each has the source's limit.
+MAX_FILE_BYTES = 2**25
+
+# Of statements, the fields that hold further statements.
+BLOCK_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
+
+Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def list_python_files(source: DocstringsSource) -> list[SourceFile]:
+    """Returns the .py files of a source's packages, tests left out.
+
+    Raises:
+        SourceError: if a package is not installed.
+    """
+    files = standard_library_files() if source.standard_library else []
+    for package in source.packages:
+        files += package_files(source.name, package)
+    return files
+
+
+def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields a document for each docstring of a file, cleaned as `inspect.cleandoc` does.
+
+    The URI is `docstring:package/qualified.name`, with `#2`, `#3` for further definitions of the same name
+    in the file. A function of a package and a module in it may have one name, so the id depends on the file
+    too.
+    Reasons of rejection: `malformed_python`, `too_long`, `unpaired_surrogate`,
+    `unreadable`.
+    """
+    content, problem = read_whole(file.path, MAX_FILE_BYTES)
+    if problem:
+        yield reject(source, file.path, 0, problem, content.data, content.size)
+        return
+    yield from _read_module(source, file, content.data)
+
+
+def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Iterator[Document | Rejection]:
+    package, module = file.name.split("/", 1)
+    try:
+        found = _parse(module, code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        # Where code is nested too deeply, the parser of Python 3.10 says that it has no memory.
+        yield reject(source, file.path, getattr(error, "lineno", 0) or 0, "malformed_python", code)
+        return
+    seen: Counter[str] = Counter()
+    for name, line, text in found:
+        seen[name] += 1
+        uri = f"docstring:{package}/{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
+        yield _document_or_rejection(source, file, line, uri, text)
+
+
+def _parse(module: str, code: bytes) -> list[tuple[str, int, str]]:
+    """Returns qualified name, line of definition and text of each docstring."""
+    with _without_garbage_collection(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(_docstrings(module, ast.parse(code)))
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    # A syntax tree is many objects and no garbage: collecting while it grows nearly doubles the time.
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _document_or_rejection(
+    source: DocstringsSource, file: SourceFile, line: int, uri: str, text: str
+) -> Document | Rejection:
+    data = text.encode("utf-8", "backslashreplace")
+    problem = "too_long" if len(data) > source.max_document_bytes else problem_of_text(text)
+    if problem:
+        return reject(source, file.path, line, problem, data)
+    return make_document(source, f"{uri} in {file.name}", text, Stated(uri=uri))
+
+
+def _docstrings(name: str, node: Definition) -> Iterator[tuple[str, int, str]]:
+    text = ast.get_docstring(node)
+    if text and not text.isspace():
+        yield name, getattr(node, "lineno", 1), text
+    for definition in _definitions(node.body):
+        yield from _docstrings(f"{name}.{definition.name}", definition)
+
+
+def _definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    # Walking statements only, and no expression, is several times faster than ast.walk.
+    for node in body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+            continue
+        for field in _block_fields(node._fields):
+            yield from _definitions(getattr(node, field))
+
+
+@functools.cache
+def _block_fields(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(field for field in fields if field in BLOCK_FIELDS)

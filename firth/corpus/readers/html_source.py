@@ -1,0 +1,31 @@
+"""HTML files, a page each."""
+
+from collections.abc import Iterator
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.lines import read_whole
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.readers.decoding import make_document, reject
+from firth.corpus.readers.pages import decode_page, extract_text
+from firth.recipes.corpus.sources import HtmlSource
+
+
+def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the document of a page, or its rejection.
+
+    Reasons: `empty`, `too_long`, `undecodable`, and those of `extract_text` and `problem_of`. One worker
+    reads a file.
+    """
+    content, problem = read_whole(file.path, source.max_document_bytes)
+    text, data = "", content.data
+    if not problem and not data.strip():
+        problem = "empty"
+    if not problem:
+        text, problem = decode_page(data)
+    if not problem:
+        text, problem = extract_text(text, source.extractor)
+    if problem:
+        yield reject(source, file.path, 0, problem, data, content.size)
+    else:
+        yield make_document(source, file.path, text)

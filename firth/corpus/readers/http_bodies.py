@@ -1,0 +1,164 @@
+"""HTTP's encodings taken off a body, whether a server declares them or not."""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from firth.corpus.io.compression import COMPRESSIONS, StreamError, blocks_of, looks_plain
+from firth.corpus.io.decompressors import Brotli, Gzip, RawDeflate, Zlib, Zst
+from firth.corpus.io.lines import START_BYTES, BoundedBytes
+
+# Servers that compress twice exist; nobody compresses more often.
+MAX_ENCODINGS = 3
+_CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_LAST_CHUNK = re.compile(rb"\n0+[ \t]*\r?\n\s*\Z")
+_LINE_END = re.compile(rb"\r?\n")
+_NEVER = re.compile(rb"(?!)")
+
+
+class _Encoding(NamedTuple):
+    """A content encoding.
+
+    Attributes:
+        name: As reasons of rejection call it.
+        start: Matches how a body begins that is encoded so, where that can be told.
+        decompressors: Return what reads it, each in a format that is called by this name.
+        input_bytes: So many of the body are decoded at a time.
+    """
+
+    name: str
+    start: re.Pattern[bytes]
+    decompressors: tuple[Callable[[], Any], ...]
+    input_bytes: int = 2**16
+
+
+_GZIP = _Encoding("gzip", COMPRESSIONS[".gz"].start, (Gzip,))
+# Some servers leave out the format that the standard asks for.
+_DEFLATE = _Encoding("deflate", re.compile(rb"\x78[\x01\x5e\x9c\xda]"), (Zlib, RawDeflate))
+_ZSTD = _Encoding("zstd", COMPRESSIONS[".zst"].start, (Zst,), COMPRESSIONS[".zst"].input_bytes)
+_BR = _Encoding("br", _NEVER, (Brotli,))
+_BY_NAME = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _DEFLATE, "zstd": _ZSTD, "br": _BR}
+
+
+def decode_body(body: bytes, declared: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
+    """Returns a body without its content encodings, and the reason of rejection if it cannot be decoded.
+
+    The bytes decide: an encoding that is declared over a plain body is passed over, and one that is not
+    declared is found by how the body begins. Reasons: `truncated_gzip_body`, `corrupt_gzip_body`, and so for
+    `deflate`, `zstd` and `br`.
+
+    Args:
+        body: As it came over the wire, without chunks.
+        declared: The names of encodings, in the order in which they were applied, between commas.
+        max_bytes: No more than this and one byte is returned.
+
+    Example:
+
+    >>> import gzip
+    >>> plain, packed = b"<p>Call me Ishmael.", gzip.compress(b"<p>Call me Ishmael.")
+    >>> sent = (packed, "gzip"), (plain, "gzip"), (packed, "")
+    >>> [decode_body(body, declared, 99)[0].data == plain for body, declared in sent]
+    [True, True, True]
+    >>> decode_body(packed[:-9], "gzip", 99)[1]
+    'truncated_gzip_body'
+    """
+    names = [name.strip().lower() for name in declared.split(",")]
+    expected = [_BY_NAME[name] for name in names if name in _BY_NAME]
+    content = _bounded(body, max_bytes)
+    for _ in range(MAX_ENCODINGS):
+        encoding, is_certain = _next_encoding(body, expected)
+        if not encoding:
+            break
+        decoded, problem = _decode(body, encoding, max_bytes)
+        if problem and not is_certain:
+            break
+        if problem or decoded.too_long:
+            return decoded, problem
+        content, body = decoded, decoded.data
+    return content, None
+
+
+def _next_encoding(body: bytes, expected: list[_Encoding]) -> tuple[_Encoding | None, bool]:
+    """Returns the encoding of a body, and whether it is certain; takes it from the expected ones."""
+    told = next((encoding for encoding in _BY_NAME.values() if encoding.start.match(body)), None)
+    if told:
+        if told in expected:
+            expected.remove(told)
+        return told, True
+    is_plain = looks_plain(body[:START_BYTES])
+    if expected:
+        return expected.pop(), not is_plain and not body.lstrip().startswith(b"<")
+    # Brotli has no mark.
+    return (None if is_plain else _BR), False
+
+
+def _bounded(body: bytes, max_bytes: int) -> BoundedBytes:
+    content = BoundedBytes(max_bytes)
+    content.extend(body)
+    return content
+
+
+def _decode(body: bytes, encoding: _Encoding, max_bytes: int) -> tuple[BoundedBytes, str | None]:
+    content, problem = BoundedBytes(max_bytes), None
+    for new_decompressor in encoding.decompressors:
+        try:
+            content = BoundedBytes(max_bytes)
+            _read_streams(body, new_decompressor, encoding, content)
+            return content, None
+        except StreamError as error:
+            # What says most is how the format that the standard asks for failed.
+            problem = problem or f"{error.reason}_body"
+    return content, problem
+
+
+def _read_streams(
+    body: bytes, new_decompressor: Callable[[], Any], encoding: _Encoding, content: BoundedBytes
+) -> None:
+    """Reads streams one after another; what follows them and is not one is passed over, as browsers do."""
+    decompressor, place = new_decompressor(), 0
+    while place < len(body):
+        data = body[place : place + encoding.input_bytes]
+        place += len(data)
+        for block in blocks_of(decompressor, data, encoding.name):
+            content.extend(block)
+            if content.too_long:
+                return
+        if decompressor.eof:
+            place -= len(decompressor.unused_data)
+            if not encoding.start.match(body, place):
+                return
+            decompressor = new_decompressor()
+    raise StreamError(f"truncated_{encoding.name}")
+
+
+def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
+    r"""Returns a body without the frames of HTTP's chunks, and `corrupt_chunks` if they do not fit.
+
+    Bodies that are declared as chunked and are not are returned as they are. Those that are not declared lose
+    their frames only if all of them fit and the last one, of 0 bytes, is at the end. A declared body that is
+    cut short ends where it ends, as one does that is shorter than its Content-Length.
+
+    Example:
+
+    >>> join_chunks(b"3\r\nabc\r\n0\r\n\r\n", True), join_chunks(b"abc", True), join_chunks(b"3\nab", True)
+    ((b'abc', None), (b'abc', None), (b'ab', None))
+    >>> join_chunks(b"3\nabc\n0\n", False), join_chunks(b"999\n1\n2\n0\n", False)
+    ((b'abc', None), (b'999\n1\n2\n0\n', None))
+    """
+    looks_chunked = _CHUNK.match(body) and (declared or _LAST_CHUNK.search(body[-64:]))
+    if not looks_chunked:
+        return body, None
+    chunks, place = [], 0
+    while frame := _CHUNK.match(body, place):
+        size = int(frame[1], 16)
+        chunks.append(body[frame.end() : frame.end() + size])
+        place = frame.end() + size
+        line_end = _LINE_END.match(body, place)
+        if not size or place >= len(body) or not line_end:
+            break
+        place = line_end.end()
+    if not declared:
+        return (body if size or body[place:].strip() else b"".join(chunks)), None
+    if not size or place >= len(body):
+        return b"".join(chunks), None
+    return body, "corrupt_chunks"

@@ -1,0 +1,106 @@
+"""The page in a record of a web archive."""
+
+import re
+from typing import NamedTuple
+
+from firth.corpus.readers.archive_formats import HTTP_TYPE
+from firth.corpus.readers.archive_records import ArchiveRecord
+from firth.corpus.readers.header_fields import HEADER_END, HeaderFields
+from firth.corpus.readers.http_bodies import decode_body, join_chunks
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+PLAIN_TYPE = "text/plain"
+# With those of status 1xx before the last, and those of proxies.
+MAX_RESPONSES = 5
+# The reason phrase may be missing, and so may the version.
+_STATUS = re.compile(rb"\s*HTTP(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+# How a page without a stated type shows that it is HTML (the WHATWG's MIME sniffing, section 7.1).
+_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:!--|"
+    rb"(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])",
+    re.IGNORECASE,
+)
+
+
+class Page(NamedTuple):
+    """The body of a response.
+
+    Attributes:
+        body: Without HTTP's encodings.
+        size: Of the body; above the limit, the least that it can be.
+        content_type: In lower case, without parameters.
+        charset: As the server declared it, if it did.
+    """
+
+    body: bytes
+    size: int
+    content_type: str
+    charset: str | None
+
+
+class _Response(NamedTuple):
+    status: int
+    fields: HeaderFields
+    body: bytes
+
+
+def read_page(record: ArchiveRecord, max_bytes: int) -> tuple[Page | None, str | None]:
+    """Returns the page of a response, and the reason of rejection if there is none.
+
+    Reasons: `no_http_status`; `unended_http_header`; `not_successful` for a status other than 2xx;
+    `corrupt_chunks`; `not_text` for other media than HTML and plain text; those of `decode_body`;
+    `no_content_type` where none is stated and the body does not begin as HTML; `too_long`.
+    """
+    body, types, encodings = record.block, [record.header.content_type], ""
+    if types[0].lower().startswith(HTTP_TYPE) or _STATUS.match(body):
+        response, problem = _read_response(body)
+        if problem:
+            return None, problem
+        if response.status // 100 != 2:
+            return None, "not_successful"
+        types = response.fields.all("Content-Type")
+        transfer = ",".join(response.fields.all("Transfer-Encoding")).lower()
+        body, problem = join_chunks(response.body, "chunked" in transfer)
+        if problem:
+            return None, problem
+        encodings = ",".join([*response.fields.all("Content-Encoding"), transfer])
+    content_type, charset = _read_types(types)
+    if content_type and content_type not in (*HTML_TYPES, PLAIN_TYPE):
+        return None, "not_text"
+    decoded, problem = decode_body(body, encodings, max_bytes)
+    if problem:
+        return None, problem
+    if not content_type and not _HTML.match(decoded.data):
+        return None, "no_content_type"
+    page = Page(decoded.data, decoded.size, content_type or HTML_TYPES[0], charset)
+    return page, "too_long" if decoded.too_long else None
+
+
+def _read_response(block: bytes) -> tuple[_Response, str | None]:
+    """Returns the last of a record's responses: one of status 1xx, or a proxy's, may come before it.
+
+    Reasons: `no_http_status`, `unended_http_header`.
+    """
+    for _ in range(MAX_RESPONSES):
+        status = _STATUS.match(block)
+        if not status:
+            break
+        end = HEADER_END.search(block, status.end())
+        if not end and int(status[1]) // 100 == 2:
+            return _Response(0, HeaderFields(b""), b""), "unended_http_header"
+        first_line = block.find(b"\n", status.end()) + 1
+        lines = block[first_line : end.start()] if end else b""
+        body = block[end.end() :] if end else b""
+        if (lines.strip() and int(status[1]) // 100 != 1) or not _STATUS.match(body):
+            return _Response(int(status[1]), HeaderFields(lines), body), None
+        block = body
+    return _Response(0, HeaderFields(b""), b""), "no_http_status"
+
+
+def _read_types(types: list[str]) -> tuple[str, str | None]:
+    """Returns media type and charset: of several that a server states, the last of each."""
+    media = [part.partition(";")[0].strip().lower() for value in types for part in value.split(",")]
+    media = [each for each in media if "/" in each]
+    charsets = [charset for value in types for charset in _CHARSET.findall(value)]
+    return (media[-1] if media else ""), (charsets[-1] if charsets else None)

@@ -1,0 +1,125 @@
+"""From the bytes of a web page to its text."""
+
+import codecs
+import functools
+import logging
+from collections.abc import Callable
+
+from firth.corpus.readers.markup import problem_of_markup
+
+_MARKS = (
+    # Before those of UTF-16, which begin as they do. Browsers do not read it, and neither does this.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def decode_page(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
+    r"""Returns a page's text in Unicode, and `undecodable` if no encoding fits.
+
+    An encoding fits if of ten characters beyond ASCII no more than one is damaged; the damaged ones become
+    U+FFFD, as in browsers. A byte order mark decides; then UTF-8, the encoding that the server declared,
+    the one that the page declares, and the one that its bytes look like are tried, in this order.
+
+    Args:
+        data: The page.
+        declared: The server's charset.
+
+    Example:
+
+    >>> decode_page("Café".encode("latin-1"), "iso-8859-1"), decode_page(b"\xef\xbb\xbfab")
+    (('Café', None), ('ab', None))
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _fitting(data[len(mark) :], encoding)
+    problem: str | None = "undecodable"
+    for choose in (_plain_utf8, lambda _: declared, _look_of):
+        text, problem = _fitting(data, choose(data))
+        if not problem:
+            break
+    return text, problem
+
+
+def _plain_utf8(data: bytes) -> str | None:
+    # Bytes of the encodings with escapes or of two bytes a character may be UTF-8 too, to the letter.
+    return None if b"\x1b" in data or b"\0" in data else "utf-8"
+
+
+def _look_of(data: bytes) -> str | None:
+    from resiliparse.parse.encoding import detect_encoding
+
+    return detect_encoding(data, from_html_meta=True)
+
+
+def _fitting(data: bytes, encoding: str | None) -> tuple[str, str | None]:
+    from resiliparse.parse.encoding import map_encoding_to_html5
+
+    known = map_encoding_to_html5(encoding, fallback_utf8=False) if encoding else None
+    if not known:
+        return "", "undecodable"
+    try:
+        text = _decode(data, known)
+    except (LookupError, ValueError):
+        return "", "undecodable"
+    # Some of Python's decoders let halves of pairs through.
+    return text.encode("utf-8", "replace").decode("utf-8"), None
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode(encoding, "replace")
+    if 10 * text.count("\ufffd") > len(text) - len(text.encode("ascii", "ignore")):
+        raise ValueError("more than one in ten characters beyond ASCII are damaged")
+    return text
+
+
+def extract_text(html: str, extractor: str) -> tuple[str, str | None]:
+    """Returns the text of a page of HTML, and the reason of rejection if there is none.
+
+    Reasons: those of `problem_of_markup`, `no_text`, `extractor_failed`.
+
+    Args:
+        html: The page.
+        extractor: A key of `EXTRACTORS`.
+
+    Example:
+
+    >>> extract_text("<nav>Home</nav><p>Call me Ishmael.</p>", "resiliparse")
+    ('Call me Ishmael.', None)
+    """
+    problem = problem_of_markup(html)
+    if problem:
+        return "", problem
+    try:
+        text = EXTRACTORS[extractor](html)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError):
+        return "", "extractor_failed"
+    return (text, None) if text.strip() else ("", "no_text")
+
+
+def _trafilatura(html: str) -> str:
+    return _quiet_trafilatura()(html, include_comments=False, fast=True) or ""
+
+
+@functools.cache
+def _quiet_trafilatura() -> Callable[..., str | None]:
+    from trafilatura import extract
+
+    # It logs every page without text; those are counted here.
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    return extract
+
+
+def _resiliparse(html: str) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    return extract_plain_text(html, main_content=True, alt_texts=False, comments=False, post_meta=False)
+
+
+EXTRACTORS: dict[str, Callable[[str], str]] = {"trafilatura": _trafilatura, "resiliparse": _resiliparse}

@@ -1,0 +1,84 @@
+"""Parquet files."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.readers.decoding import make_document, reject
+from firth.corpus.readers.fields import read_fields
+from firth.corpus.readers.parquet_batches import DecompressionBombError, batch_rows
+from firth.recipes.corpus.sources import ParquetSource
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BUFFER_BYTES = 2**20
+
+
+def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the documents of a file, and rejections for rows that hold none.
+
+    Only the columns that the recipe names are read, some mebibytes of rows at a time. A page of a column
+    is held as a whole, since Parquet compresses it so. Reasons: those of `read_fields`; `empty`; `too_long`;
+    `decompression_bomb`, for the whole file; `corrupt_parquet` and `unreadable`, after which the file ends.
+    One worker reads a file.
+    """
+    import pyarrow as pa
+
+    number = 0
+    try:
+        with FileSystems.open(file.path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
+            for row in _rows(source, raw):
+                number += 1
+                yield _read_row(source, file.path, number, row)
+    except DecompressionBombError:
+        yield reject(source, file.path, 0, "decompression_bomb", b"", file.size)
+        return
+    except (OSError, ValueError, pa.ArrowException) as error:
+        # Arrow's own errors about broken files are OSErrors without a number.
+        problem = "unreadable" if getattr(error, "errno", None) else "corrupt_parquet"
+        yield reject(source, file.path, number and number + 1, problem, b"")
+        return
+    if not number:
+        yield reject(source, file.path, 0, "empty", b"")
+
+
+def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    parquet = pq.ParquetFile(raw, buffer_size=BUFFER_BYTES)
+    paths = [parquet.schema.column(i).path for i in range(len(parquet.schema))]
+    keys = (source.text_key, source.id_key, source.uri_key, source.licence_key)
+    columns = [key for key in keys if key and key in {*paths, *parquet.schema_arrow.names}]
+    options = {"metadata": parquet.metadata, "buffer_size": BUFFER_BYTES}
+    dictionaries = pq.ParquetFile(raw, read_dictionary=paths, **options)
+    for batch in parquet.iter_batches(batch_rows(parquet, dictionaries, columns), columns=columns):
+        arrays = [_as_bytes(array) for array in batch.columns]
+        for i in range(batch.num_rows):
+            yield {name: array[i].as_py() for name, array in zip(batch.schema.names, arrays)}
+
+
+def _as_bytes(array: "pa.Array") -> "pa.Array":
+    """Arrow does not check that strings are UTF-8; `read_fields` does."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        return array.cast(pa.large_binary())
+    return array
+
+
+def _read_row(source: ParquetSource, path: str, number: int, row: dict[str, Any]) -> Document | Rejection:
+    text, stated, problem = read_fields(source, row)
+    data = text.encode("utf-8") if not problem else b""
+    if len(data) > source.max_document_bytes:
+        problem = "too_long"
+    if problem:
+        return reject(source, path, number, problem, data)
+    return make_document(source, f"{path}#R{number}", text, stated)

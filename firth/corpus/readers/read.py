@@ -1,0 +1,221 @@
+"""Sources to documents, in Beam."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection, TaggedOutput
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import SourceError
+from firth.corpus.documents.hashing import digest
+from firth.corpus.documents.tally import IN, KEPT, READ, REJECTED, Flow, Tally, merge_tallies
+from firth.corpus.io.json_files import read_json, write_json
+from firth.corpus.io.record_files import write_file
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.privacy.pii import Pii
+from firth.corpus.readers.record_profiles import profile
+from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.sources import AnySource
+
+STEP = READ
+# Small files share an element, since Beam's cost is per element; a large one has its own.
+FILES_A_BATCH = 16
+BATCH_BYTES = 2**22
+PROFILES_A_FILE = 2**14
+REJECTED_FILE = "rejected.jsonl"
+COUNTS_FILE = "source_counts.json"
+
+
+class ReadSources(beam.PTransform):
+    """Reads all documents of some sources: a pipeline to serialized tf.train.Examples.
+
+    What cannot be read is written to `rejected.jsonl` in the side folder, one object a line with file and
+    line number, and reading goes on. `source_counts.json` beside it counts records and bytes by source.
+    One worker reads a file, so large corpora want many files.
+
+    Args:
+        sources: Of the recipe.
+        side_folder: Where to write both.
+        privacy: What is replaced in the excerpts of `rejected.jsonl`: all types, unless it is given.
+        profiles_folder: Where to write TFRecord files of each record's `profile`; none if empty.
+
+    Raises:
+        SourceError: on construction, if a pattern matches no file or a package is not installed.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[AnySource],
+        side_folder: str,
+        privacy: PiiStep | None = None,
+        profiles_folder: str = "",
+    ):
+        super().__init__()
+        self._scrubber = Pii(privacy or PiiStep(kind="pii"))
+        self._profiles_folder = profiles_folder
+        self._sources = tuple(sources)
+        self._side_folder = side_folder
+        self._batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
+
+    def expand(self, pipeline: beam.Pipeline) -> PCollection[bytes]:  # noqa: D102
+        read_files = _ReadFiles(self._sources, self._scrubber)
+        read = (
+            pipeline
+            | "Files" >> beam.Create(self._batches)
+            | "Spread" >> beam.Reshuffle()
+            | "Read"
+            >> beam.ParDo(read_files).with_outputs("rejections", "profiles", "tally", main="documents")
+        )
+        if self._profiles_folder:
+            _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, self._profiles_folder)
+        _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
+            f"{self._side_folder}/{REJECTED_FILE}", shard_name_template=""
+        )
+        _ = (
+            read.tally
+            | "Sum" >> beam.CombineGlobally(merge_tallies)
+            | "WriteCounts"
+            >> beam.Map(
+                _write_counts,
+                f"{self._side_folder}/{COUNTS_FILE}",
+                [_describe(source) for source in self._sources],
+            )
+        )
+        return read.documents
+
+
+@beam.typehints.with_output_types(bytes)
+class _ReadFiles(beam.DoFn):
+    def __init__(self, sources: tuple[AnySource, ...], scrubber: Pii):
+        self._sources = sources
+        self._scrubber = scrubber
+
+    def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[Any]:
+        index, files = element
+        source = self._sources[index]
+        tally = Tally()
+        profiles = _Profiles(source.name)
+        for file in files:
+            for record in SOURCES[source.kind].read(source, file):
+                yield from profiles.add(file, profile(source, file.path, record))
+                words = record.words if isinstance(record, Document) else 0
+                tally.add(Flow(STEP, source.name, IN), record.size, words)
+                if isinstance(record, Document):
+                    tally.add(Flow(STEP, source.name, KEPT), record.size, words)
+                    yield record.to_example()
+                else:
+                    tally.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
+                    yield TaggedOutput("rejections", record.to_json(self._scrubber))
+        yield from profiles.rest()
+        yield TaggedOutput("tally", tally)
+
+
+class _Profiles:
+    """Profiles on their way into files: an element holds many, since Beam's cost is per element."""
+
+    def __init__(self, source: str):
+        self._source = source
+        self._key: tuple[str, ...] = ()
+        self._profiles: list[bytes] = []
+        self._files = 0
+
+    def add(self, file: SourceFile, record: bytes) -> Iterator[TaggedOutput]:
+        """Takes in a profile; yields an element when it is full."""
+        # The first file of a batch names what is written of it: its content may be that of another.
+        self._key = self._key or (self._source, file.path)
+        self._profiles.append(record)
+        if len(self._profiles) == PROFILES_A_FILE:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[TaggedOutput]:
+        """Yields an element of what is left."""
+        if self._profiles:
+            name = digest(*self._key, str(self._files)).hex()
+            yield TaggedOutput("profiles", (name, self._profiles))
+            self._profiles, self._files = [], self._files + 1
+
+
+def _write_profiles(element: tuple[str, list[bytes]], folder: str) -> str:
+    name, profiles = element
+    return write_file(folder, name, profiles)
+
+
+def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:
+    batch: list[SourceFile] = []
+    size = 0
+    for file in list_files(source):
+        if batch and (len(batch) == FILES_A_BATCH or size + file.size > BATCH_BYTES):
+            yield index, batch
+            batch, size = [], 0
+        batch.append(file)
+        size += file.size
+    if batch:
+        yield index, batch
+
+
+def _write_counts(tally: Tally, path: str, sources: list[dict[str, Any]]) -> None:
+    tally.check([STEP])
+    flows = [
+        {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow], "words": tally.words[flow]}
+        for flow, count in sorted(tally.documents.items())
+    ]
+    write_json(path, {"sources": sources, "flows": flows})
+
+
+def _describe(source: AnySource) -> dict[str, Any]:
+    places = source.packages if source.kind == "docstrings" else source.paths
+    return {
+        "name": source.name,
+        "kind": source.kind,
+        "licence": source.licence,
+        "places": ", ".join(places),
+        "states_ids": source.states_ids,
+    }
+
+
+def read_source_counts(folder: str) -> Tally:
+    """Returns what `ReadSources` counted; an empty tally for documents that it did not read."""
+    tally = Tally()
+    for flow in (read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []})["flows"]:
+        key = Flow(flow["step"], flow["source"], flow["outcome"], flow["reason"])
+        tally.documents[key] = flow["documents"]
+        tally.bytes[key] = flow["bytes"]
+        tally.words[key] = flow["words"]
+    return tally
+
+
+def source_names(folder: str) -> tuple[str, ...]:
+    """Returns the names of the sources that `ReadSources` read, in order; none for other documents."""
+    return tuple(source["name"] for source in _sources(folder))
+
+
+def sources_that_state_ids(folder: str) -> tuple[str, ...]:
+    """Returns the names of the sources of `source_names` whose records state ids."""
+    return tuple(source["name"] for source in _sources(folder) if source.get("states_ids"))
+
+
+def _sources(folder: str) -> list[dict[str, Any]]:
+    return (read_json(f"{folder}/{COUNTS_FILE}") or {"sources": []})["sources"]
+
+
+def check_sources(folder: str) -> None:
+    """Checks, after the pipeline ran, that each source yielded documents.
+
+    Raises:
+        SourceError: naming the source, its patterns or packages, and what was rejected why.
+    """
+    tally = read_source_counts(folder)
+    for source in read_json(f"{folder}/{COUNTS_FILE}")["sources"]:
+        if not tally.total(STEP, source["name"], KEPT):
+            reasons = ", ".join(
+                f"{flow.reason}: {count}"
+                for flow, count in sorted(tally.documents.items())
+                if (flow.source, flow.outcome) == (source["name"], REJECTED)
+            )
+            raise SourceError(
+                f"source {source['name']!r} ({source['places']}) has no document: "
+                f"{tally.total(STEP, source['name'], REJECTED)} records rejected "
+                f"({reasons or 'none found'}); they are listed in {folder}/{REJECTED_FILE}"
+            )

@@ -1,0 +1,54 @@
+"""What each record of a source is, in categories and sizes: statistics of these hold no text."""
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.example import Example
+from firth.corpus.documents.rejection import Rejection
+from firth.recipes.corpus.sources import AnySource, RecordSource
+
+OUTCOME, READ_AS_DOCUMENT = "outcome", "document"
+STATED, NOT_STATED = "stated", "not_stated"
+
+
+def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes:
+    """Returns a serialized tf.train.Example of a record, with features named after the source.
+
+    `<source>/outcome`: `document`, or the reason of rejection, which tells of a lost key or another type.
+    `<source>/uri` and `<source>/licence`: whether the record states its own, where the recipe names a key.
+    `<source>/bytes` and `<source>/words`: int64, of the text of a document.
+
+    Args:
+        source: Of the recipe.
+        path: The record's file.
+        record: As the source's reader gave it.
+
+    Example:
+
+    >>> from firth.recipes.corpus.sources import JsonlSource
+    >>> source = JsonlSource(kind="jsonl", name="web", paths=("*",), uri_key="url")
+    >>> document = Document("1a", "Call me Ishmael.", "web", "CC0", "a.jsonl#L1")
+    >>> features = Example.FromString(profile(source, "a.jsonl", document)).features.feature
+    >>> [(name, features[name].bytes_list.value[0]) for name in ("web/outcome", "web/uri")]
+    [('web/outcome', b'document'), ('web/uri', b'not_stated')]
+    >>> features["web/words"].int64_list.value[0]
+    3
+    """
+    example = Example()
+    features = example.features.feature
+    categories = _categories(source, path, record)
+    for name, category in categories.items():
+        features[f"{source.name}/{name}"].bytes_list.value.append(category.encode("utf-8"))
+    if isinstance(record, Document):
+        features[f"{source.name}/bytes"].int64_list.value.append(record.size)
+        features[f"{source.name}/words"].int64_list.value.append(record.words)
+    return example.SerializeToString(deterministic=True)
+
+
+def _categories(source: AnySource, path: str, record: Document | Rejection) -> dict[str, str]:
+    if isinstance(record, Rejection):
+        return {OUTCOME: record.reason}
+    categories = {OUTCOME: READ_AS_DOCUMENT}
+    if isinstance(source, RecordSource) and source.uri_key:
+        categories["uri"] = NOT_STATED if record.uri.startswith(f"{path}#") else STATED
+    if isinstance(source, RecordSource) and source.licence_key:
+        categories["licence"] = NOT_STATED if record.licence == source.licence else STATED
+    return categories

@@ -1,0 +1,63 @@
+"""Plain text: a document a file, or one between two blank lines."""
+
+from collections.abc import Iterator
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.lines import BoundedBytes, read_lines, read_whole
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.readers.decoding import decode_text, make_document, reject
+from firth.recipes.corpus.sources import TextSource
+
+
+def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the documents of a text file, and rejections for what is none.
+
+    Reasons: `empty`, `too_long`, `invalid_utf8`, and those of `problem_of`. One worker reads a file.
+    """
+    if source.documents == "file":
+        yield _read_whole(source, file.path)
+    else:
+        yield from _read_paragraphs(source, file.path)
+
+
+def _read_whole(source: TextSource, path: str) -> Document | Rejection:
+    content, problem = read_whole(path, source.max_document_bytes)
+    return _decode(source, path, 0, content, problem)
+
+
+def _read_paragraphs(source: TextSource, path: str) -> Iterator[Document | Rejection]:
+    nothing = True
+    for first_line, content, problem in _paragraphs(path, source.max_document_bytes):
+        nothing = False
+        yield _decode(source, path, first_line, content, problem)
+    if nothing:
+        yield reject(source, path, 0, "empty", b"")
+
+
+def _paragraphs(path: str, max_bytes: int) -> Iterator[tuple[int, BoundedBytes, str | None]]:
+    """Yields number of the first line, content and problem of each run of lines that are not blank."""
+    first_line, content = 0, BoundedBytes(max_bytes)
+    for line in read_lines(path, max_bytes):
+        blank = line.problem is None and not line.data.strip()
+        broken = line.problem not in (None, "too_long")
+        if not blank:
+            if first_line:
+                content.extend(b"\n")
+            first_line = first_line or line.number
+            content.extend(line.data, line.size)
+        if first_line and (blank or broken):
+            yield first_line, content, line.problem
+            first_line, content = 0, BoundedBytes(max_bytes)
+    if first_line:
+        yield first_line, content, None
+
+
+def _decode(
+    source: TextSource, path: str, line: int, content: BoundedBytes, problem: str | None
+) -> Document | Rejection:
+    problem = problem or ("too_long" if content.too_long else None)
+    text, undecodable = ("", problem) if problem else decode_text(content.data)
+    if undecodable:
+        return reject(source, path, line, undecodable, content.data, content.size)
+    return make_document(source, f"{path}#L{line}" if line else path, text)

@@ -1,0 +1,97 @@
+"""TFRecord files of tf.train.Examples."""
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.example import Example
+from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
+from firth.corpus.io.byte_stream import ByteStream
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.readers.decoding import make_document, reject
+from firth.corpus.readers.fields import read_fields
+from firth.recipes.corpus.sources import TfrecordSource
+
+HEADER_BYTES, FOOTER_BYTES = 12, 4
+
+
+def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the documents of a file, and rejections for records that hold none.
+
+    Reasons: those of `read_fields` and `problem_of`; `empty`; `too_long`; `malformed_example`;
+    `corrupt_record`, after which reading goes on; `corrupt_length` and `truncated_record`, after which the
+    file ends. One worker reads a file.
+    """
+    number = 0
+    for data, size, problem in _records(ByteStream(file.path), source.max_document_bytes):
+        number += 1
+        yield _read_record(source, file.path, number, data, size, problem)
+    if not number:
+        yield reject(source, file.path, 0, "empty", b"")
+
+
+def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, str | None]]:
+    """Yields data, size and problem of each record."""
+    while stream.fill(1):
+        header = stream.take(HEADER_BYTES)
+        if len(header) < HEADER_BYTES:
+            yield header, len(header), stream.problem or "truncated_record"
+            return
+        length, checksum = struct.unpack("<QI", header)
+        if checksum != _checksum(header[:8]):
+            yield header, len(header) + stream.skip(2**63), stream.problem or "corrupt_length"
+            return
+        # What is too long is passed over, and only its beginning is shown.
+        data = stream.take(length if length <= max_bytes else min(length, BEGINNING_BYTES))
+        size = len(data) + stream.skip(length - len(data))
+        footer = stream.take(FOOTER_BYTES)
+        if len(footer) < FOOTER_BYTES:
+            yield data, size, stream.problem or "truncated_record"
+            return
+        if size > max_bytes:
+            yield data, size, "too_long"
+        else:
+            yield data, size, None if footer == struct.pack("<I", _checksum(data)) else "corrupt_record"
+    if stream.problem:
+        yield b"", 0, stream.problem
+
+
+def _checksum(data: bytes) -> int:
+    # Beam's own choice among the libraries that have CRC-32C; it has no public name.
+    from apache_beam.io.tfrecordio import _TFRecordUtil
+
+    return _TFRecordUtil._masked_crc32c(data)
+
+
+def _read_record(
+    source: TfrecordSource, path: str, number: int, data: bytes, size: int, problem: str | None
+) -> Document | Rejection:
+    if not problem:
+        record, problem = parse_example(data)
+    if not problem:
+        text, stated, problem = read_fields(source, record)
+    if problem:
+        return reject(source, path, number, problem, data, size)
+    return make_document(source, f"{path}#R{number}", text, stated)
+
+
+def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
+    """Returns the first value of each feature of a tf.train.Example, and the reason if it is none.
+
+    Features of floats, and those without a value, are left out.
+
+    Example:
+
+    >>> parse_example(b"no example")
+    ({}, 'malformed_example')
+    """
+    try:
+        features = Example.FromString(data).features.feature
+    except DecodeError:
+        return {}, "malformed_example"
+    # Of a list of millions only the first is made an object.
+    values = {name: each.bytes_list.value[:1] or each.int64_list.value[:1] for name, each in features.items()}
+    return {name: value[0] for name, value in values.items() if value}, None

@@ -1,0 +1,78 @@
+"""Wikipedia as WikiExtractor writes it."""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from firth.corpus.documents.document import Document
+from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.lines import BoundedBytes, Line, read_lines
+from firth.corpus.io.source_files import SourceFile
+from firth.corpus.readers.decoding import Stated, decode_text, make_document, reject
+from firth.recipes.corpus.sources import WikiextractorSource
+
+_URL = re.compile(rb'\burl="([^"]*)"')
+
+
+@dataclasses.dataclass
+class _Part:
+    """An article, or what stands outside of any."""
+
+    line: int
+    url: bytes | None
+    content: BoundedBytes
+
+
+def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterator[Document | Rejection]:
+    """Yields the articles of a file, and rejections for what is none.
+
+    Reasons: `empty`, `too_long`, `invalid_utf8`, `unclosed_document`, `outside_documents`, and those of
+    `problem_of`. One worker reads a file.
+    """
+    nothing = True
+    for part, problem in _parts(file.path, source.max_document_bytes):
+        nothing = False
+        yield _read_part(source, file.path, part, problem)
+    if nothing:
+        yield reject(source, file.path, 0, "empty", b"")
+
+
+def _parts(path: str, max_bytes: int) -> Iterator[tuple[_Part, str | None]]:
+    part: _Part | None = None
+    for line in read_lines(path, max_bytes):
+        begins, ends = line.data.startswith(b"<doc "), line.data.rstrip() == b"</doc>"
+        if part and begins:
+            yield part, "unclosed_document" if part.url is not None else "outside_documents"
+            part = None
+        if begins and not line.problem:
+            part = _Part(line.number, _url_of(line), BoundedBytes(max_bytes))
+        elif part and ends and part.url is not None:
+            yield part, None
+            part = None
+        elif part or line.problem or line.data.strip():
+            part = part or _Part(line.number, None, BoundedBytes(max_bytes))
+            part.content.extend(line.data, line.size)
+            part.content.extend(b"\n")
+            if line.problem not in (None, "too_long"):
+                yield part, line.problem
+                return
+    if part:
+        yield part, "unclosed_document" if part.url is not None else "outside_documents"
+
+
+def _url_of(line: Line) -> bytes:
+    found = _URL.search(line.data)
+    return found[1] if found else b""
+
+
+def _read_part(
+    source: WikiextractorSource, path: str, part: _Part, problem: str | None
+) -> Document | Rejection:
+    content = part.content
+    problem = problem or ("too_long" if content.too_long else None)
+    text, problem = ("", problem) if problem else decode_text(content.data.strip(b"\n"))
+    url, undecodable = decode_text(part.url or b"-")
+    problem = problem or (undecodable if undecodable != "empty" else None)
+    if problem:
+        return reject(source, path, part.line, problem, content.data, content.size)
+    return make_document(source, f"{path}#L{part.line}", text, Stated(uri=url if part.url else ""))

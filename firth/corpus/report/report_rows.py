@@ -1,0 +1,125 @@
+"""The rows of the corpus report, made of what was counted."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from firth.corpus.documents.split import SPLITS
+from firth.corpus.documents.tally import DROPPED, IN, KEPT, REJECTED, Count, Flow, Tally
+from firth.corpus.filters.language import identify
+from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
+from firth.corpus.privacy.excerpts import fit_to_show
+from firth.corpus.privacy.pii import Pii
+
+# Of this step the outcome is the split, and the reason the licence.
+SPLIT_STEP = "split"
+# Of this step the outcome is IN, and the reason the licence.
+LICENCE_STEP = "licence"
+
+
+def sources(tally: Tally) -> list[str]:
+    """Returns the names of the sources, sorted."""
+    return sorted({flow.source for flow in tally.documents})
+
+
+def funnel_row(tally: Tally, step: str, source: str) -> dict[str, Any]:
+    """Returns what a step did to the documents of a source."""
+    return {
+        "step": step,
+        "source": source,
+        **_named(_sizes(tally, [Flow(step, source, IN)]), IN),
+        **_named(_sizes(tally, [Flow(step, source, KEPT)]), KEPT),
+        DROPPED: _by_reason(tally, step, source, DROPPED),
+        REJECTED: _by_reason(tally, step, source, REJECTED),
+    }
+
+
+def _by_reason(tally: Tally, step: str, source: str, outcome: str) -> dict[str, dict[str, int]]:
+    return {
+        flow.reason: _sizes(tally, [flow])
+        for flow in sorted(tally.documents)
+        if flow[:3] == (step, source, outcome)
+    }
+
+
+def split_rows(tally: Tally) -> list[dict[str, Any]]:
+    """Returns the sizes by split, source and licence."""
+    return [
+        {
+            "split": flow.outcome,
+            "source": flow.source,
+            "licence": flow.reason,
+            **_sizes(tally, [flow]),
+        }
+        for flow in sorted(tally.documents)
+        if flow.step == SPLIT_STEP
+    ]
+
+
+def licence_rows(tally: Tally) -> list[dict[str, Any]]:
+    """Returns the sizes by licence and source, of what was read and of what is left."""
+    came = sorted((flow for flow in tally.documents if flow.step == LICENCE_STEP), key=_by_licence)
+    return [
+        {
+            "licence": flow.reason,
+            "source": flow.source,
+            **_named(_sizes(tally, [flow]), IN),
+            **_named(
+                _sizes(tally, [Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS]), KEPT
+            ),
+        }
+        for flow in came
+    ]
+
+
+def _by_licence(flow: Flow) -> tuple[str, str]:
+    return flow.reason, flow.source
+
+
+def _sizes(tally: Tally, flows: Sequence[Flow]) -> dict[str, int]:
+    counters = {"documents": tally.documents, "bytes": tally.bytes, "words": tally.words}
+    return {unit: sum(counter[flow] for flow in flows) for unit, counter in counters.items()}
+
+
+def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
+    return {f"{unit}_{outcome}": size for unit, size in sizes.items()}
+
+
+def repeated_id_rows(tally: Tally, scrubber: Pii) -> list[dict[str, Any]]:
+    """Returns how many ids several records of a source state, by source, and a few of their documents."""
+    return [
+        {
+            "source": source,
+            "ids": tally.counts[Count(REPEATED_IDS_STEP, source, "ids")],
+            "documents": tally.counts[Count(REPEATED_IDS_STEP, source, "documents")],
+            "examples": [
+                {"id": each.id, "uri": each.uri}
+                for each in (fit_to_show(example, scrubber) for example in examples)
+            ],
+        }
+        for (step, source), examples in sorted(tally.examples.items())
+        if step == REPEATED_IDS_STEP
+    ]
+
+
+def languages(tally: Tally, sample: str) -> dict[str, int]:
+    """Returns how many documents of a sample are in which language, the commonest first."""
+    counts = Counter(identify(document.text)[0] for document in tally.samples.get(sample, ()))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def histogram(tally: Tally, name: str) -> dict[str, list[int]]:
+    """Returns the bins of a histogram of lengths, and the documents in each."""
+    counts = {value: count for (each, value), count in tally.histograms.items() if each == name}
+    bins = range(max(counts, default=-1) + 1)
+    return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
+
+
+def size_rows(tally: Tally, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
+    """Returns how many of `what` each step has of which size, by its histogram of that name."""
+    return [
+        {"step": step, "size": size, what: count}
+        for step in steps
+        for (each, size), count in sorted(tally.histograms.items())
+        if each == f"{step}.{name}"
+    ]

@@ -1,0 +1,1 @@
+"""What texts are compared and measured by: words, sentences, n-grams, languages."""

@@ -1,0 +1,100 @@
+"""Words as documents are compared by: as a reader sees them, without case and punctuation."""
+
+import functools
+import string
+import unicodedata
+from collections.abc import Callable
+
+from firth.corpus.text.unicode_forms import normalize
+
+_ASCII_PUNCTUATION: dict[int, None] = dict.fromkeys(
+    [*map(ord, string.punctuation), *(code for code in range(128) if not chr(code).isprintable())]
+)
+for _space in map(ord, "\t\n\v\f\r\x1c\x1d\x1e\x1f"):
+    del _ASCII_PUNCTUATION[_space]
+_MAX_PASSES = 100
+# Nobody sees them, though Unicode has them among letters and accents: Default_Ignorable_Code_Point.
+_INVISIBLE = frozenset(
+    chr(code)
+    for first, last in (
+        (0x034F, 0x034F),
+        (0x115F, 0x1160),
+        (0x17B4, 0x17B5),
+        (0x180B, 0x180F),
+        (0x3164, 0x3164),
+        (0xFE00, 0xFE0F),
+        (0xFFA0, 0xFFA0),
+        (0xE0100, 0xE01EF),
+    )
+    for code in range(first, last + 1)
+)
+
+
+def comparable_words(text: str) -> list[str]:
+    """Returns the words of a text as a reader sees them, without case, punctuation and symbols.
+
+    A word is a run of non-space characters, and punctuation inside it closes up, as GPT-3 (arXiv:2005.14165,
+    appendix C) and its followers compare words. What has no other character is no word. So do characters that
+    nobody sees, such as soft hyphens and zero-width spaces, and letters of another width or form are the
+    letters they stand for (Unicode's NFKC). Accents count: without them other words have the same letters.
+
+    Example:
+
+    >>> comparable_words("Don't -- “stop”, E.T.!")
+    ['dont', 'stop', 'et']
+    >>> comparable_words("co\u00adoperate \uff37\uff28\uff2f zero\u200bwidth")
+    ['cooperate', 'who', 'zerowidth']
+    """
+    if text.isascii():
+        return text.lower().translate(_ASCII_PUNCTUATION).split()
+    return _fold(text, _is_mark_or_invisible).split()
+
+
+def comparable_text(text: str) -> str:
+    """Returns a text as a reader sees it, without case: in NFKC, without characters that nobody sees.
+
+    Example:
+
+    >>> comparable_text("Stra\u00dfe, \uff21\u200bB")
+    'strasse, ab'
+    """
+    return text.lower() if text.isascii() else _fold(text, _is_invisible)
+
+
+def _fold(text: str, is_left_out: Callable[[str], bool]) -> str:
+    characters = set(text)
+    text = _without(text, [each for each in characters if is_left_out(each)])
+    if not any(_changes(each) for each in characters if not is_left_out(each)):
+        return text.lower()
+    normalized = normalize("NFKC", text)
+    folded = normalize("NFKC", normalized.casefold())
+    return folded if normalized == text else "".join(each for each in folded if not is_left_out(each))
+
+
+def _without(text: str, left_out: list[str]) -> str:
+    # A pass for each of a few different characters is quicker than a question for each place.
+    if len(left_out) > _MAX_PASSES:
+        return text.translate(dict.fromkeys(map(ord, left_out)))
+    for character in left_out:
+        text = text.replace(character, "")
+    return text
+
+
+@functools.lru_cache(maxsize=2**16)
+def _changes(character: str) -> bool:
+    """Returns whether a text with this character may have another form than its lower case."""
+    if unicodedata.category(character)[0] == "M" or "\u1100" <= character <= "\u11ff" or character == "Σ":
+        return True
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", character).casefold())
+    return folded != character.lower()
+
+
+@functools.lru_cache(maxsize=2**16)
+def _is_mark_or_invisible(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS" or _is_invisible(character)
+
+
+@functools.lru_cache(maxsize=2**16)
+def _is_invisible(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category == "Cf" or character in _INVISIBLE or (category == "Cc" and not character.isspace())

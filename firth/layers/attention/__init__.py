@@ -1,0 +1,1 @@
+"""Attention: which tokens see which, and how much."""

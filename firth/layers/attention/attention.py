@@ -1,0 +1,301 @@
+"""Multi-head attention, with one matmul for queries, keys and values."""
+
+import math
+
+import keras
+import numpy as np
+from keras import ops
+
+from firth.layers.attention.block_sparse import read_blocks, suits_blocks
+from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.initializers import NormalColumns, normal
+from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.positions.rotary_positions import rotate
+
+# Queries of a block of causal attention, and most blocks: smaller or more of them cost more than they spare,
+# as `benchmarks.attention` measures.
+CAUSAL_BLOCK, CAUSAL_BLOCKS = 256, 4
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class Attention(keras.layers.Layer):
+    """Every token reads a weighted mean of the tokens that it may see.
+
+    `softmax(Q K^T / sqrt(d) + bias) V` in each head, heads joined and projected (Vaswani et al. 2017,
+    "Attention Is All You Need", section 3.2). Where there are fewer heads of keys and values than of queries,
+    several query heads share one (Ainslie et al. 2023, "GQA", section 2.2): query head h reads key-value head
+    `h % key_value_heads`. Scores are float32 from the bias to the softmax, whatever the dtype policy.
+
+    Args:
+        width: Of the hidden states.
+        heads: Query heads; they divide the width where `head_width` is None.
+        key_value_heads: Heads of keys and values, which divide `heads`; as many where it is None.
+        head_width: Of a head; width over heads where it is None.
+        scaled: Divide scores by the root of the head's width, which T5 does not.
+        dropout: Share of the attention probabilities that is dropped in training.
+        biases: Of the projections.
+        cross: Keys and values come from other states than queries, those of an encoder.
+        initializer_stddev: Of the truncated normal that the kernels start from.
+        output_stddev: The same of the output projection; `initializer_stddev` where it is None.
+        scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead, that of
+            queries divided by the root of a head's width unless scores are: T5's way.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, length, width].
+        bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the scores; see
+            `attention_bias`. None adds nothing: every token sees all.
+        context: Float tensor [batch, keys, width] that keys and values are made of, with `cross` only.
+        positions: Float32 tensor of angles that queries and keys are turned by; see `RotaryPositions`. None
+            turns nothing.
+        cache: Float tensor [2, batch, key_value_heads, keys, head_width] of the keys and values of a whole
+            row, zeros where there are none yet. Those of `hidden` are written into it, and all are read.
+        index: Int scalar, where in the cache `hidden` begins.
+        causal: A Python bool, whether `bias` hides every key behind its query. Of long rows only those blocks
+            of queries and keys are then read in which a key is seen, which packed documents make few; where
+            their number cannot be left to the data (see `block_sparse`), all keys up to a block of queries.
+        training: Whether dropout acts.
+
+    Returns:
+        A float tensor [batch, length, width]; with `cache` a pair of it and the new cache.
+
+    Raises:
+        ValueError: if a number is below 1, if heads do not divide as said, or if the input is not as wide as
+            said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = Attention(width=8, heads=2)
+    >>> tuple(layer(np.ones((1, 3, 8)), np.zeros((1, 1, 3, 3))).shape)
+    (1, 3, 8)
+    """
+
+    def __init__(
+        self,
+        width,
+        heads,
+        key_value_heads=None,
+        head_width=None,
+        scaled=True,
+        dropout=0.0,
+        biases=True,
+        cross=False,
+        initializer_stddev=0.02,
+        output_stddev=None,
+        scaled_initializer=False,
+        seed=None,
+        **kwargs,
+    ):
+        # A bias stays float32 under mixed precision; hidden states are cast where they enter.
+        super().__init__(autocast=False, **kwargs)
+        check_positive("Attention", width=width, heads=heads)
+        if head_width is None:
+            check_heads("Attention", width, heads)
+        self.width = width
+        self.heads = heads
+        self.key_value_heads = heads if key_value_heads is None else key_value_heads
+        self.head_width = width // heads if head_width is None else head_width
+        check_positive("Attention", key_value_heads=self.key_value_heads, head_width=self.head_width)
+        check_groups("Attention", heads, self.key_value_heads)
+        self.scaled = scaled
+        self.biases = biases
+        self.cross = cross
+        self.initializer_stddev = initializer_stddev
+        self.output_stddev = initializer_stddev if output_stddev is None else output_stddev
+        self.seed = plain_seed(seed)
+        generator = seed_generator(seed)
+        self.scaled_initializer = scaled_initializer
+        joined = self.heads * self.head_width
+        output_start = joined**-0.5 if scaled_initializer else self.output_stddev
+        # Of four axes the first one, of five the second one.
+        self.dropout = Dropout(
+            dropout, batch_axis=-4, seed=generator, dtype=self.dtype_policy, name="dropout"
+        )
+        self.output_projection = keras.layers.Dense(
+            width,
+            use_bias=biases,
+            kernel_initializer=normal(output_start, generator, truncated=not scaled_initializer),
+            dtype=self.dtype_policy,
+            name="output",
+        )
+
+    # Products of queries and keys that a score adds up; its variance grows with them.
+    _terms = 1
+
+    @property
+    def _group(self) -> int:
+        """Query heads that share a head of keys and values."""
+        return self.heads // self.key_value_heads
+
+    def build(self, hidden_shape):
+        """Creates the weights, with H heads of queries and G of keys and values, each of width d.
+
+        `kernel` [width, (H + 2 G) d] and `bias` [(H + 2 G) d] make queries, keys and values, in this order;
+        with `cross`, `query_kernel` [width, H d] and `query_bias` make queries, `kernel` [width, 2 G d] and
+        `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads, which stand in
+        the order of the queries: the first G of them read different key-value heads.
+        """
+        check_width("Attention", self.width, hidden_shape)
+        queries, keys = self.heads * self.head_width, 2 * self.key_value_heads * self.head_width
+        self.query_kernel = self.query_bias = None
+        if self.cross:
+            self.query_kernel, self.query_bias = self._add_projection("query_", queries, 0)
+            queries = 0
+        self.kernel, self.bias = self._add_projection("", queries, keys)
+        self.dropout.build((None, self.heads, None, None))
+        self.output_projection.build((None, self.heads * self.head_width))
+
+    def _add_projection(self, prefix, queries, keys):
+        columns = queries + keys
+        kernel = self.add_weight(
+            name=f"{prefix}kernel",
+            shape=(self.width, columns),
+            initializer=self._kernel_initializer(queries, keys),
+            autocast=False,
+        )
+        if not self.biases:
+            return kernel, None
+        zeros = {"shape": (columns,), "initializer": "zeros", "autocast": False}
+        return kernel, self.add_weight(name=f"{prefix}bias", **zeros)
+
+    def _kernel_initializer(self, queries, keys):
+        """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
+        if not self.scaled_initializer:
+            return normal(self.initializer_stddev, self.dropout.seed_generator)
+        of_inputs = self.width**-0.5
+        of_queries = of_inputs if self.scaled else of_inputs * self.head_width**-0.5
+        return NormalColumns([(queries, of_queries), (keys, of_inputs)], self.dropout.seed_generator)
+
+    def call(
+        self,
+        hidden,
+        bias=None,
+        context=None,
+        positions=None,
+        cache=None,
+        index=None,
+        causal=False,
+        training=None,
+    ):
+        """Returns a float tensor [batch, length, width]; with `cache` a pair of it and the new cache."""
+        hidden = ops.cast(hidden, self.compute_dtype)
+        query, key, value = self._project(hidden, context, positions)
+        if cache is None:
+            return self._attend(hidden, query, key, value, bias, training, causal)
+        cache = ops.slice_update(cache, (0, 0, 0, index, 0), ops.cast(ops.stack([key, value]), cache.dtype))
+        return self._attend(hidden, query, cache[0], cache[1], bias, training), cache
+
+    def _project(self, hidden, context, positions):
+        """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
+        if self.cross:
+            context = ops.cast(context, self.compute_dtype)
+            query = self._heads(hidden, self.query_kernel, self.query_bias, self._group, self._group)
+            key, value = ops.unstack(self._heads(context, self.kernel, self.bias, 2, 0), 2)
+            return query, key, value
+        heads = self._heads(hidden, self.kernel, self.bias, self._group + 2, self._group)
+        # The gradient of a split is one concatenation, those of slices are as many sums.
+        if positions is not None:
+            turned, value = ops.split(heads, [self._group + 1], axis=0)
+            query, key = ops.split(rotate(turned, positions), [self._group], axis=0)
+        else:
+            query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
+        return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
+
+    def _heads(self, states, kernel, bias, count, queries):
+        """Returns `count` groups of heads [count, batch, heads, length, head width], `queries` scaled."""
+        batch, length, _ = ops.shape(states)
+        group_width = self.key_value_heads * self.head_width
+        # Scaling the queries' share of the weights is less work than scaling queries or scores.
+        scale = np.ones(count * group_width, "float32")
+        if self.scaled:
+            scale[: queries * group_width] = 1.0 / math.sqrt(self._terms * self.head_width)
+        tokens = ops.reshape(states, (-1, self.width))
+        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scale), self.compute_dtype))
+        if bias is not None:
+            projected = ops.add(projected, ops.cast(ops.multiply(bias, scale), self.compute_dtype))
+        projected = ops.reshape(projected, (batch, length, count, self.key_value_heads, self.head_width))
+        # One transpose of all, after which taking them apart copies nothing.
+        return ops.transpose(projected, (2, 0, 3, 1, 4))
+
+    def _attend(self, hidden, query, key, value, bias, training, causal=False):
+        if suits_blocks(query, key, bias, causal):
+            bias = ops.cast(bias, "float32")
+            context = read_blocks(
+                query, key, value, bias, lambda shares, parts: self.dropout(shares, parts, training=training)
+            )
+            return self._join_heads(context, hidden)
+        # Without a group, four axes are faster than five.
+        query = ops.squeeze(query, 0) if self._group == 1 else query
+        if causal and (query.shape[-2] or 0) > CAUSAL_BLOCK:
+            context = self._read_causally(query, key, value, bias, training)
+        else:
+            context = self._read(query, key, value, bias, training)
+        return self._join_heads(context, hidden)
+
+    def _join_heads(self, context, hidden):
+        axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
+        context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
+        return ops.reshape(self.output_projection(context), ops.shape(hidden))
+
+    def _read_causally(self, query, key, value, bias, training):
+        """Reads in blocks of queries; of the scores that causality forbids, those within a block are made."""
+        length = query.shape[-2]
+        size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
+        ends = [*range(size, length, size), length]
+        blocks = ops.split(query, ends[:-1], axis=-2)
+        read = [
+            self._read(
+                block,
+                key[:, :, :end],
+                value[:, :, :end],
+                bias[:, :, end - block.shape[-2] : end, :end],
+                training,
+            )
+            for block, end in zip(blocks, ends)
+        ]
+        return ops.concatenate(read, axis=-2)
+
+    def _read(self, query, key, value, bias, training):
+        """Returns the mean of values that each query sees, in the axes of the queries."""
+        scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
+        if bias is not None:
+            scores = ops.add(scores, self._grouped(ops.cast(bias, "float32")))
+        probabilities = ops.cast(ops.softmax(scores), self.compute_dtype)
+        return ops.matmul(self.dropout(probabilities, training=training), value)
+
+    def _grouped(self, bias):
+        """Splits the axis of the heads as the scores have it."""
+        if self._group == 1 or bias.shape[1] == 1:
+            return bias
+        batch, _, length, keys = ops.shape(bias)
+        bias = ops.reshape(bias, (batch, self._group, self.key_value_heads, length, keys))
+        return ops.transpose(bias, (1, 0, 2, 3, 4))
+
+    def empty_cache(self, batch, length):
+        """Returns a cache of zeros for rows of `length` tokens."""
+        shape = (2, batch, self.key_value_heads, length, self.head_width)
+        return ops.zeros(shape, dtype=self.compute_dtype)
+
+    def compute_output_shape(self, hidden_shape):
+        """The shape of `hidden`."""
+        return tuple(hidden_shape)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "width": self.width,
+            "heads": self.heads,
+            "key_value_heads": self.key_value_heads,
+            "head_width": self.head_width,
+            "scaled": self.scaled,
+            "dropout": self.dropout.rate,
+            "biases": self.biases,
+            "cross": self.cross,
+            "initializer_stddev": self.initializer_stddev,
+            "output_stddev": self.output_stddev,
+            "scaled_initializer": self.scaled_initializer,
+            "seed": self.seed,
+        }

@@ -1,0 +1,134 @@
+"""DeBERTa's attention: content and relative positions attend to one another."""
+
+import keras
+from keras import ops
+
+from firth.layers.attention.attention import Attention
+from firth.layers.positions.relative_shift import relative_shift
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class DisentangledAttention(Attention):
+    """Self-attention whose scores add up three terms: content, and two of content and relative position.
+
+    `(q_i k_j + q_i K(r_ij) + k_j Q(r_ij)) / sqrt(3 d)`, with r_ij the embedding of the distance from i to j,
+    and K and Q the same projections that make keys k and queries q of hidden states (He et al. 2020,
+    "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", section 3.1; the reference code's
+    `share_att_key`, as in version 3). The paper's third term reads the distance from j to i; the reference
+    code, and so this layer, reads that from i to j in both.
+
+    Scores by distance are computed once for each distance and then shifted into place, so that no index is
+    read for pairs of tokens (see `relative_shift`).
+
+    Args:
+        width: Of the hidden states.
+        heads: Attention heads; they divide the width where `head_width` is None.
+        key_value_heads: None, or as many as `heads`: keys are not shared.
+        head_width: Of a head; width over heads where it is None.
+        scaled: Divide scores by the root of three times the head's width.
+        dropout: Share of the attention probabilities that is dropped in training.
+        biases: Of the projections.
+        initializer_stddev: Of the truncated normal that the kernels start from.
+        output_stddev: The same of the output projection; `initializer_stddev` where it is None.
+        scaled_initializer: As in `Attention`.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, length, width].
+        bias: Float32 tensor [batch or 1, heads or 1, length, length], added to the scores; see
+            `attention_bias`. None adds nothing.
+        positions: Float tensor [2 length + 1, width], embeddings of the distances from `length` down; see
+            `DisentangledPositions`.
+        content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself where
+            it is None.
+        training: Whether dropout acts.
+
+    Raises:
+        ValueError: as `Attention` does, and if keys are to be shared.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = DisentangledAttention(width=8, heads=2)
+    >>> tuple(layer(np.ones((1, 3, 8)), np.zeros((1, 1, 3, 3)), np.ones((7, 8))).shape)
+    (1, 3, 8)
+    """
+
+    _terms = 3
+
+    def __init__(
+        self,
+        width,
+        heads,
+        key_value_heads=None,
+        head_width=None,
+        scaled=True,
+        dropout=0.0,
+        biases=True,
+        initializer_stddev=0.02,
+        output_stddev=None,
+        scaled_initializer=False,
+        seed=None,
+        **kwargs,
+    ):
+        if key_value_heads not in (None, heads):
+            raise ValueError(
+                "DisentangledAttention: `key_value_heads` must be None or equal `heads`. "
+                f"Received: key_value_heads={key_value_heads}, heads={heads}"
+            )
+        super().__init__(
+            width,
+            heads,
+            head_width=head_width,
+            scaled=scaled,
+            dropout=dropout,
+            biases=biases,
+            initializer_stddev=initializer_stddev,
+            output_stddev=output_stddev,
+            scaled_initializer=scaled_initializer,
+            seed=seed,
+            **kwargs,
+        )
+
+    # There is neither an encoder to read nor a cache.
+    def call(  # type: ignore[override]
+        self, hidden, bias=None, positions=None, content=None, causal=False, training=None
+    ):
+        """Returns a float tensor [batch, length, width]."""
+        hidden = ops.cast(hidden, self.compute_dtype)
+        query, key, value = (
+            self._project(hidden, None, None) if content is None else self._apart(hidden, content)
+        )
+        relative = self._relative_scores(query[0], key, positions)
+        bias = relative if bias is None else ops.add(relative, ops.cast(bias, "float32"))
+        return self._attend(hidden, query, key, value, bias, training, causal)
+
+    def _apart(self, hidden, content):
+        """Returns the queries of some states, and the keys and values of others."""
+        joined = self.heads * self.head_width
+        query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
+        content = ops.cast(content, self.compute_dtype)
+        query = self._heads(hidden, self.kernel[:, :joined], query_bias, 1, 1)
+        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, 2, 0), 2)
+        return query, key, value
+
+    def _relative_scores(self, query, key, positions):
+        """Returns the second and the third term, float32 [batch, heads, length, length]."""
+        joined = 2 * self.heads * self.head_width
+        bias = None if self.bias is None else self.bias[:joined]
+        positions = ops.cast(ops.expand_dims(positions, 0), self.compute_dtype)
+        of_query, of_key = ops.unstack(self._heads(positions, self.kernel[:, :joined], bias, 2, 1), 2)
+        # From `length` down, less the last: the columns that `relative_shift` wants.
+        content_to_position = relative_shift(_times(query, of_key[:, :, :-1]))
+        # With keys in the place of queries distances change their sign, and so their order.
+        position_to_content = relative_shift(_times(key, ops.flip(of_query, axis=2)[:, :, :-1]))
+        position_to_content = ops.transpose(position_to_content, (0, 1, 3, 2))
+        return ops.cast(content_to_position, "float32") + ops.cast(position_to_content, "float32")
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {name: value for name, value in super().get_config().items() if name != "cross"}
+
+
+def _times(queries, keys):
+    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))

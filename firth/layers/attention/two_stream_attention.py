@@ -1,0 +1,202 @@
+"""XLNet's attention: by content, by relative position and by relative segment."""
+
+import math
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_heads, check_positive, check_width
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
+
+# Above what `attention_bias` adds where nothing may be seen, below any other bias.
+_HIDDEN = -1e8
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class TwoStreamAttention(keras.layers.Layer):
+    """Tokens of one stream or of both read the content stream.
+
+    The score of a query for a key is, over the root of the head's width, the sum of three terms (Yang et al.
+    2019, "XLNet", sections 2.3 to 2.5; Dai et al. 2019, "Transformer-XL", section 3.3):
+
+    - `(q + u) k`, content;
+    - `(q + v) R(i - j)`, with R a projection of a sinusoid of the distance;
+    - `(q + w) s`, with s one of two vectors, for keys of the query's own segment and for others.
+
+    Only the difference of the two vectors s matters, because a softmax does not see what all keys share. Both
+    streams use the same weights; the content stream alone gives keys and values. A query that may see nothing
+    reads zeros, so that it learns nothing from tokens that are hidden from it.
+
+    Args:
+        width: Of the hidden states.
+        heads: Attention heads; they divide the width where `head_width` is None.
+        key_value_heads: None, or as many as `heads`: keys are not shared.
+        head_width: Of a head; width over heads where it is None.
+        scaled: Divide scores by the root of the head's width.
+        dropout: Share of the attention probabilities that is dropped in training.
+        initializer_stddev: Of the truncated normal that all weights start from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, rows, width] of the tokens that read: the content stream, the query
+            stream, or with `both` the first and behind it the second.
+        content: Float tensor [batch, length, width], the content stream.
+        relative: Float tensor [2 length, width], sinusoids of the distances from `length` down; see
+            `relative_sinusoids`.
+        differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere.
+        bias: Float32 tensor [batch, 1, rows, length], added to the scores; see `attention_bias`.
+        positions: int32 [batch, predictions], where the tokens of the query stream stand. None where there is
+            the content stream alone.
+        both: Whether `hidden` holds both streams.
+        training: Whether dropout acts.
+
+    Raises:
+        ValueError: if a number is below 1, if `heads` does not divide `width`, if keys are to be shared, or
+            if the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer, ones = TwoStreamAttention(width=8, heads=2), np.ones((1, 3, 8))
+    >>> zeros = np.zeros((1, 1, 3, 3))
+    >>> tuple(layer(ones, ones, np.ones((6, 8)), zeros, zeros).shape)
+    (1, 3, 8)
+    """
+
+    def __init__(
+        self,
+        width,
+        heads,
+        key_value_heads=None,
+        head_width=None,
+        scaled=True,
+        dropout=0.0,
+        initializer_stddev=0.02,
+        seed=None,
+        **kwargs,
+    ):
+        # A bias stays float32 under mixed precision; hidden states are cast where they enter.
+        super().__init__(autocast=False, **kwargs)
+        check_positive("TwoStreamAttention", width=width, heads=heads)
+        if head_width is None:
+            check_heads("TwoStreamAttention", width, heads)
+        if key_value_heads not in (None, heads):
+            raise ValueError(
+                "TwoStreamAttention: `key_value_heads` must be None or equal `heads`. "
+                f"Received: key_value_heads={key_value_heads}, heads={heads}"
+            )
+        self.width = width
+        self.heads = heads
+        self.key_value_heads = key_value_heads
+        self.head_width = width // heads if head_width is None else head_width
+        check_positive("TwoStreamAttention", head_width=self.head_width)
+        self.scaled = scaled
+        self.initializer_stddev = initializer_stddev
+        self.seed = plain_seed(seed)
+        generator = seed_generator(seed)
+        self._initializer = truncated_normal(initializer_stddev, generator)
+        self.dropout = Dropout(dropout, seed=generator, dtype=self.dtype_policy, name="dropout")
+        self.output_projection = keras.layers.Dense(
+            width,
+            use_bias=False,
+            kernel_initializer=self._initializer,
+            dtype=self.dtype_policy,
+            name="output",
+        )
+
+    def build(self, hidden_shape):
+        """Creates the weights, for H heads of width d.
+
+        `query_kernel` [width, H d], `kernel` [width, 2 H d] of keys and values, `relative_kernel`
+        [width, H d]; `content_bias`, `position_bias` and `segment_bias` [H, 1, d], which are u, v and w;
+        `segments` [2, H, 1, d], the same segment's vector first; and `output/kernel` [H d, width].
+        """
+        check_width("TwoStreamAttention", self.width, hidden_shape)
+        joined = self.heads * self.head_width
+        self.query_kernel = self._add("query_kernel", self.width, joined)
+        self.kernel = self._add("kernel", self.width, 2 * joined)
+        self.relative_kernel = self._add("relative_kernel", self.width, joined)
+        self.content_bias = self._add("content_bias", self.heads, 1, self.head_width)
+        self.position_bias = self._add("position_bias", self.heads, 1, self.head_width)
+        self.segment_bias = self._add("segment_bias", self.heads, 1, self.head_width)
+        self.segments = self._add("segments", 2, self.heads, 1, self.head_width)
+        self.dropout.build((None, self.heads, None, None))
+        self.output_projection.build((None, joined))
+
+    def _add(self, name, *shape):
+        return self.add_weight(name=name, shape=shape, initializer=self._initializer)
+
+    def call(self, hidden, content, relative, differs, bias, positions=None, both=False, training=None):
+        """Returns a float tensor [batch, rows, width]."""
+        hidden = ops.cast(hidden, self.compute_dtype)
+        query = self._heads(hidden, self.query_kernel * self._scale, 1)[0]
+        key, value = ops.unstack(self._heads(ops.cast(content, self.compute_dtype), self.kernel, 2), 2)
+        scores = self._scores(query, key, relative, differs, positions, both)
+        probabilities = ops.cast(ops.softmax(scores + ops.cast(bias, "float32")), self.compute_dtype)
+        read = ops.matmul(self.dropout(probabilities, training=training), value)
+        sees_any = ops.max(bias, axis=-1, keepdims=True) > _HIDDEN
+        read = read * ops.cast(sees_any, self.compute_dtype)
+        read = ops.reshape(ops.transpose(read, (0, 2, 1, 3)), (-1, self.heads * self.head_width))
+        return ops.reshape(self.output_projection(read), ops.shape(hidden))
+
+    @property
+    def _scale(self) -> float:
+        return 1.0 / math.sqrt(self.head_width) if self.scaled else 1.0
+
+    def _heads(self, states, kernel, count):
+        """Returns [count, batch, heads, length, head width]."""
+        batch, length, _ = ops.shape(states)
+        kernel = ops.cast(kernel, self.compute_dtype)
+        projected = ops.matmul(ops.reshape(states, (-1, self.width)), kernel)
+        projected = ops.reshape(projected, (batch, length, count, self.heads, self.head_width))
+        return ops.transpose(projected, (2, 0, 3, 1, 4))
+
+    def _scores(self, query, key, relative, differs, positions, both):
+        """Returns the sum of the three terms, float32 [batch, heads, rows, length]."""
+        relative = ops.cast(ops.expand_dims(relative, 0), self.compute_dtype)
+        distance = self._heads(relative, self.relative_kernel, 1)[0]
+        by_content = _times(self._with(query, self.content_bias), key)
+        by_distance = _times(self._with(query, self.position_bias), distance)
+        of_others = ops.cast(self.segments[1] - self.segments[0], self.compute_dtype)
+        of_others = ops.sum(self._with(query, self.segment_bias) * of_others, axis=-1, keepdims=True)
+        by_segment = of_others * ops.cast(differs, self.compute_dtype)
+        terms = (by_content, _by_place(by_distance, positions, both), by_segment)
+        return sum(ops.cast(term, "float32") for term in terms)
+
+    def _with(self, query, bias):
+        return query + ops.cast(bias * self._scale, self.compute_dtype)
+
+    def compute_output_shape(self, hidden_shape):
+        """The shape of `hidden`."""
+        return tuple(hidden_shape)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "width": self.width,
+            "heads": self.heads,
+            "key_value_heads": self.key_value_heads,
+            "head_width": self.head_width,
+            "scaled": self.scaled,
+            "dropout": self.dropout.rate,
+            "initializer_stddev": self.initializer_stddev,
+            "seed": self.seed,
+        }
+
+
+def _times(queries, keys):
+    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
+
+
+def _by_place(scores, positions, both):
+    """Turns scores of distances, [batch, heads, rows, 2 length], into scores of keys."""
+    if positions is None:
+        return relative_shift(scores)
+    if not both:
+        return relative_shift_at(scores, positions)
+    length = ops.shape(scores)[3] // 2
+    content = relative_shift(scores[:, :, :length])
+    return ops.concatenate([content, relative_shift_at(scores[:, :, length:], positions)], axis=2)

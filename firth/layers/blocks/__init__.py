@@ -1,0 +1,1 @@
+"""Transformer blocks, and the stacks made of them."""

@@ -1,0 +1,131 @@
+"""What stands between the token table and the first block."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positions
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.embedding import Embedding
+from firth.layers.elements.norms import build_norm
+from firth.layers.elements.parts import check_block_parts
+from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class InputEmbedding(keras.layers.Layer):
+    """Adds what segment a token belongs to and where it stands, and norms the sum.
+
+    `dropout(norm(token + segment[s] + position[p]))` (Devlin et al. 2018, section 3 and figure 2), each part
+    where it is asked for. Positions are given, not counted, because they start again with each document of a
+    packed row.
+
+    Args:
+        width: Of the embeddings.
+        positions: None, or the recipe's `positions` as a dict. `learned` positions (`length` rows, and as
+            many `unused` ones before them) and `sinusoidal` ones are added here; other kinds belong to
+            attention.
+        segments: Rows of the segment table; 0 for none.
+        norm: None for none, or a dict: `kind` and `epsilon`; see `build_norm`.
+        biases: Whether a layer norm has an offset.
+        dropout: Share of the result that is dropped in training.
+        initializer_stddev: Of the truncated normal that the tables start from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        tokens: Float tensor [batch, length, width], rows of the token table.
+        position_ids: int32 [batch, length], each below `length` where positions are learned.
+        segment_ids: int32 [batch, length]; read with `segments` only.
+        training: Whether dropout acts.
+
+    Raises:
+        ValueError: if a number is below 1, for a misspelt key or kind, and for positions beyond the table.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = InputEmbedding(width=4, positions={"kind": "learned", "length": 8}, segments=2, norm={})
+    >>> ids = np.array([[1, 1, 0]])
+    >>> tuple(layer(np.ones((1, 3, 4)), ids, ids).shape)
+    (1, 3, 4)
+    """
+
+    def __init__(
+        self,
+        width,
+        positions=None,
+        segments=0,
+        norm=None,
+        biases=True,
+        dropout=0.0,
+        initializer_stddev=0.02,
+        seed=None,
+        **kwargs,
+    ):
+        # The tables' rows are summed in the precision of the variables, also under mixed precision.
+        super().__init__(autocast=False, **kwargs)
+        check_block_parts("InputEmbedding", positions=positions, norm=norm)
+        self._config = {
+            "width": width,
+            "positions": dict(positions) if positions else None,
+            "segments": segments,
+            "norm": None if norm is None else dict(norm),
+            "biases": biases,
+            "dropout": dropout,
+            "initializer_stddev": initializer_stddev,
+            "seed": plain_seed(seed),
+        }
+        shared = seed_generator(seed)
+        table = {"initializer_stddev": initializer_stddev, "seed": shared, "dtype": self.variable_dtype}
+        self.width = width
+        self.longest: int | None = None
+        self._unused, self.position = self._positions(positions or {}, table)
+        self.segment = Embedding(segments, width, name="segment", **table) if segments else None
+        self.norm = None
+        if norm is not None:
+            kind = {key: value for key, value in norm.items() if key != "placement"}
+            self.norm = build_norm(**kind, biases=biases, dtype=self.dtype_policy, name="norm")
+        self.dropout = Dropout(dropout, seed=shared, dtype=self.dtype_policy, name="dropout")
+
+    def _positions(self, positions, table):
+        """Returns how many rows are unused, and the layer that makes vectors of positions, or None."""
+        kind = positions.get("kind")
+        if kind == "sinusoidal":
+            return 0, SinusoidalPositions(self.width, dtype=self.variable_dtype, name="position")
+        if kind == "learned":
+            unused, self.longest = positions.get("unused", 0), positions.get("length", 512)
+            return unused, Embedding(self.longest + unused, self.width, name="position", **table)
+        return 0, None
+
+    def build(self, tokens_shape):
+        """Creates the tables and the norm, each where there is one.
+
+        They are `position/table` [unused + length, width], `segment/table` [segments, width] and `norm`.
+        """
+        for part in (self.position, self.segment):
+            if part is not None and not part.built:
+                part.build(tokens_shape[:-1])
+        if self.norm is not None:
+            self.norm.build(tokens_shape)
+        self.dropout.build(tokens_shape)
+
+    def call(self, tokens, position_ids=None, segment_ids=None, training=None):
+        """Returns a float tensor [batch, length, width] of the compute dtype."""
+        total = tokens
+        if self.segment is not None:
+            total = ops.add(total, self.segment(segment_ids))
+        if self.position is not None:
+            if self.longest is not None:
+                check_positions("InputEmbedding", position_ids, **{"positions.length": self.longest})
+            total = ops.add(total, self.position(position_ids + self._unused))
+        if self.norm is not None:
+            total = self.norm(total)
+        return self.dropout(ops.cast(total, self.compute_dtype), training=training)
+
+    def compute_output_shape(self, tokens_shape):
+        """The shape of `tokens`."""
+        return tuple(tokens_shape)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), **self._config}

@@ -1,0 +1,89 @@
+"""A learned average of a model's layers."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positive
+from firth.layers.elements.seeds import plain_seed, seed_generator
+
+_NEVER = -1e9
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class ScalarMix(keras.layers.Layer):
+    """The task's view of a frozen model: its layers, weighted and summed.
+
+    `gamma * sum over j of softmax(scores)_j h_j` (Peters et al. 2018, "Deep contextualized word
+    representations", equation 1). Whoever wants the weights near each other adds their squares to the loss
+    (section 3.2).
+
+    Args:
+        layers: How many there are to mix.
+        layer_norm: Bring each token's vector to mean 0 and variance 1 in each layer before they are mixed.
+            The reference code takes mean and variance over all tokens of a batch; here no other token has a
+            part in it.
+        dropout: Share of the layers that is left out in training, so that the others carry all weight.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, layers, length, width].
+        training: Whether dropout acts.
+
+    Raises:
+        ValueError: if `layers` is below 1 or is not what the input has, or `dropout` is not from 0 to 0.99.
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.array(ScalarMix(layers=2)(np.array([[[[1.0, 4.0]], [[3.0, 0.0]]]]))).tolist()
+    [[[2.0, 2.0]]]
+    """
+
+    def __init__(self, layers, layer_norm=False, dropout=0.0, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        check_positive("ScalarMix", layers=layers)
+        if not 0.0 <= dropout <= 0.99:
+            raise ValueError(f"ScalarMix: `dropout` must be from 0 to 0.99. Received: dropout={dropout}")
+        self.layers = layers
+        self.layer_norm = layer_norm
+        self.dropout = dropout
+        self.seed = plain_seed(seed)
+        self.seed_generator = seed_generator(seed)
+
+    def build(self, hidden_shape):
+        """Creates `scores` [layers], zeros, and `gamma` [], which is 1."""
+        if hidden_shape[1] != self.layers:
+            raise ValueError(
+                "ScalarMix: the second axis of the input must be `layers`. "
+                f"Received: layers={self.layers}, input shape {tuple(hidden_shape)}"
+            )
+        self.scores = self.add_weight(
+            name="scores", shape=(self.layers,), initializer="zeros", autocast=False
+        )
+        self.gamma = self.add_weight(name="gamma", shape=(), initializer="ones", autocast=False)
+
+    def call(self, hidden, training=None):
+        """Returns a float tensor [batch, length, width]."""
+        values = ops.cast(hidden, "float32")
+        if self.layer_norm:
+            mean, variance = ops.moments(values, axes=-1, keepdims=True)
+            values = (values - mean) * ops.rsqrt(variance + 1e-12)
+        weights = ops.softmax(ops.convert_to_tensor(self.scores) + self._left_out(training))
+        mixed = ops.sum(values * ops.reshape(weights, (1, -1, 1, 1)), axis=1)
+        return ops.cast(self.gamma * mixed, self.compute_dtype)
+
+    def _left_out(self, training):
+        if not training or self.dropout == 0.0:
+            return 0.0
+        draws = keras.random.uniform((self.layers,), dtype="float32", seed=self.seed_generator)
+        # Where all are left out, all stay: softmax does not see what is added to each score.
+        return ops.cast(draws < self.dropout, "float32") * _NEVER
+
+    def compute_output_shape(self, hidden_shape):
+        """The shape of the input without its second axis."""
+        return (hidden_shape[0], *hidden_shape[2:])
+
+    def get_config(self):
+        """The constructor's arguments."""
+        names = ("layers", "layer_norm", "dropout", "seed")
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

@@ -1,0 +1,175 @@
+"""XLNet's encoder of two streams over packed rows."""
+
+import keras
+from keras import ops
+
+from firth.layers.attention.attention_bias import attention_bias
+from firth.layers.blocks.two_stream_block import TwoStreamBlock
+from firth.layers.elements.checks import check_positive
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.parts import check_block_parts
+from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.positions.relative_sinusoids import relative_sinusoids
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class TwoStreamTransformer(keras.layers.Layer):
+    """A content stream over all tokens, and beside it, if asked, a query stream at the predicted ones.
+
+    Yang et al. 2019, "XLNet", sections 2.3 to 2.5. A token of the content stream sees tokens whose order is
+    not above its own, itself included. A token of the query stream knows where it stands but not what it is:
+    it sees the content stream where the order is below its own. Both are limited to their document, and use
+    the same weights. The memory of segments before (section 2.4) is left out: rows are independent.
+
+    Args:
+        layers: Blocks.
+        width: Of the hidden states, an even number.
+        attention: A dict of `TwoStreamAttention`'s arguments: `heads`, and if wanted `head_width`, `scaled`
+            and `dropout`.
+        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
+            `FeedForward`.
+        norm_epsilon: Added to the variance in each layer norm.
+        dropout: Share of the input, of the sinusoids, of each sublayer's output and of the output that is
+            dropped in training. One draw for the sinusoids serves a whole batch.
+        initializer_stddev: Of the truncated normal that weights start from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        dtype: A Keras dtype or policy. Under `mixed_bfloat16` matmuls run in bfloat16, softmax and norms in
+            float32.
+
+    Call arguments:
+        content: Float tensor [batch, length, width], embeddings of the tokens.
+        document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+        segment_ids: Int tensor [batch, length]; only whether two tokens have the same one matters.
+        attention_order: Int tensor [batch, length]. Without it the content stream sees whole documents; the
+            query stream needs it.
+        query: Float tensor [batch, predictions, width] that the query stream starts from; None for none.
+        positions: int32 [batch, predictions], where its tokens stand.
+        training: Whether dropout acts.
+
+    Returns:
+        A float tensor: the content stream [batch, length, width], or with `query` the query stream
+        [batch, predictions, width].
+
+    Raises:
+        ValueError: for a query stream without positions or an order, and as the parts do.
+
+    Example:
+
+    >>> import numpy as np
+    >>> encoder = TwoStreamTransformer(layers=2, width=8, attention={"heads": 2})
+    >>> documents, segments = np.array([[1, 1, 2, 0]]), np.array([[0, 1, 0, 0]])
+    >>> tuple(encoder(np.ones((1, 4, 8)), documents, segments).shape)
+    (1, 4, 8)
+    """
+
+    def __init__(
+        self,
+        layers,
+        width,
+        attention,
+        feed_forward=None,
+        norm_epsilon=1e-12,
+        dropout=0.1,
+        initializer_stddev=0.02,
+        seed=None,
+        **kwargs,
+    ):
+        # Sinusoids stay float32 under mixed precision; blocks cast what they read.
+        super().__init__(autocast=False, **kwargs)
+        check_positive("TwoStreamTransformer", layers=layers, width=width)
+        check_block_parts("TwoStreamTransformer", attention=attention, feed_forward=feed_forward)
+        if width % 2:
+            raise ValueError(f"TwoStreamTransformer: `width` must be even. Received: width={width}")
+        self.width = width
+        block = {
+            "width": width,
+            "attention": dict(attention),
+            "feed_forward": dict(feed_forward or {}),
+            "norm_epsilon": norm_epsilon,
+            "dropout": dropout,
+            "initializer_stddev": initializer_stddev,
+        }
+        self._config = {"layers": layers, **block, "seed": plain_seed(seed)}
+        common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
+        self.blocks = [TwoStreamBlock(name=f"block_{index}", **block, **common) for index in range(layers)]
+        self.dropout = Dropout(dropout, name="dropout", **common)
+        self.relative_dropout = Dropout(dropout, batch_axis=None, name="relative_dropout", **common)
+
+    def build(self, content_shape):
+        """Creates the weights of every block."""
+        for block in self.blocks:
+            block.build(content_shape)
+        self.dropout.build(content_shape)
+
+    def call(
+        self,
+        content,
+        document_ids,
+        segment_ids,
+        attention_order=None,
+        query=None,
+        positions=None,
+        training=None,
+    ):
+        """Returns the content stream, or with `query` the query stream."""
+        content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
+        relative = relative_sinusoids(ops.shape(content)[1], self.width)
+        relative = self.relative_dropout(relative, training=training)
+        differs = _differs(segment_ids, segment_ids)
+        bias = attention_bias(document_ids, attention_order)
+        if query is None:
+            for block in self.blocks:
+                content = block(content, content, relative, differs, bias, training=training)
+            return self.dropout(content, training=training)
+        query = self.dropout(ops.cast(query, self.compute_dtype), training=training)
+        own = self._of_query_stream(document_ids, segment_ids, attention_order, positions)
+        query = self._both(content, query, relative, (differs, bias), own, positions, training)
+        return self.dropout(query, training=training)
+
+    def _of_query_stream(self, document_ids, segment_ids, attention_order, positions):
+        """Returns which keys are in other segments, and the bias, of the query stream's tokens."""
+        for name, value in (("attention_order", attention_order), ("positions", positions)):
+            if value is None:
+                raise ValueError(f"TwoStreamTransformer: `query` needs `{name}`. Received: {name}=None")
+        documents, segments, order = (
+            ops.take_along_axis(ids, ops.cast(positions, "int32"), axis=1)
+            for ids in (document_ids, segment_ids, attention_order)
+        )
+        # A key's order is below a query's where it is not above the one before.
+        bias = attention_bias(
+            documents, order - 1, key_document_ids=document_ids, key_attention_order=attention_order
+        )
+        return _differs(segments, segment_ids), bias
+
+    def _both(self, content, query, relative, of_content, of_query, positions, training):
+        """Returns the query stream behind the last block, which need not renew the content stream."""
+        length = ops.shape(content)[1]
+        of_both = [ops.concatenate(pair, axis=2) for pair in zip(of_content, of_query)]
+        states = ops.concatenate([content, query], axis=1)
+        for block in self.blocks[:-1]:
+            states = block(
+                states, states[:, :length], relative, *of_both, positions, both=True, training=training
+            )
+        content, query = states[:, :length], states[:, length:]
+        return self.blocks[-1](query, content, relative, *of_query, positions, training=training)
+
+    def compute_output_shape(
+        self,
+        content_shape,
+        document_ids_shape=None,
+        segment_ids_shape=None,
+        attention_order_shape=None,
+        query_shape=None,
+    ):
+        """The shape of `query`, or without one that of `content`."""
+        return tuple(query_shape or content_shape)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), **self._config}
+
+
+def _differs(segments, of_keys):
+    """Returns 1 where a key is in another segment, float32 [batch, 1, rows, length]."""
+    differs = ops.not_equal(ops.expand_dims(segments, 2), ops.expand_dims(of_keys, 1))
+    return ops.expand_dims(ops.cast(differs, "float32"), 1)

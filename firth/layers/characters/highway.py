@@ -1,0 +1,72 @@
+"""A layer that lets a part of its input pass."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.seeds import plain_seed, seed_generator
+
+# Gates start nearly closed, and inputs pass.
+_GATE_BIAS = -2.0
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class Highway(keras.layers.Layer):
+    """A dense layer and its input, mixed by a gate.
+
+    `t relu(x W + b) + (1 - t) x` with `t = sigmoid(x V + c)` (Srivastava et al. 2015, "Highway Networks",
+    section 2). ELMo's reference code calls the gate's weights those of the carry gate.
+
+    Args:
+        width: Of inputs and outputs.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, length, width].
+
+    Raises:
+        ValueError: if the width is below 1, or the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> tuple(Highway(width=4)(np.ones((2, 3, 4))).shape)
+    (2, 3, 4)
+    """
+
+    def __init__(self, width, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        check_positive("Highway", width=width)
+        self.width = width
+        self.seed = plain_seed(seed)
+        self._seed_generator = seed_generator(seed)
+
+    def build(self, hidden_shape):
+        """Creates `kernel` [width, 2 width] and `bias`, those of the gate first.
+
+        As in the reference code kernels start from a normal with a stddev of one over the width's root, the
+        bias of the gate at -2.
+        """
+        check_width("Highway", self.width, hidden_shape)
+        start = keras.initializers.RandomNormal(stddev=self.width**-0.5, seed=self._seed_generator)
+        self.kernel = self.add_weight(name="kernel", shape=(self.width, 2 * self.width), initializer=start)
+        self.bias = self.add_weight(name="bias", shape=(2 * self.width,), initializer=self._start_bias)
+
+    def _start_bias(self, shape, dtype=None):
+        zeros = ops.zeros((self.width,), dtype)
+        return ops.concatenate([zeros + _GATE_BIAS, zeros])
+
+    def call(self, hidden):
+        """Returns a float tensor [batch, length, width]."""
+        tokens = ops.reshape(hidden, (-1, self.width))
+        gate, transformed = ops.split(ops.add(ops.matmul(tokens, self.kernel), self.bias), 2, axis=-1)
+        mixed = tokens + ops.sigmoid(gate) * (ops.relu(transformed) - tokens)
+        return ops.reshape(mixed, ops.shape(hidden))
+
+    def compute_output_shape(self, hidden_shape):
+        """The shape of the input."""
+        return tuple(hidden_shape)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), "width": self.width, "seed": self.seed}

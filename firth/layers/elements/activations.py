@@ -1,0 +1,117 @@
+"""The activations that a recipe may name."""
+
+import math
+
+from keras import ops
+
+from firth.layers.elements.custom_gradient import custom_gradient
+
+
+def gelu(inputs):
+    """Returns `x * P(X <= x)` for a standard normal X (Hendrycks and Gimpel 2016, section 2).
+
+    This is the exact function, by `erf`, computed in float32. Its gradient is written out, because the one
+    derived step by step passes over memory more often.
+
+    Args:
+        inputs: A float tensor of any shape.
+
+    Returns:
+        A tensor of the inputs' shape and dtype.
+
+    Example:
+
+    >>> import numpy as np
+    >>> [round(float(y), 4) for y in gelu(np.array([-1.0, 0.0, 1.0]))]
+    [-0.1587, 0.0, 0.8413]
+    """
+
+    def share(x):
+        below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
+
+        def slope():
+            density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
+            return below + x * density
+
+        return below, slope
+
+    return _times_share(inputs, share)
+
+
+def gelu_approximate(inputs):
+    """Returns the approximation of `gelu` by `tanh` (Hendrycks and Gimpel 2016, section 2).
+
+    It is `x * sigmoid(v)` with `v = 2 * sqrt(2 / pi) * (x + 0.044715 * x ** 3)`, computed in float32. Its
+    gradient is written out, as that of `gelu` is.
+
+    Args:
+        inputs: A float tensor of any shape.
+
+    Returns:
+        A tensor of the inputs' shape and dtype.
+
+    Example:
+
+    >>> import numpy as np
+    >>> [round(float(y), 4) for y in gelu_approximate(np.array([-1.0, 0.0, 1.0]))]
+    [-0.1588, 0.0, 0.8412]
+    """
+
+    def share(x):
+        v = x * (_LINEAR + _CUBIC * ops.square(x))
+        below = ops.sigmoid(v)
+
+        def slope():
+            # The derivative of v, times x, is 3 v - 2 _LINEAR x. Where it is infinite, its factor is 0.
+            change = ops.clip(3.0 * v - (2.0 * _LINEAR) * x, -_HUGE, _HUGE)
+            return below * (1.0 + (1.0 - below) * change)
+
+        return below, slope
+
+    return _times_share(inputs, share)
+
+
+def _times_share(inputs, share):
+    """Returns `x * share(x)`, computed in float32.
+
+    Args:
+        inputs: A float tensor of any shape.
+        share: Takes the inputs as float32; returns the factor, and a function that returns the derivative of
+            the whole.
+    """
+
+    @custom_gradient
+    def run(inputs):
+        # Rounding to bfloat16 after each step would cost a CPU more than the two casts do.
+        x = ops.cast(inputs, "float32")
+        below, slope = share(x)
+
+        def gradient(upstream):
+            return ops.cast(ops.cast(upstream, "float32") * slope(), inputs.dtype)
+
+        return ops.cast(x * below, inputs.dtype), gradient
+
+    return run(inputs)
+
+
+_LINEAR = 2.0 * math.sqrt(2.0 / math.pi)
+_CUBIC = 0.044715 * _LINEAR
+_HUGE = 1e30
+
+ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.relu, "silu": ops.silu}
+
+
+def get_activation(name: str):
+    """Returns the activation of that name.
+
+    Raises:
+        ValueError: if there is none.
+
+    Example:
+
+    >>> get_activation("gelu") is gelu
+    True
+    """
+    if name not in ACTIVATIONS:
+        raise ValueError(f"`activation` must be one of {sorted(ACTIVATIONS)}. Received: activation={name!r}")
+    return ACTIVATIONS[name]

@@ -1,0 +1,116 @@
+"""Dropout with one random byte an element."""
+
+import math
+
+import keras
+from keras import ops
+
+from firth.layers.elements.noise import current_noise, random_words, shift_right
+from firth.layers.elements.seeds import plain_seed, seed_generator
+
+_ROW_WORDS = 16
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class Dropout(keras.layers.Layer):
+    """Sets elements to zero at random in training, and scales up the others to keep the mean.
+
+    `y = x * keep / (1 - rate)` with P(keep = 0) = `rate` (Srivastava et al. 2014, "Dropout: A Simple Way to
+    Prevent Neural Networks from Overfitting", section 4).
+
+    Drawing random numbers is what dropout costs on a CPU, so an element gets 8 random bits instead of 32. To
+    keep the rate exact all the same, the byte's threshold is itself rounded up or down at random, once a
+    call.
+
+    Args:
+        rate: The share of elements that is dropped, from 0 to 0.99.
+        batch_axis: The axis of the examples, whose keys decide within `example_noise`; None for what a batch
+            shares.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        inputs: A float tensor of any shape.
+        parts: Where the first axis holds parts of examples: see `ExampleNoise.draw_keys`.
+        training: Whether to drop; otherwise the inputs are returned as they are.
+
+    Raises:
+        ValueError: for a rate outside 0 to 0.99.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = Dropout(0.5, seed=1)
+    >>> sorted(set(np.array(layer(np.ones((8, 8)), training=True)).flatten().tolist()))
+    [0.0, 2.0]
+    """
+
+    def __init__(self, rate: float, batch_axis: int | None = 0, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        if not 0.0 <= rate <= 0.99:
+            raise ValueError(f"Dropout: `rate` must be from 0 to 0.99. Received: rate={rate}")
+        self.rate = rate
+        self.batch_axis = batch_axis
+        self.seed = plain_seed(seed)
+        self.seed_generator = seed_generator(seed)
+        self.supports_masking = True
+
+    def call(self, inputs, parts=None, training=None):
+        """Returns a tensor of the inputs' shape and dtype."""
+        if not training or self.rate == 0.0:
+            return inputs
+        shape = ops.shape(inputs)
+        noise = current_noise()
+        if noise is None or self.batch_axis is None:
+            keep = ops.greater_equal(random_bytes(shape, self.seed_generator), self._threshold())
+        else:
+            axis = self.batch_axis % len(shape) if parts is None else 0
+            keep = _keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
+        return inputs * (ops.cast(keep, inputs.dtype) * (1.0 / (1.0 - self.rate)))
+
+    def _threshold(self):
+        rounding = keras.random.uniform((), dtype="float32", seed=self.seed_generator)
+        return ops.cast(ops.floor(256.0 * self.rate + rounding), "uint8")
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the input."""
+        return input_shape
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), "rate": self.rate, "batch_axis": self.batch_axis, "seed": self.seed}
+
+
+def _keep_by_example(shape, axis, keys, rate):
+    """Returns bool of `shape`, which the keys [batch, 1] decide for the examples on `axis`."""
+    first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
+    count = math.prod(shape) // ops.shape(keys[0])[0]
+    random = ops.view(random_words(keys, -(-count // 4)), dtype="uint8")
+    keep = ops.greater_equal(random[:, :count], _threshold_by_example(keys[1], rate))
+    return ops.moveaxis(ops.reshape(keep, first), 0, axis)
+
+
+def _threshold_by_example(key, rate):
+    """Returns uint8 [batch, 1]; over the calls, rounding up is spread as evenly as its share allows."""
+    whole, share = divmod(256.0 * rate, 1.0)
+    up = ops.less(ops.cast(shift_right(key, 16), "int32"), round(share * 2**16))
+    return ops.cast(up, "uint8") + ops.cast(int(whole), "uint8")
+
+
+def random_bytes(shape, seed):
+    """Returns uniform uint8 of `shape`, four of which are cut from each random int32.
+
+    Args:
+        shape: Ints, or scalar tensors where a dimension is only known when the graph runs.
+        seed: An int or a `keras.random.SeedGenerator`.
+
+    Example:
+
+    >>> tuple(random_bytes((3, 5), seed=1).shape)
+    (3, 5)
+    """
+    count = math.prod(shape)
+    row_bytes = 4 * _ROW_WORDS
+    rows = (count + row_bytes - 1) // row_bytes
+    words = keras.random.randint((rows, _ROW_WORDS), -(2**31), 2**31 - 1, dtype="int32", seed=seed)
+    flat = ops.reshape(ops.view(words, dtype="uint8"), (-1,))
+    return ops.reshape(flat[:count], shape)

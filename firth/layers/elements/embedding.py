@@ -1,0 +1,72 @@
+"""A table of learned vectors, one for each id."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positive
+from firth.layers.elements.gather_rows import gather_rows
+from firth.layers.elements.initializers import normal
+from firth.layers.elements.seeds import plain_seed, seed_generator
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class Embedding(keras.layers.Layer):
+    """Turns ids into rows of a learned table.
+
+    `y = table[ids]`. Other than `keras.layers.Embedding` its gradient is dense, with the rows of repeated
+    ids summed (see `gather_rows`), and rows are cast to the compute dtype after they are taken, not before.
+
+    Args:
+        rows: Ids are below this.
+        width: Of a row.
+        initializer_stddev: Of the normal that the table starts from.
+        truncated: Whether that is redrawn outside two standard deviations.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        ids: Int tensor of any shape.
+
+    Raises:
+        ValueError: if a number is below 1.
+
+    Example:
+
+    >>> import numpy as np
+    >>> tuple(Embedding(rows=10, width=4)(np.array([[3, 1, 3]])).shape)
+    (1, 3, 4)
+    """
+
+    def __init__(self, rows, width, initializer_stddev=0.02, truncated=True, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        check_positive("Embedding", rows=rows, width=width)
+        self.rows = rows
+        self.width = width
+        self.initializer_stddev = initializer_stddev
+        self.seed = plain_seed(seed)
+        self.truncated = truncated
+        self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
+
+    def build(self, ids_shape=None):
+        """Creates `table` [rows, width]."""
+        self.table = self.add_weight(
+            name="table", shape=(self.rows, self.width), initializer=self._initializer, autocast=False
+        )
+
+    def call(self, ids):
+        """Returns a float tensor of shape `ids.shape + [width]`."""
+        return ops.cast(gather_rows(self.table, ids), self.compute_dtype)
+
+    def compute_output_shape(self, ids_shape):
+        """The shape of the ids, and `width`."""
+        return (*ids_shape, self.width)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "rows": self.rows,
+            "width": self.width,
+            "initializer_stddev": self.initializer_stddev,
+            "truncated": self.truncated,
+            "seed": self.seed,
+        }

@@ -1,0 +1,45 @@
+"""What weights start from."""
+
+import keras
+import numpy as np
+
+from firth.layers.elements.seeds import truncated_normal
+
+
+def normal(stddev: float, generator, truncated: bool = True) -> keras.initializers.Initializer:
+    """Returns a normal initializer; truncated, it redraws outside two standard deviations, as BERT's does.
+
+    Args:
+        stddev: Standard deviation, before anything is redrawn.
+        generator: A `keras.random.SeedGenerator`.
+        truncated: Whether to redraw.
+    """
+    if truncated:
+        return truncated_normal(stddev, generator)
+    return keras.initializers.RandomNormal(stddev=stddev, seed=generator)
+
+
+class NormalColumns(keras.initializers.Initializer):
+    """A normal with a standard deviation for each run of columns, for a kernel that joins several.
+
+    Args:
+        runs: Pairs of a number of columns and their standard deviation.
+        generator: A `keras.random.SeedGenerator`.
+
+    Example:
+
+    >>> from firth.layers.elements.seeds import seed_generator
+    >>> drawn = NormalColumns([(3, 0.0), (1, 2.0)], seed_generator(1))((1000, 4))
+    >>> [float(drawn[:, 0].numpy().std()), 1.9 < float(drawn[:, 3].numpy().std()) < 2.1]
+    [0.0, True]
+    """
+
+    def __init__(self, runs, generator):
+        self.runs = [tuple(run) for run in runs]
+        self.seed = generator
+
+    def __call__(self, shape, dtype=None):
+        """Returns a tensor [rows, columns of all runs]."""
+        stddevs = np.concatenate([np.full(columns, stddev) for columns, stddev in self.runs])
+        drawn = keras.random.normal(shape, dtype=dtype, seed=self.seed)
+        return drawn * keras.ops.cast(stddevs, drawn.dtype)

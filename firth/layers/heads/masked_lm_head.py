@@ -1,0 +1,112 @@
+"""The head that says which pieces stood at the masked positions."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.activations import get_activation
+from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.norms import LayerNorm
+from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.heads.tied_projection import tied_projection
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class MaskedLMHead(keras.layers.Layer):
+    """Logits over the vocabulary at the masked positions, and nowhere else.
+
+    `norm(gelu(h W + b)) E^T + c` with E the token embeddings (Devlin et al. 2018, section 3.1, "Task #1", and
+    the reference code's `get_masked_lm_output`). Positions are gathered first: the vocabulary projection is
+    the largest matmul of a small model, and six of seven positions are not predicted.
+
+    Args:
+        vocabulary_size: Rows of the token embeddings.
+        width: Of the hidden states.
+        activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
+        norm_epsilon: Added to the variance in the layer norm.
+        embedding_width: Of the token embeddings, and of the dense layer; `width` where it is None. ALBERT's
+            and ELECTRA's are narrower than their hidden states.
+        initializer_stddev: Of the truncated normal that the dense kernel starts from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, length, width].
+        masked_positions: int32 [batch, predictions].
+        token_table: Float tensor [vocabulary_size, embedding_width], the token embeddings.
+
+    Raises:
+        ValueError: if a number is below 1, or the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> head = MaskedLMHead(vocabulary_size=10, width=4)
+    >>> tuple(head(np.ones((2, 6, 4)), np.array([[0, 5, 1], [2, 0, 0]]), np.ones((10, 4))).shape)
+    (2, 3, 10)
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        width,
+        activation="gelu",
+        norm_epsilon=1e-12,
+        embedding_width=None,
+        initializer_stddev=0.02,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        check_positive("MaskedLMHead", vocabulary_size=vocabulary_size, width=width)
+        self.vocabulary_size = vocabulary_size
+        self.width = width
+        self.embedding_width = width if embedding_width is None else embedding_width
+        check_positive("MaskedLMHead", embedding_width=self.embedding_width)
+        self.activation = activation
+        self.initializer_stddev = initializer_stddev
+        self.seed = plain_seed(seed)
+        self._activate = get_activation(activation)
+        kernel = truncated_normal(initializer_stddev, seed_generator(seed))
+        self.dense = keras.layers.Dense(
+            self.embedding_width, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
+        )
+        self.norm = LayerNorm(epsilon=norm_epsilon, dtype=self.dtype_policy, name="norm")
+
+    def build(self, hidden_shape, masked_positions_shape=None, token_table_shape=None):
+        """Creates the dense layer, the norm and `bias` [vocabulary_size]."""
+        check_width("MaskedLMHead", self.width, hidden_shape)
+        self.dense.build((None, self.width))
+        self.norm.build((None, self.embedding_width))
+        self.bias = self.add_weight(
+            name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
+        )
+
+    def call(self, hidden, masked_positions, token_table):
+        """Returns float32 logits [batch, predictions, vocabulary_size]."""
+        rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
+        rows = self.norm(self._activate(self.dense(rows)))
+        logits = tied_projection(rows, ops.cast(token_table, self.compute_dtype))
+        logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
+        return ops.reshape(logits, (*ops.shape(masked_positions), self.vocabulary_size))
+
+    def compute_output_spec(self, hidden, masked_positions, token_table):
+        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy."""
+        shape = (*masked_positions.shape, self.vocabulary_size)
+        return keras.KerasTensor(shape, dtype="float32")
+
+    def compute_output_shape(self, hidden_shape, masked_positions_shape, token_table_shape=None):
+        """The shape of the positions, and `vocabulary_size`."""
+        return (*masked_positions_shape, self.vocabulary_size)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "vocabulary_size": self.vocabulary_size,
+            "width": self.width,
+            "activation": self.activation,
+            "norm_epsilon": self.norm.epsilon,
+            "embedding_width": self.embedding_width,
+            "initializer_stddev": self.initializer_stddev,
+            "seed": self.seed,
+        }

@@ -1,0 +1,66 @@
+"""One vector for each document of a row."""
+
+import keras
+
+from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class Pooler(keras.layers.Layer):
+    """Projects the hidden state of each document's `[CLS]`.
+
+    `tanh(h[p] W + b)` (Devlin et al. 2018, section 3.1, "Task #2": the vector C).
+
+    Args:
+        width: Of the hidden states and of the result.
+        initializer_stddev: Of the truncated normal that the kernel starts from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, length, width].
+        pooled_positions: int32 [batch, documents], where each `[CLS]` stands.
+
+    Raises:
+        ValueError: if `width` is below 1, or the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> tuple(Pooler(width=4)(np.ones((2, 6, 4)), np.array([[0, 3], [0, 0]])).shape)
+    (2, 2, 4)
+    """
+
+    def __init__(self, width, initializer_stddev=0.02, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        check_positive("Pooler", width=width)
+        self.width = width
+        self.initializer_stddev = initializer_stddev
+        self.seed = plain_seed(seed)
+        kernel = truncated_normal(initializer_stddev, seed_generator(seed))
+        self.dense = keras.layers.Dense(
+            width, activation="tanh", kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
+        )
+
+    def build(self, hidden_shape, pooled_positions_shape=None):
+        """Creates the dense layer's weights."""
+        check_width("Pooler", self.width, hidden_shape)
+        self.dense.build((None, self.width))
+
+    def call(self, hidden, pooled_positions):
+        """Returns a float tensor [batch, documents, width]."""
+        return self.dense(gather_tokens(hidden, pooled_positions))
+
+    def compute_output_shape(self, hidden_shape, pooled_positions_shape):
+        """The shape of the positions, and `width`."""
+        return (*pooled_positions_shape, self.width)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "width": self.width,
+            "initializer_stddev": self.initializer_stddev,
+            "seed": self.seed,
+        }

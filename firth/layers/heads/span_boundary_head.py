@@ -1,0 +1,138 @@
+"""The head that says what a span holds from the two tokens around it."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.activations import get_activation
+from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.embedding import Embedding
+from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.norms import LayerNorm
+from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.heads.tied_projection import tied_projection
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class SpanBoundaryHead(keras.layers.Layer):
+    """Logits over the vocabulary for each token of a hidden span.
+
+    `f(f([x_l; x_r; p_i])) E^T + c`, each f being norm(activation(dense)), with x_l and x_r the states of the
+    tokens just outside the span, p_i a vector of the token's place in it and E the token embeddings (Joshi
+    et al. 2019, "SpanBERT", section 3.2).
+
+    Args:
+        vocabulary_size: Rows of the token embeddings.
+        width: Of the hidden states and the token embeddings.
+        places: The places in a span that are told apart, in tokens.
+        activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
+        norm_epsilon: Added to the variance in the layer norms.
+        initializer_stddev: Of the truncated normal that the kernels start from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        hidden: Float tensor [batch, length, width].
+        left, right: int32 [batch, predictions], positions of the tokens outside the span.
+        offsets: int32 [batch, predictions], place in the span, 1 to `places`; 0 where nothing is predicted.
+        token_table: Float tensor [vocabulary_size, width], the token embeddings.
+
+    Raises:
+        ValueError: if a number is below 1, or the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> head = SpanBoundaryHead(vocabulary_size=10, width=4, places=3)
+    >>> left, right, offsets = np.array([[0, 0]]), np.array([[3, 3]]), np.array([[1, 2]])
+    >>> tuple(head(np.ones((1, 6, 4)), left, right, offsets, np.ones((10, 4))).shape)
+    (1, 2, 10)
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        width,
+        places,
+        activation="gelu",
+        norm_epsilon=1e-12,
+        initializer_stddev=0.02,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        check_positive("SpanBoundaryHead", vocabulary_size=vocabulary_size, width=width, places=places)
+        self.vocabulary_size = vocabulary_size
+        self.width = width
+        self.places = places
+        self.activation = activation
+        self.norm_epsilon = norm_epsilon
+        self.initializer_stddev = initializer_stddev
+        self.seed = plain_seed(seed)
+        generator = seed_generator(seed)
+        self._activate = get_activation(activation)
+        self._initializer = truncated_normal(initializer_stddev, generator)
+        self.place = Embedding(
+            places, width, initializer_stddev, seed=generator, dtype=self.dtype_policy, name="place"
+        )
+        self.first, self.first_norm = self._dense("first")
+        self.second, self.second_norm = self._dense("second")
+
+    def _dense(self, name):
+        dense = keras.layers.Dense(
+            self.width, kernel_initializer=self._initializer, dtype=self.dtype_policy, name=name
+        )
+        norm = LayerNorm(epsilon=self.norm_epsilon, dtype=self.dtype_policy, name=f"{name}_norm")
+        return dense, norm
+
+    def build(
+        self,
+        hidden_shape,
+        left_shape=None,
+        right_shape=None,
+        offsets_shape=None,
+        token_table_shape=None,
+    ):
+        """Creates the vectors of places, both dense layers and norms, and `bias` [vocabulary_size]."""
+        check_width("SpanBoundaryHead", self.width, hidden_shape)
+        self.place.build((None,))
+        self.first.build((None, 3 * self.width))
+        self.second.build((None, self.width))
+        self.first_norm.build((None, self.width))
+        self.second_norm.build((None, self.width))
+        self.bias = self.add_weight(
+            name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
+        )
+
+    def call(self, hidden, left, right, offsets, token_table):
+        """Returns float32 logits [batch, predictions, vocabulary_size]."""
+        places = ops.clip(ops.cast(offsets, "int32") - 1, 0, self.places - 1)
+        parts = [gather_tokens(hidden, left), gather_tokens(hidden, right), self.place(places)]
+        rows = ops.reshape(
+            ops.concatenate([ops.cast(part, self.compute_dtype) for part in parts], axis=-1),
+            (-1, 3 * self.width),
+        )
+        rows = self.first_norm(self._activate(self.first(rows)))
+        rows = self.second_norm(self._activate(self.second(rows)))
+        logits = tied_projection(rows, ops.cast(token_table, self.compute_dtype))
+        logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
+        return ops.reshape(logits, (*ops.shape(left), self.vocabulary_size))
+
+    def compute_output_spec(self, hidden, left, right, offsets, token_table):
+        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy."""
+        return keras.KerasTensor((*left.shape, self.vocabulary_size), dtype="float32")
+
+    def compute_output_shape(self, hidden_shape, left_shape, right_shape, offsets_shape, table_shape=None):
+        """The shape of the positions, and `vocabulary_size`."""
+        return (*left_shape, self.vocabulary_size)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "vocabulary_size": self.vocabulary_size,
+            "width": self.width,
+            "places": self.places,
+            "activation": self.activation,
+            "norm_epsilon": self.norm_epsilon,
+            "initializer_stddev": self.initializer_stddev,
+            "seed": self.seed,
+        }

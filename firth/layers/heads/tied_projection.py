@@ -1,0 +1,36 @@
+"""The projection to the vocabulary whose weights are the token embeddings."""
+
+from keras import ops
+
+from firth.layers.elements.custom_gradient import custom_gradient
+
+
+def tied_projection(hidden, table):
+    """Returns `hidden @ table.T`.
+
+    Press and Wolf 2016, "Using the Output Embedding to Improve Language Models", section 3. The gradients are
+    written out so that the table's comes in the table's own layout: derived step by step it is computed
+    transposed, and the transpose of a whole vocabulary costs as much as a third of the projection.
+
+    Args:
+        hidden: Float tensor [count, width].
+        table: Float tensor [vocabulary, width] of the same dtype.
+
+    Returns:
+        Float tensor [count, vocabulary].
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.array(tied_projection(np.array([[1.0, 2.0]]), np.array([[3.0, 0.0], [0.0, 5.0]]))).tolist()
+    [[3.0, 10.0]]
+    """
+
+    @custom_gradient
+    def project(hidden, table):
+        def gradient(upstream):
+            return ops.matmul(upstream, table), ops.matmul(ops.transpose(upstream), hidden)
+
+        return ops.matmul(hidden, ops.transpose(table)), gradient
+
+    return project(hidden, table)

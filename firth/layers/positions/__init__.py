@@ -1,0 +1,1 @@
+"""What attention and embeddings know of positions."""

@@ -1,0 +1,135 @@
+"""A learned bias for the distance of query and key."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from firth.layers.elements.checks import check_positive
+from firth.layers.elements.gather_rows import gather_rows
+from firth.layers.elements.initializers import normal
+from firth.layers.elements.seeds import plain_seed, seed_generator
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class RelativeBucketBias(keras.layers.Layer):
+    """What T5 adds to attention scores: a number for each head and each bucket of distances.
+
+    Raffel et al. 2019, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
+    section 2.1. Half of the buckets hold one distance each, from 0; the others grow logarithmically, and the
+    last one takes all distances from `max_distance` on. In a bidirectional stack half of all buckets is for
+    keys behind the query; in a causal one keys behind the query, never seen, share the bucket of distance 0.
+
+    Args:
+        heads: Of the attention.
+        buckets: Of distances; an odd one out stays unused, as in the reference code.
+        max_distance: From here on all distances share a bucket.
+        bidirectional: Whether queries also see keys behind them.
+        initializer_stddev: Of the normal that the table starts from.
+        truncated: Whether that is redrawn outside two standard deviations.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        query_places, key_places: int32 [batch or 1, length] and [batch or 1, keys], places in the row. Only
+            their differences matter.
+
+    Returns:
+        float32 [batch or 1, heads, length, keys], under every dtype policy.
+
+    Raises:
+        ValueError: if a number is below 1, or if buckets and distances do not fit.
+
+    Example:
+
+    >>> import numpy as np
+    >>> places = np.arange(4)[None]
+    >>> tuple(RelativeBucketBias(heads=2)(places, places).shape)
+    (1, 2, 4, 4)
+    """
+
+    def __init__(
+        self,
+        heads,
+        buckets=32,
+        max_distance=128,
+        bidirectional=True,
+        initializer_stddev=0.02,
+        truncated=True,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        check_positive("RelativeBucketBias", heads=heads, buckets=buckets, max_distance=max_distance)
+        self.heads = heads
+        self.buckets = buckets
+        self.max_distance = max_distance
+        self.bidirectional = bidirectional
+        self.initializer_stddev = initializer_stddev
+        self.seed = plain_seed(seed)
+        self._buckets_by_distance = buckets_by_distance(buckets, max_distance, bidirectional)
+        self.truncated = truncated
+        self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
+
+    def build(self, query_places_shape=None):
+        """Creates `table` [buckets, heads]."""
+        self.table = self.add_weight(
+            name="table", shape=(self.buckets, self.heads), initializer=self._initializer, autocast=False
+        )
+
+    def call(self, query_places, key_places):
+        """Returns float32 [batch or 1, heads, length, keys]."""
+        distances = ops.expand_dims(key_places, 1) - ops.expand_dims(query_places, 2)
+        clipped = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
+        buckets = ops.take(self._buckets_by_distance, clipped)
+        return ops.cast(ops.transpose(gather_rows(self.table, buckets), (0, 3, 1, 2)), "float32")
+
+    def compute_output_spec(self, query_places, key_places):
+        """The shape of `compute_output_shape`; float32 under every dtype policy."""
+        shape = self.compute_output_shape(query_places.shape, key_places.shape)
+        return keras.KerasTensor(shape, dtype="float32")
+
+    def compute_output_shape(self, query_places_shape, key_places_shape):
+        """A number for each head and pair."""
+        return query_places_shape[0], self.heads, query_places_shape[1], key_places_shape[1]
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "heads": self.heads,
+            "buckets": self.buckets,
+            "max_distance": self.max_distance,
+            "bidirectional": self.bidirectional,
+            "initializer_stddev": self.initializer_stddev,
+            "truncated": self.truncated,
+            "seed": self.seed,
+        }
+
+
+def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) -> np.ndarray:
+    """Returns the bucket of every distance from `-max_distance` to `max_distance`, int32.
+
+    Distances are the key's place less the query's.
+
+    Raises:
+        ValueError: if there are too few buckets, or distances.
+
+    Example:
+
+    >>> buckets_by_distance(8, 8, bidirectional=False).tolist()
+    [7, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    """
+    directions = 2 if bidirectional else 1
+    one_way = buckets // directions
+    exact = one_way // 2
+    if not 1 <= exact < max_distance:
+        raise ValueError(
+            f"RelativeBucketBias: `buckets` must be at least {2 * directions} and less than "
+            f"{2 * directions} times `max_distance`. Received: buckets={buckets}, max_distance={max_distance}"
+        )
+    distances = np.arange(-max_distance, max_distance + 1)
+    far = np.abs(distances) if bidirectional else np.maximum(-distances, 0)
+    share = np.log(np.maximum(far, exact) / exact) / np.log(max_distance / exact)
+    # A distance that begins a bucket lies on its border exactly, where rounding must not push it below.
+    logarithmic = exact + np.floor(share * (one_way - exact) + 1e-9).astype(int)
+    found = np.where(far < exact, far, np.minimum(logarithmic, one_way - 1))
+    return (found + one_way * (bidirectional & (distances > 0))).astype("int32")

@@ -1,0 +1,53 @@
+"""Positions as fixed sines and cosines."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from firth.layers.elements.checks import check_positive
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class SinusoidalPositions(keras.layers.Layer):
+    """A vector for each position, of sines and cosines in turn.
+
+    `PE(p, 2i) = sin(p / 10000 ** (2i / width))`, `PE(p, 2i + 1)` the cosine of the same angle (Vaswani et al.
+    2017, "Attention Is All You Need", section 3.5).
+
+    Args:
+        width: Of a vector.
+
+    Call arguments:
+        position_ids: int32 [batch, length].
+
+    Raises:
+        ValueError: if the width is below 1.
+
+    Example:
+
+    >>> import numpy as np
+    >>> [round(float(value), 4) for value in SinusoidalPositions(width=4)(np.array([[1]]))[0, 0]]
+    [0.8415, 0.5403, 0.01, 0.9999]
+    """
+
+    def __init__(self, width, **kwargs):
+        super().__init__(**kwargs)
+        check_positive("SinusoidalPositions", width=width)
+        self.width = width
+        columns = np.arange(width)
+        self._frequencies = 10_000.0 ** (-(columns - columns % 2) / width)
+        self._phases = columns % 2 * (np.pi / 2)
+
+    def call(self, position_ids):
+        """Returns a float tensor [batch, length, width]."""
+        places = ops.cast(ops.expand_dims(position_ids, -1), "float32")
+        angles = places * ops.cast(self._frequencies, "float32") + ops.cast(self._phases, "float32")
+        return ops.cast(ops.sin(angles), self.compute_dtype)
+
+    def compute_output_shape(self, position_ids_shape):
+        """The shape of the ids, and `width`."""
+        return (*position_ids_shape, self.width)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), "width": self.width}

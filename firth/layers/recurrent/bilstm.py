@@ -1,0 +1,119 @@
+"""A stack of LSTMs in both directions, as ELMo has it."""
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positive
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.recurrent.lstm import LSTM, from_steps, step_masks, to_steps
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class BiLSTM(keras.layers.Layer):
+    """Two stacks of LSTMs with projection, one from each end, side by side.
+
+    Peters et al. 2018, "Deep contextualized word representations", section 3.1. The directions share no
+    weights and meet nowhere: each layer reads what the layer below made of the same direction. From the
+    second layer on, its input is added to its output. Documents of a row and padding are as in `LSTM`.
+
+    Args:
+        layers: Of each direction.
+        cells: Width of an LSTM's memory.
+        projection_width: Of an LSTM's output, and of the inputs where `skip_connections` are to reach them.
+        cell_clip, projection_clip: Bounds of memory and output; None for none.
+        skip_connections: Add a layer's input to its output, from the second layer on.
+        dropout: Share of each layer's input that is dropped in training.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+
+    Call arguments:
+        inputs: Float tensor [batch, length, width].
+        document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
+        training: Whether dropout acts.
+
+    Raises:
+        ValueError: as the parts do, naming the argument and the received value.
+
+    Example:
+
+    >>> import numpy as np
+    >>> stack = BiLSTM(layers=2, cells=8, projection_width=3)
+    >>> tuple(stack(np.ones((1, 4, 5)), np.array([[1, 1, 2, 0]])).shape)
+    (1, 4, 6)
+    """
+
+    def __init__(
+        self,
+        layers,
+        cells,
+        projection_width,
+        cell_clip=3.0,
+        projection_clip=3.0,
+        skip_connections=True,
+        dropout=0.1,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        check_positive("BiLSTM", layers=layers, cells=cells, projection_width=projection_width)
+        self.cells = cells
+        self.projection_width = projection_width
+        self.cell_clip = cell_clip
+        self.projection_clip = projection_clip
+        self.skip_connections = skip_connections
+        self.seed = plain_seed(seed)
+        common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
+        self.layers = [
+            LSTM(cells, projection_width, 2, cell_clip, projection_clip, name=f"layer_{index}", **common)
+            for index in range(layers)
+        ]
+        self.dropout = Dropout(dropout, batch_axis=-1, name="dropout", **common)
+
+    def build(self, inputs_shape, document_ids_shape=None):
+        """Creates the weights of every layer, each for both directions."""
+        width = inputs_shape[-1]
+        for layer in self.layers:
+            layer.build((None, None, 2 * width))
+            width = self.projection_width
+        self.dropout.build(None)
+
+    def call(self, inputs, document_ids, training=None):
+        """Returns the last layer's outputs: a float tensor [batch, length, 2 * projection_width].
+
+        The first half is that of the forward direction, which has seen a token and those before it.
+        """
+        return self.run(inputs, document_ids, training=training)[0][-1]
+
+    def run(self, inputs, document_ids, state=None, training=None):
+        """Returns the outputs of all layers, and the state behind each row's last token.
+
+        Args:
+            inputs, document_ids, training: As in the call.
+            state: What the first document of each row goes on from, as it is returned; None for zeros.
+
+        Returns:
+            A list of float tensors [batch, length, 2 * projection_width], one for each layer; and a pair of
+            float32 tensors [batch, layers, 2, projection_width] and [batch, layers, 2, cells].
+        """
+        inputs = ops.cast(inputs, self.compute_dtype)
+        masks = step_masks(document_ids, directions=2)
+        steps = to_steps(ops.concatenate([inputs, inputs], axis=-1), directions=2)
+        outputs, states = [], []
+        for index, layer in enumerate(self.layers):
+            first = None if state is None else [ops.transpose(part[:, index], (1, 2, 0)) for part in state]
+            steps = self.dropout(steps, training=training)
+            made, last = layer.run(steps, masks, first)
+            steps = made + steps if self.skip_connections and index > 0 else made
+            outputs.append(from_steps(steps))
+            states.append([ops.transpose(part, (2, 0, 1)) for part in last])
+        return outputs, tuple(ops.stack(parts, axis=1) for parts in zip(*states))
+
+    def compute_output_shape(self, inputs_shape, document_ids_shape=None):
+        """The shape of the inputs, with both directions last."""
+        return (*inputs_shape[:-1], 2 * self.projection_width)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        names = ("cells", "projection_width", "cell_clip", "projection_clip", "skip_connections", "seed")
+        own = {name: getattr(self, name) for name in names}
+        return {**super().get_config(), "layers": len(self.layers), "dropout": self.dropout.rate, **own}

@@ -1,0 +1,1 @@
+"""What objectives really did, measured, and what they may have done."""

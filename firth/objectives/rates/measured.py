@@ -1,0 +1,74 @@
+"""What an objective really did, measured on its output, and what it may have done."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from firth.objectives.rates.denoising_rates import denoising_rates
+from firth.objectives.rates.label_rates import bidirectional_lm_rates, causal_lm_rates, prefix_lm_rates
+from firth.objectives.rates.rate_checks import RateCheck, Rates
+from firth.objectives.rates.sample import Sample
+from firth.objectives.rates.selection_rates import (
+    masked_lm_rates,
+    permutation_lm_rates,
+    replaced_token_detection_rates,
+    span_masking_rates,
+    unilm_rates,
+)
+from firth.objectives.rates.sentinel_rates import (
+    iid_denoising_rates,
+    salient_spans_rates,
+    span_corruption_rates,
+)
+
+MEASURES: dict[str, Callable[[Sample], Rates]] = {
+    "masked_lm": masked_lm_rates,
+    "span_masking": span_masking_rates,
+    "replaced_token_detection": replaced_token_detection_rates,
+    "unilm": unilm_rates,
+    "permutation_lm": permutation_lm_rates,
+    "causal_lm": causal_lm_rates,
+    "prefix_lm": prefix_lm_rates,
+    "bidirectional_lm": bidirectional_lm_rates,
+    "span_corruption": span_corruption_rates,
+    "iid_denoising": iid_denoising_rates,
+    "salient_spans": salient_spans_rates,
+    "denoising": denoising_rates,
+}
+
+
+def measure_rates(config, tokenizer, rows: dict, partners: dict, made: dict) -> Rates:
+    """Returns what an objective did to some rows, each rate with the bounds that the recipe sets.
+
+    Bounds are exact where a count is not left to chance (special tokens touched: 0; random next sentences
+    from the same document: 0; noise tokens), and otherwise five standard deviations of so many draws wide.
+
+    Args:
+        config: The objective's part of a recipe.
+        tokenizer: Of the rows.
+        rows, partners: Arrays as `features.row_specs`, [n, ...] each.
+        made: Features of these rows, [n, ...] each.
+
+    Returns:
+        The rates of the objective's kind. Those that several kinds have:
+            selected: Predicted tokens, of all that could be.
+            masked, random, kept: What became of the predicted ones; a random piece that happens to be the
+                original counts as kept.
+            special_tokens_touched: Predicted or corrupted special tokens.
+            random_next, same_document; swapped: Of next sentences, and of sentence order.
+            label_told_by_length: Share of their labels that the best threshold on the length of A, of B or of
+                both, or on the row's padding, tells on other pairs than those that it was chosen on.
+            pairs_without_label: Documents that are too short for a pair, or whose negative row has nothing.
+            text_left_out: Tokens that this epoch's random and cut segments leave out of the rows.
+            noise, sentinels_per_document, mean_span, first_corrupted, last_corrupted: Of spans.
+            removed, spans_per_infilled, permuted: Of BART's corruptions; also XLNet's orders.
+            mask_<kind>: Of UniLM's mixture.
+            padding: Places that hold nothing.
+    """
+    rows, partners, made = (
+        {name: np.asarray(value) for name, value in part.items()} for part in (rows, partners, made)
+    )
+    return MEASURES[config.kind](Sample(config, tokenizer, rows, partners, made))
+
+
+__all__ = ["MEASURES", "RateCheck", "Rates", "measure_rates"]

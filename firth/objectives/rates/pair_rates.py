@@ -1,0 +1,128 @@
+"""Where the segments of pairs really come from, and whether their lengths give the label away."""
+
+import math
+
+import numpy as np
+
+from firth import features
+from firth.objectives.rates.length_leak import told_by_length
+from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, by_chance, exactly
+from firth.objectives.rates.sample import Sample
+
+# What a threshold may tell beyond the more frequent label, chance aside.
+_LEAK = 0.03
+
+
+def pair_checks(sample: Sample, original: np.ndarray) -> list[RateCheck]:
+    """Checks the pairs of an objective, if it has any.
+
+    Args:
+        sample: With features of next sentences, of sentence order, or of neither.
+        original: int32 [rows, length], the token ids before any was masked.
+    """
+    if features.NEXT_SENTENCE_LABELS in sample.made:
+        return _next_sentence(sample, original)
+    if features.SENTENCE_ORDER_LABELS in sample.made:
+        return _sentence_order(sample, original)
+    return []
+
+
+def _next_sentence(sample, original) -> list[RateCheck]:
+    """Random segments come from another document, always; from how many pairs, by chance.
+
+    A pair has no label where the negative row has nothing for it.
+    """
+    labels = sample.made[features.NEXT_SENTENCE_LABELS] > 0
+    real = sample.made[features.NEXT_SENTENCE_WEIGHTS] > 0
+    lengths, documents, randoms, same, broken = [], 0, 0, 0, 0
+    for row, number, raw in sample.documents():
+        documents += 1
+        if not real[row, number]:
+            continue
+        first, second = _segments(sample, original, row, number)
+        is_random = bool(labels[row, number])
+        lengths.append((len(first), len(second), _padding(sample, row), is_random, len(raw)))
+        own = first if is_random else first + second
+        broken += own != raw[: len(own)].tolist()
+        if is_random:
+            randoms += 1
+            same += not any(_holds(other, second) for other in _other_documents(sample, row, number))
+    found = np.array(lengths, np.int64).reshape(-1, 5)
+    rate = sample.config.random_next_rate
+    return [
+        by_chance("random_next", randoms, [rate] * len(found)),
+        exactly("same_document", same, randoms, 0),
+        exactly("true_pairs_broken", broken, len(found), 0),
+        RateCheck("pairs_without_label", 1.0 - len(found) / max(documents, 1), 0.0, 1.0),
+        RateCheck("text_left_out", _left_out(sample, found), 0.0, 1.0),
+        _length_leak(found, _LEAK),
+    ]
+
+
+def _sentence_order(sample, original) -> list[RateCheck]:
+    """Both segments are the document's own; whether they are swapped is left to chance.
+
+    Documents that begin with shorter sentences than they end with give the order away; that is their nature.
+    """
+    labels = sample.made[features.SENTENCE_ORDER_LABELS] > 0
+    real = sample.made[features.SENTENCE_ORDER_WEIGHTS] > 0
+    lengths, broken = [], 0
+    for row, number, raw in sample.documents():
+        if real[row, number]:
+            first, second = _segments(sample, original, row, number)
+            is_swapped = bool(labels[row, number])
+            lengths.append((len(first), len(second), _padding(sample, row), is_swapped, len(raw)))
+            broken += (second + first if is_swapped else first + second) != raw.tolist()
+    found = np.array(lengths, np.int64).reshape(-1, 5)
+    return [
+        by_chance("swapped", int(found[:, 3].sum()), [sample.config.swap_rate] * len(found)),
+        exactly("pairs_broken", broken, len(found), 0),
+        _length_leak(found, 1.0),
+    ]
+
+
+def _length_leak(found: np.ndarray, leak: float) -> RateCheck:
+    """Checks what a threshold on any length tells of the label.
+
+    Args:
+        found: int64 [pairs, 5], tokens of A and of B, padding of the row, label, tokens of the chunk.
+        leak: What it may tell beyond the share of the more frequent label, chance aside.
+    """
+    first, second, padding, labels, _ = found.T
+    shares = [told_by_length(length, labels) for length in (first, second, first + second, padding)]
+    width = SIGMAS * 0.5 / math.sqrt(max(len(found) // 2, 1))
+    ones = float(labels.mean()) if len(labels) else 0.0
+    most = max(ones, 1.0 - ones) + leak + width
+    return RateCheck("label_told_by_length", max(shares), 0.0, min(most, 1.0))
+
+
+def _left_out(sample, found: np.ndarray) -> float:
+    """Returns the share of the rows' tokens that are cut, or that a random B stands in the place of."""
+    first, second, _, labels, raw = found.T
+    left = raw - first - np.where(labels > 0, 0, second)
+    return float(left.sum() / max(sample.rows[features.CHUNK_LENGTHS].sum(), 1))
+
+
+def _padding(sample, row) -> int:
+    return int((sample.made[features.DOCUMENT_IDS][row] == 0).sum())
+
+
+def _segments(sample, original, row, number) -> tuple[list[int], list[int]]:
+    """Returns both segments of a document, without `[CLS]` and the `[SEP]` after each."""
+    mine = sample.made[features.DOCUMENT_IDS][row] == number + 1
+    segments, tokens = sample.made[features.SEGMENT_IDS][row][mine], original[row][mine]
+    return tokens[segments == 0][1:-1].tolist(), tokens[segments == 1][:-1].tolist()
+
+
+def _other_documents(sample, row, number) -> list[list[int]]:
+    """Returns the documents of the negative row that a random segment may come from."""
+    partner = {name: value[row] for name, value in sample.partners.items()}
+    lengths = partner[features.CHUNK_LENGTHS]
+    texts = np.split(partner[features.RAW_TOKENS], np.cumsum(lengths))
+    own = sample.rows[features.DOCUMENT_KEYS][row, number]
+    keys = partner[features.DOCUMENT_KEYS]
+    return [text.tolist() for text, key, length in zip(texts, keys, lengths) if length >= 2 and key != own]
+
+
+def _holds(text: list[int], part: list[int]) -> bool:
+    return any(text[start : start + len(part)] == part for start in range(len(text)))

@@ -1,0 +1,224 @@
+"""What the objectives that predict chosen positions really did."""
+
+import math
+
+import numpy as np
+
+from firth import features
+from firth.objectives.rates.pair_rates import pair_checks
+from firth.objectives.rates.rate_checks import (
+    SIGMAS,
+    RateCheck,
+    Rates,
+    between,
+    by_chance,
+    counted,
+    effective_draws,
+    exactly,
+    near,
+)
+from firth.objectives.rates.sample import Sample, padding_share
+from firth.objectives.transforms.runs import geometric_lengths
+
+
+def masked_lm_rates(sample: Sample) -> Rates:
+    """Measures masked LM, its tasks on pairs included."""
+    seen = _Seen(sample)
+    whole = sample.config.whole_word or sample.config.max_ngram > 1
+    longest = seen.longest_words() * sample.config.max_ngram if whole else np.ones(len(seen.used), int)
+    checks = [seen.selected(longest), *seen.corrupted(seen.runs() if whole else None)]
+    return Rates((*checks, *pair_checks(sample, seen.original), *seen.common()), seen.histograms())
+
+
+def replaced_token_detection_rates(sample: Sample) -> Rates:
+    """Measures what the generator of replaced-token detection reads."""
+    seen = _Seen(sample)
+    checks = [seen.selected(np.ones(len(seen.used), int)), *seen.corrupted(None)]
+    return Rates((*checks, *seen.common()), seen.histograms())
+
+
+def span_masking_rates(sample: Sample) -> Rates:
+    """Measures span masking, whose corruption is drawn once for each span."""
+    seen = _Seen(sample)
+    longest = seen.longest_words() * sample.config.max_span
+    words = _span_words(seen)
+    chances = geometric_lengths(sample.config.length_parameter, sample.config.max_span)
+    lengths = np.arange(1, len(chances) + 1)
+    mean = float((chances * lengths).sum())
+    variance = float((chances * lengths**2).sum()) - mean**2
+    drawn = near("mean_span_words", sum(words), len(words), mean * len(words), variance * len(words))
+    checks = [
+        seen.selected(longest),
+        # Spans for which a row has no room are skipped, which are the longer ones.
+        RateCheck(drawn.name, drawn.measured, min(1.0, drawn.upper), drawn.upper),
+        *seen.corrupted(seen.runs()),
+    ]
+    return Rates((*checks, *seen.common()), {**seen.histograms(), "span_words": counted(words)})
+
+
+def _span_words(seen) -> list[int]:
+    """Returns the words of each span: those that begin in it, and one that it begins amid."""
+    sample, words = seen.sample, []
+    for row, (positions, used) in enumerate(zip(seen.positions, seen.used)):
+        chosen = positions[used]
+        # Each document stands between a `[CLS]` and a `[SEP]`.
+        raw = chosen - 2 * sample.made[features.DOCUMENT_IDS][row][chosen] + 1
+        starts = sample.rows[features.WORD_STARTS][row][raw] > 0
+        breaks = np.flatnonzero(np.diff(chosen) != 1) + 1
+        words += [1 + int(each[1:].sum()) for each in np.split(starts, breaks) if len(each)]
+    return words
+
+
+def unilm_rates(sample: Sample) -> Rates:
+    """Measures UniLM: selection, and the mixture of attention masks, drawn once for each row."""
+    seen = _Seen(sample)
+    kinds = [_mask_kind(*each) for each in zip(*(sample.made[name] for name in _ORDERED))]
+    kinds = [kind for kind in kinds if kind]
+    mixture = [
+        by_chance(f"mask_{kind}", kinds.count(kind), [rate] * len(kinds))
+        for kind, rate in sample.config.mixture.items()
+    ]
+    checks = [seen.selected(np.full(len(seen.used), 3)), *seen.corrupted(seen.runs())]
+    pairs = pair_checks(sample, seen.original)
+    return Rates((*checks, *mixture, *pairs, *seen.common()), seen.histograms())
+
+
+def permutation_lm_rates(sample: Sample) -> Rates:
+    """Measures permutation LM: what is predicted, and that the order really is another one."""
+    seen = _Seen(sample)
+    order = sample.made[features.ATTENTION_ORDER]
+    chosen = np.take_along_axis(order, seen.positions, axis=1)
+    places = np.take_along_axis(sample.made[features.DOCUMENT_IDS], seen.positions, axis=1)
+    groups = [
+        chosen[row][seen.used[row] & (places[row] == document)]
+        for row in range(len(chosen))
+        for document in np.unique(places[row][seen.used[row]])
+    ]
+    moved = sum(bool((np.diff(group) < 0).any()) for group in groups if len(group) > 1)
+    chances = [1 - 1 / math.factorial(min(len(group), 20)) for group in groups if len(group) > 1]
+    repeated = sum(len(np.unique(group)) < len(group) for group in groups)
+    most = by_chance("permuted", moved, chances)
+    checks = [
+        seen.selected(np.full(len(seen.used), sample.config.max_span), sample.config.predicted_fraction),
+        # Spans may keep together what would otherwise be out of order.
+        RateCheck("permuted", most.measured, most.lower / 2, most.upper),
+        exactly("orders_shared", repeated, len(groups), 0),
+    ]
+    return Rates((*checks, *seen.common()), seen.histograms())
+
+
+_ORDERED = (features.ATTENTION_ORDER, features.DOCUMENT_IDS)
+
+
+def _mask_kind(order, document_ids) -> str:
+    """Returns which of UniLM's masks a row has, empty where its documents are too short to tell."""
+    for document in range(1, document_ids.max(initial=0) + 1):
+        steps = np.diff(order[document_ids == document])
+        if len(steps) < 4:
+            continue
+        if not steps.any():
+            return "bidirectional"
+        if (steps > 0).all():
+            return "left_to_right"
+        return "right_to_left" if (steps < 0).all() else "sequence_to_sequence"
+    return ""
+
+
+class _Seen:
+    """The predictions of a sample."""
+
+    def __init__(self, sample: Sample):
+        made = sample.made
+        self.sample, self.config = sample, sample.config
+        self.used = made[features.MASKED_WEIGHTS] > 0
+        self.positions, self.labels = made[features.MASKED_POSITIONS], made[features.MASKED_LABELS]
+        self.shown = np.take_along_axis(made[features.TOKEN_IDS], self.positions, axis=1)
+        self.original = made[features.TOKEN_IDS].copy()
+        rows, _ = np.nonzero(self.used)
+        self.original[rows, self.positions[self.used]] = self.labels[self.used]
+        real = made[features.DOCUMENT_IDS] > 0
+        self.maskable = (real & ~sample.is_special(self.original)).sum(axis=1)
+
+    def selected(self, longest: np.ndarray, rate: float | None = None) -> RateCheck:
+        """Checks how many tokens are predicted; units of up to `longest` tokens may leave room in a row."""
+        rate = self.config.mask_rate if rate is None else rate
+        wanted = np.maximum(np.round(rate * self.maskable), 1)
+        budgets = np.minimum(np.minimum(wanted, self.config.max_predictions), self.maskable)
+        least = np.maximum(budgets - (longest - 1), 0)
+        return between("selected", self.used.sum(), self.maskable.sum(), least.sum(), budgets.sum())
+
+    def longest_words(self) -> np.ndarray:
+        """Returns the tokens of the longest word of each row or its partner: int64 [rows]."""
+        found = []
+        for rows in (self.sample.rows, self.sample.partners):
+            starts = rows[features.WORD_STARTS] > 0
+            length = rows[features.CHUNK_LENGTHS].sum(axis=1)
+            found.append([_longest(flags[:count]) for flags, count in zip(starts, length)])
+        return np.max(found, axis=0)
+
+    def runs(self) -> list[int]:
+        """Returns the lengths of what is predicted side by side."""
+        lengths = []
+        for positions, used in zip(self.positions, self.used):
+            chosen = positions[used]
+            breaks = np.flatnonzero(np.diff(chosen) != 1) + 1
+            lengths += [len(each) for each in np.split(chosen, breaks) if len(each)]
+        return lengths
+
+    def corrupted(self, units: list[int] | None) -> list[RateCheck]:
+        """Checks what became of the predicted tokens.
+
+        Args:
+            units: Sizes of what may share a draw; None where each token has its own.
+        """
+        config, sample = self.config, self.sample
+        shown, labels = self.shown[self.used], self.labels[self.used]
+        size = sample.tokenizer.vocabulary_size()
+        drawable = size if config.paper_exact else size - len(np.unique(sample.special_ids))
+        hit = config.random_token_rate / drawable
+        expected = {
+            "masked": config.mask_token_rate + (hit if config.paper_exact else 0.0),
+            "random": config.random_token_rate - (2 if config.paper_exact else 1) * hit,
+            "kept": 1.0 - config.mask_token_rate - config.random_token_rate + hit,
+        }
+        mask = sample.tokenizer.mask_id
+        found = {
+            "masked": shown == mask,
+            "random": (shown != mask) & (shown != labels),
+            "kept": shown == labels,
+        }
+        draws = len(shown) if units is None else effective_draws(units)
+        checks = [_share(name, found[name].sum(), len(shown), expected[name], draws) for name in found]
+        if not config.paper_exact:
+            drawn = (sample.is_special(shown) & (shown != mask)).sum()
+            checks.append(exactly("special_tokens_drawn", drawn, len(shown), 0))
+        return checks
+
+    def common(self) -> list[RateCheck]:
+        """Returns what holds for all of them."""
+        sample = self.sample
+        outside = np.take_along_axis(sample.made[features.DOCUMENT_IDS], self.positions, axis=1) == 0
+        touched = (sample.is_special(self.labels) | outside)[self.used]
+        return [
+            exactly("special_tokens_touched", touched.sum(), self.used.sum(), 0),
+            padding_share(sample),
+        ]
+
+    def histograms(self) -> dict[str, dict[int, int]]:
+        """Returns how many runs of predicted tokens have each length."""
+        return {"span_lengths": counted(self.runs())}
+
+
+def _share(name, part, whole, expected, draws) -> RateCheck:
+    width = SIGMAS * math.sqrt(max(expected * (1 - expected), 0.0) / max(draws, 1.0))
+    if 0.0 < expected < 1.0:
+        width += 1.0 / max(draws, 1.0)
+    measured = float(part / max(whole, 1))
+    if not whole:
+        return RateCheck(name, 0.0, 0.0, 1.0)
+    return RateCheck(name, measured, max(expected - width, 0.0), min(expected + width, 1.0))
+
+
+def _longest(starts: np.ndarray) -> int:
+    edges = np.flatnonzero(np.append(starts, True))
+    return int(np.diff(np.concatenate([[0], edges])).max(initial=1)) if len(starts) else 1

@@ -1,0 +1,1 @@
+"""What objectives are made of: pure functions of tokens and a seed."""

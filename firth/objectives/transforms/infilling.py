@@ -1,0 +1,132 @@
+"""Text infilling: spans of random length give way to a mask each (Lewis et al. 2019, section 2.2)."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from firth.objectives.transforms.documents import Text, count_by_document, find_parts
+from firth.objectives.transforms.spans import random_ranks
+
+# Behind this share of its mass the distribution of lengths is cut off.
+_TAIL = 1e-9
+
+
+class Infilling(NamedTuple):
+    """Where masks stand for spans.
+
+    Attributes:
+        is_hidden: bool [raw_length], the tokens of the spans.
+        is_start: bool [raw_length], the first one of each.
+        inserted: int32 [raw_length], masks for empty spans before each token.
+        appended: int32 [max_documents], masks for empty spans behind each document.
+    """
+
+    is_hidden: tf.Tensor
+    is_start: tf.Tensor
+    inserted: tf.Tensor
+    appended: tf.Tensor
+
+
+def poisson_cdf(mean: float) -> np.ndarray:
+    """Returns the chance of at most 0, 1, 2, ... under a Poisson distribution, up to 1: float32 [lengths].
+
+    Example:
+
+    >>> poisson_cdf(3.0)[:4].round(2)
+    array([0.05, 0.2 , 0.42, 0.65], dtype=float32)
+    """
+    chances = [math.exp(-mean)]
+    while sum(chances) < 1.0 - _TAIL:
+        chances.append(chances[-1] * mean / len(chances))
+    return np.cumsum(chances).astype(np.float32)
+
+
+def choose_infilling(text: Text, hidden_counts, cdf: np.ndarray, seeds) -> Infilling:
+    """Returns spans at random places, whose lengths are drawn one after another until enough is hidden.
+
+    The last span drawn is cut to what is left to hide. Empty spans are no more than what the others save, so
+    that a document never becomes longer. All orders of spans and kept tokens are as likely; two spans may
+    stand side by side.
+
+    Args:
+        text: Of the row; its ordinary tokens may be hidden, and what is none stays in its place.
+        hidden_counts: int32 [max_documents], tokens to hide; at most a document's ordinary ones.
+        cdf: Of the span lengths, as `poisson_cdf`.
+        seeds: int32 or int64 [2, 2].
+    """
+    counts, size = count_by_document(text.ordinary, text), tf.size(text.tokens)
+    lengths, spans = _draw_lengths(counts, hidden_counts, size, cdf, seeds[0])
+    hidden = _sums(lengths, find_parts(spans, size)[0], spans)
+    items, places = find_parts(counts - hidden + spans, size)
+    exists = items < tf.size(counts)
+    ranks = random_ranks(items, places, seeds[1])
+    is_span = exists & (ranks < _of(spans, items))
+    span_places = tf.clip_by_value(_of(tf.cumsum(spans, exclusive=True), items) + ranks, 0, size - 1)
+    widths = tf.where(is_span, tf.gather(lengths, span_places), tf.cast(exists, tf.int32))
+    return _read_items(text, counts, _Items(items, is_span, widths))
+
+
+class _Items(NamedTuple):
+    """What a document becomes: spans and kept tokens. All int32 or bool [raw_length].
+
+    Attributes:
+        documents: Of each item.
+        is_span: False for a kept token.
+        widths: Ordinary tokens that it stands for.
+    """
+
+    documents: tf.Tensor
+    is_span: tf.Tensor
+    widths: tf.Tensor
+
+
+def _draw_lengths(counts, hidden_counts, size, cdf, seed):
+    """Returns the lengths of the spans of all documents, int32 [size], and their number in each."""
+    draws = tf.random.stateless_uniform([size], seed, alg="philox")
+    lengths = tf.minimum(tf.searchsorted(tf.constant(cdf), draws, side="right"), len(cdf) - 1)
+    documents, offsets = find_parts(counts, size)  # A document has as many draws as ordinary tokens.
+    wanted, firsts = _of(hidden_counts, documents), tf.range(size) - offsets
+    sums = tf.cumsum(lengths, exclusive=True)
+    left = wanted - (sums - tf.gather(sums, firsts))
+    # Where the mean is small all draws may not be enough; the last one then takes the rest.
+    is_last = offsets == _of(counts, documents) - 1
+    lengths = tf.where(left > 0, tf.where(is_last, left, tf.minimum(lengths, left)), 0)
+    is_full = lengths > 0
+    saved = _sums(tf.where(is_full, lengths - 1, 0), documents, counts)
+    is_empty = (left > 0) & ~is_full
+    empties = tf.cumsum(tf.cast(is_empty, tf.int32), exclusive=True)
+    is_empty &= empties - tf.gather(empties, firsts) < _of(saved, documents)
+    is_used = is_full | is_empty
+    order = tf.argsort(tf.where(is_used, 0, 1), stable=True)
+    used = tf.gather(is_used, order)
+    return tf.where(used, tf.gather(lengths, order), 0), _sums(tf.cast(is_used, tf.int32), documents, counts)
+
+
+def _read_items(text, counts, items: _Items) -> Infilling:
+    size, documents = tf.size(text.tokens), tf.size(counts)
+    begins = tf.cumsum(items.widths, exclusive=True)
+    is_full = tf.cast(items.is_span & (items.widths > 0), tf.int32)
+    opened = tf.math.unsorted_segment_sum(is_full, begins, size + 1)
+    closed = tf.math.unsorted_segment_sum(is_full, begins + items.widths, size + 1)
+    # The place behind a document's last token is not the one before the next document's first.
+    is_empty = tf.cast(items.is_span & (items.widths == 0), tf.int32)
+    inserted = tf.math.unsorted_segment_sum(is_empty, begins + items.documents, size + documents + 1)
+    slots = tf.cumsum(tf.cast(text.ordinary, tf.int32), exclusive=True)
+    ends = tf.cumsum(counts) + tf.range(documents)
+    return Infilling(
+        is_hidden=text.ordinary & (tf.gather(tf.cumsum(opened - closed), slots) > 0),
+        is_start=text.ordinary & (tf.gather(opened, slots) > 0),
+        inserted=tf.where(text.ordinary, tf.gather(inserted, slots + text.documents), 0),
+        appended=tf.gather(inserted, ends),
+    )
+
+
+def _of(values, documents):
+    return tf.gather(tf.concat([values, [0]], 0), documents)
+
+
+def _sums(values, documents, like):
+    count = tf.size(like)
+    return tf.math.unsorted_segment_sum(values, documents, count + 1)[:count]

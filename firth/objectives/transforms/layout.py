@@ -1,0 +1,139 @@
+"""Where each token of a row goes: chunks laid out one after another between their special tokens."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from firth import features
+from firth.objectives.transforms.documents import find_parts
+from firth.objectives.transforms.pairs import Pairs
+
+
+class Frame(NamedTuple):
+    """Ids of the special tokens around the segments of each document: `before A between B after`.
+
+    Without `between` a document has one segment only.
+    """
+
+    before: tuple[int, ...] = ()
+    between: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """All of them, in their order."""
+        return self.before + self.between + self.after
+
+
+class Layout(NamedTuple):
+    """A laid out row, before anything of it is hidden.
+
+    Attributes:
+        token_ids: int32 [length].
+        segment_ids: int32 [length], 1 on the second segment and the special tokens behind it.
+        position_ids: int32 [length], counted from each document's first token.
+        document_ids: int32 [length], 0 on padding, i + 1 on chunk i.
+        is_text: bool [length], True on what is neither padding nor a special token put in here.
+        word_starts: bool [length], True where a word of the text begins. A segment may begin without
+            one, where a chunk could only be split amid a word.
+        sources: int32 [length], what each place was filled with: an index into the raw tokens of the row,
+            those of the partner (if there is one), the padding id and the frame's ids, one behind another.
+        starts: int32 [max_documents], where each document begins, zeros behind.
+    """
+
+    token_ids: tf.Tensor
+    segment_ids: tf.Tensor
+    position_ids: tf.Tensor
+    document_ids: tf.Tensor
+    is_text: tf.Tensor
+    word_starts: tf.Tensor
+    sources: tf.Tensor
+    starts: tf.Tensor
+
+    def encoder_features(self, segments: bool = True) -> dict[str, tf.Tensor]:
+        """Returns the features of `features.encoder_specs`, `attention_order` not among them."""
+        made = {
+            features.TOKEN_IDS: self.token_ids,
+            features.POSITION_IDS: self.position_ids,
+            features.DOCUMENT_IDS: self.document_ids,
+        }
+        return {**made, features.SEGMENT_IDS: self.segment_ids} if segments else made
+
+
+def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) -> Layout:
+    """Lays the chunks of one row out as `before A between B after`, or as `before A after`.
+
+    Args:
+        row: Tensors as `features.row_specs`.
+        partner: The row that random second segments come from, in the same form; None where none do.
+        pairs: Where the segments of each chunk are.
+        length: Of the result. What does not fit is cut off, which rows that SequenceGen wrote never need.
+        frame: Special tokens.
+        pad_id: Id of padding.
+
+    Example: the chunks (7 8 9) and (5), split in two where they can be.
+
+    >>> from firth.objectives.transforms.pairs import true_pairs
+    >>> row = {
+    ...     "tokens": tf.constant([7, 8, 9, 5]),
+    ...     "word_starts": tf.constant([1, 1, 1, 1]),
+    ...     "sentence_starts": tf.constant([1, 0, 1, 1]),
+    ...     "chunk_lengths": tf.constant([3, 1]),
+    ... }
+    >>> frame = Frame(before=(2,), between=(3,), after=(3,))
+    >>> made = lay_out(row, None, true_pairs(row, seed=[1, 2]), 11, frame, pad_id=0)
+    >>> for name in ("token_ids", "segment_ids", "document_ids"):
+    ...     print(f"{name:12}", getattr(made, name).numpy())
+    token_ids    [2 7 8 3 9 3 2 5 3 3 0]
+    segment_ids  [0 0 0 0 1 1 0 0 0 1 0]
+    document_ids [1 1 1 1 1 1 2 2 2 2 0]
+    """
+    exists = row[features.CHUNK_LENGTHS] > 0
+    block_lengths = tf.where(exists, pairs.lengths + len(frame.ids), 0)
+    chunks, offsets = find_parts(block_lengths, length)
+    # One chunk more stands for the padding behind all of them.
+    of_chunks = tf.pad(
+        tf.stack([pairs.first_sources, pairs.first_lengths, pairs.second_sources, pairs.second_lengths]),
+        [[0, 0], [0, 1]],
+    )
+    of_places = tf.unstack(tf.gather(of_chunks, chunks, axis=1), num=4)
+    texts = [row] if partner is None else [row, partner]
+    text_size = len(texts) * tf.size(row[features.RAW_TOKENS])
+    inside = chunks < tf.size(block_lengths)
+    sources, is_second = _sources(offsets, of_places, inside, frame, text_size)
+    specials = tf.constant([pad_id, *frame.ids], tf.int32)
+    tokens = tf.concat([*(text[features.RAW_TOKENS] for text in texts), specials], 0)
+    starts = tf.concat([*(text[features.WORD_STARTS] for text in texts), tf.zeros_like(specials)], 0)
+    used = sources != text_size
+    return Layout(
+        token_ids=tf.gather(tokens, sources),
+        segment_ids=tf.cast(used & is_second, tf.int32),
+        position_ids=tf.where(used, offsets, 0),
+        document_ids=tf.where(used, chunks + 1, 0),
+        is_text=sources < text_size,
+        word_starts=tf.gather(starts, sources) > 0,
+        sources=sources,
+        starts=tf.where(exists, tf.cumsum(block_lengths, exclusive=True), 0),
+    )
+
+
+def _sources(offsets, of_places, inside, frame, padding):
+    """Returns `Layout.sources`, and whether a place is behind the first segment and what follows it."""
+    first_source, first, second_source, second = of_places
+    # Special tokens are counted on from the padding; of text before it, each is so many places behind.
+    place = offsets - len(frame.before)
+    behind = place - first  # Place behind the first segment.
+    specials = padding + 1 + offsets
+    if not frame.between:
+        sources = tf.where(behind >= 0, specials - first, specials)
+        sources = tf.where((place >= 0) & (behind < 0), first_source + place, sources)
+        used = inside & (behind < len(frame.after))
+        return tf.where(used, sources, padding), tf.zeros_like(inside)
+    in_second = behind - len(frame.between)  # Place in the second segment.
+    behind_second = in_second - second
+    sources = tf.where(behind >= 0, specials - first, specials)
+    sources = tf.where(in_second >= 0, second_source + in_second, sources)
+    sources = tf.where(behind_second >= 0, specials - first - second, sources)
+    sources = tf.where((place >= 0) & (behind < 0), first_source + place, sources)
+    used = inside & (behind_second < len(frame.after))
+    return tf.where(used, sources, padding), in_second >= 0

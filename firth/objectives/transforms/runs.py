@@ -1,0 +1,119 @@
+"""Runs of pieces or words that are predicted together: n-grams and spans of random lengths.
+
+A row is cut into consecutive runs of random lengths, of which some are taken in random order. So runs need no
+search for free places, and a token's chance does not depend on where in the row it stands.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from firth.objectives.transforms.selection import number_words, take_in_order
+
+
+def uniform_lengths(longest: int) -> np.ndarray:
+    """Returns equal probabilities of the lengths 1 to `longest`."""
+    return np.full(longest, 1 / longest)
+
+
+def harmonic_lengths(longest: int) -> np.ndarray:
+    """Returns probabilities of 1 to `longest` in proportion to 1/n (Lan et al. 2019, section 4.1).
+
+    Example:
+
+    >>> harmonic_lengths(3).round(3).tolist()
+    [0.545, 0.273, 0.182]
+    """
+    weights = 1 / np.arange(1, longest + 1)
+    return weights / weights.sum()
+
+
+def geometric_lengths(parameter: float, longest: int) -> np.ndarray:
+    """Returns the geometric distribution, cut off at `longest` (Joshi et al. 2019, section 3.1).
+
+    Example: the mean length in the paper.
+
+    >>> lengths = geometric_lengths(0.2, 10)
+    >>> round(float(lengths @ np.arange(1, 11)), 2)
+    3.8
+    """
+    weights = parameter * (1 - parameter) ** np.arange(longest)
+    return weights / weights.sum()
+
+
+def select_runs(maskable, unit_starts, lengths, budget, seeds, apart: bool = False) -> tf.Tensor:
+    """Returns bool [length]: runs of whole units, at most `budget` tokens of them.
+
+    A run ends where tokens are not maskable, and so at the end of a document. The last one is cut after as
+    many units as fit. A unit for which there is no room is skipped, so fewer than `budget` tokens may be
+    selected.
+
+    Args:
+        maskable: bool [length].
+        unit_starts: bool [length], where a word begins; None where each token is a unit.
+        lengths: Probabilities of runs of 1, 2, ... units.
+        budget: int32 [].
+        seeds: int32 or int64 [2, 2].
+        apart: Keep at least one unit between two runs.
+
+    Example: the runs of two are (0) (1 2) (4) (5 6) (7), since the row begins within one and a special token
+    parts another; three of them are taken.
+
+    >>> maskable = [True, True, True, False, True, True, True, True]
+    >>> select_runs(maskable, None, [0.0, 1.0], 4, seeds=[[0, 1], [0, 2]]).numpy().astype(int)
+    array([1, 0, 0, 0, 0, 1, 1, 1])
+    """
+    maskable = tf.convert_to_tensor(maskable)
+    units = tf.range(tf.size(maskable)) if unit_starts is None else number_words(maskable, unit_starts)
+    run_of_unit, is_free = cut_runs(tf.size(maskable), lengths, seeds[0], apart)
+    allowed = maskable & tf.gather(is_free, units)
+    runs = _parted(tf.gather(run_of_unit, units), maskable)
+    draws = tf.random.stateless_uniform(tf.shape(maskable), seeds[1], alg="philox")
+    # Tokens of a run have one draw, so they stay together in the order of the draws, and in their own order.
+    draws = tf.where(allowed, tf.gather(draws, runs), 2.0)
+    if unit_starts is None:
+        return allowed & (tf.math.invert_permutation(tf.argsort(draws, stable=True)) < budget)
+    count = tf.size(units)
+    sizes = tf.math.unsorted_segment_sum(tf.cast(allowed, tf.int32), units, count)
+    # A unit's tokens have one draw too; units that do not exist come last.
+    order = tf.argsort(tf.math.unsorted_segment_min(draws, units, count), stable=True)
+    taken = take_in_order(tf.gather(sizes, order), budget)
+    taken_by_unit = tf.scatter_nd(order[:, tf.newaxis], tf.cast(taken, tf.int32), tf.shape(order))
+    return allowed & (tf.gather(taken_by_unit, units) > 0)
+
+
+def cut_runs(count, lengths, seed, apart: bool) -> tf.Tensor:
+    """Cuts `count` units into consecutive runs.
+
+    The first run is one that a row reaches into, cut off at the row's begin: then no place of the row is more
+    likely to begin or to end a run than another.
+
+    Args:
+        count: Of units.
+        lengths: Probabilities of runs of 1, 2, ... units.
+        seed: int32 or int64 [2].
+        apart: Put one unit behind each run, which counts as a part of it.
+
+    Returns:
+        int32 [count], the number of each unit's run, ascending from 0; and bool [count], False on the units
+        behind a run that keep it apart.
+    """
+    lengths = np.concatenate([np.zeros(int(apart)), lengths])
+    reaching_in = np.cumsum(lengths[::-1])[::-1]
+    draws = tf.random.stateless_uniform([count], seed, alg="philox")
+    drawn = tf.concat([_draw(reaching_in / reaching_in.sum(), draws[:1]), _draw(lengths, draws[1:])], 0)
+    ends, places = tf.cumsum(drawn), tf.range(count)
+    runs = tf.searchsorted(ends, places, side="right")
+    is_free = (tf.gather(ends, runs) > places + 1) if apart else tf.ones_like(places, tf.bool)
+    return runs, is_free
+
+
+def _draw(probabilities, draws):
+    """Returns int32 lengths from 1, for uniform draws."""
+    bounds = tf.constant(np.cumsum(probabilities)[:-1], tf.float32)
+    return 1 + tf.searchsorted(bounds, draws, side="right")
+
+
+def _parted(runs, maskable):
+    """Numbers runs anew, from 0, so that what is not maskable parts them."""
+    begins = tf.concat([[False], (runs[1:] != runs[:-1]) | ~maskable[:-1]], 0)
+    return tf.cumsum(tf.cast(begins, tf.int32))

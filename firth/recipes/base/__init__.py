@@ -1,0 +1,1 @@
+"""What every recipe type shares, and how YAML is read."""

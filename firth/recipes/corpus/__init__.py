@@ -1,0 +1,1 @@
+"""Where a corpus comes from, and what happens to it."""

@@ -1,0 +1,71 @@
+"""The cleaning step that learns what good text is from a reference."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.corpus.sources import AnySource, SourceName
+
+NgramWords = Annotated[int, pydantic.Field(ge=1, le=10)]
+
+
+class ClassifierStep(Config):
+    """Drops documents that look more like the raw crawl than like a reference.
+
+    As GPT-3 did (Brown et al. 2020, arXiv:2005.14165, appendix A), with logistic regression on counts of
+    hashed words. A score is the probability that a document is of the reference, where both are equally many.
+
+    Attributes:
+        reference: Names of sources of the recipe whose documents are good. They are kept without being
+            judged, and count as no crawl.
+        reference_files: Further good documents, of no part of the corpus. No cleaning step touches them, so
+            they should look as documents do where this step stands: otherwise their form alone tells them
+            apart.
+        crawl: Names of the sources that are judged, and a part of which is learnt from. Without any, all that
+            are no reference. Documents of other sources are kept without being judged.
+        max_documents: Most documents to learn from on each side, chosen by a hash of their id. One worker
+            holds them, as some kilobytes each.
+        max_characters: Of a longer document its beginning is read, in learning and in judging.
+        ngram_words: Lengths of the word n-grams that count. GPT-3 counts single words.
+        buckets: Into which n-grams are hashed; so many weights are learnt. The default is Spark's, which
+            GPT-3 took.
+        l2_penalty: On the weights.
+        held_out_fraction: Of the documents on each side, this share, by a hash of their id, is not learnt
+            from but measured on.
+        keep: `pareto` keeps a document if a random number of the Pareto distribution (Lomax's form, NumPy's)
+            is above 1 - score, as GPT-3 did, so that some of low score stay. `threshold` keeps it if the
+            score is at least the threshold.
+        alpha: Shape of the Pareto distribution.
+        threshold: With `keep: threshold`.
+        seed: Of what is chosen, and of the random numbers, which follow from it and a document's id.
+    """
+
+    kind: Literal["classifier"]
+    reference: tuple[SourceName, ...] = ()
+    reference_files: tuple[AnySource, ...] = ()
+    crawl: tuple[SourceName, ...] = ()
+    max_documents: int = pydantic.Field(default=50_000, ge=2)
+    max_characters: int = pydantic.Field(default=5_000, ge=1)
+    ngram_words: Annotated[tuple[NgramWords, ...], pydantic.Field(min_length=1)] = (1, 2)
+    buckets: int = pydantic.Field(default=2**18, ge=2, le=2**28)
+    l2_penalty: float = pydantic.Field(default=1.0, gt=0.0)
+    held_out_fraction: float = pydantic.Field(default=0.1, gt=0.0, lt=1.0)
+    keep: Literal["pareto", "threshold"] = "pareto"
+    alpha: float = pydantic.Field(default=9.0, gt=0.0)
+    threshold: Fraction = 0.5
+    seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+
+    @pydantic.model_validator(mode="after")
+    def _has_two_sides(self):
+        if not self.reference and not self.reference_files:
+            raise ValueError("name a source under reference, or files under reference_files")
+        both = sorted(set(self.reference) & set(self.crawl))
+        if both:
+            raise ValueError(f"crawl: {both[0]!r} is a reference too; it can be one of them")
+        return self
+
+    @property
+    def source_names(self) -> dict[str, tuple[str, ...]]:
+        """The sources that each key names."""
+        return {"reference": self.reference, "crawl": self.crawl}

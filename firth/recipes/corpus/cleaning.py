@@ -1,0 +1,129 @@
+"""What happens to documents between reading and tokenizing: the cleaning steps and the split."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.recipe_type import Config, Fraction, check_order
+from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.duplicates import CorpusStep, ExactDuplicatesStep
+from firth.recipes.corpus.filters import FilterStep
+from firth.recipes.corpus.gutenberg import GutenbergStep
+from firth.recipes.corpus.limits import CorpusLimits
+from firth.recipes.corpus.normalization import Normalization, NormalizeStep
+from firth.recipes.corpus.privacy import PiiStep
+
+
+class LengthStep(Config):
+    """Drops documents with too few or too many words (runs of non-space characters)."""
+
+    kind: Literal["length"]
+    min_words: int = pydantic.Field(default=5, ge=0)
+    max_words: int = pydantic.Field(default=1_000_000, gt=0)
+
+    @pydantic.model_validator(mode="after")
+    def _bounds_in_order(self):
+        check_order(self, "min_words", "max_words")
+        return self
+
+
+class CharactersStep(Config):
+    """Drops documents that are mostly not words.
+
+    Attributes:
+        min_alphabetic_fraction: Of the characters that are not spaces, at least this share are letters.
+        max_mean_word_length: Of words, in characters.
+    """
+
+    kind: Literal["characters"]
+    min_alphabetic_fraction: Fraction = 0.5
+    max_mean_word_length: float = pydantic.Field(default=15.0, gt=0)
+
+
+Step = Annotated[
+    NormalizeStep
+    | LengthStep
+    | CharactersStep
+    | GutenbergStep
+    | FilterStep
+    | PiiStep
+    | CorpusStep
+    | ClassifierStep,
+    pydantic.Field(discriminator="kind"),
+]
+
+
+class Split(Config):
+    """Train and eval by a hash of the text, after de-duplication, so that no text is in both.
+
+    However few texts there are, one is for eval and one for train. Texts are held out whole, never a part:
+    two parts of one text share names, style and sentences, which would make the evaluation better than it is.
+    So of few or of very different texts another share is held out than `eval_fraction`, which the corpus
+    report says and `limits.max_eval_fraction` bounds. Records of one id are split as all others
+    are: an id that repeats may be a counter that begins again in each file, and what such records share in
+    their text is for the steps on duplicates to find.
+    """
+
+    eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)
+
+
+def step_names(steps: Sequence[Step]) -> list[str]:
+    """Returns a name for each step: its kind, numbered where the kind occurs again.
+
+    Example:
+
+    >>> step_names([LengthStep(kind="length"), LengthStep(kind="length")])
+    ['length', 'length_2']
+    """
+    kinds = [step.kind for step in steps]
+    counts = [kinds[: i + 1].count(kind) for i, kind in enumerate(kinds)]
+    return [kind if count == 1 else f"{kind}_{count}" for kind, count in zip(kinds, counts)]
+
+
+class Cleaning(Config):
+    """The cleaning steps, in order, the split, and limits of what may come out.
+
+    Raises:
+        pydantic.ValidationError: for limits of a step that there is not.
+    """
+
+    steps: tuple[Step, ...] = (
+        NormalizeStep(kind="normalize"),
+        LengthStep(kind="length"),
+        CharactersStep(kind="characters"),
+        ExactDuplicatesStep(kind="exact_duplicates"),
+    )
+    split: Split = Split()
+    limits: CorpusLimits = CorpusLimits()
+
+    @pydantic.model_validator(mode="after")
+    def _limits_name_steps(self):
+        names = step_names(self.steps)
+        for i, limit in enumerate(self.limits.steps):
+            if limit.step not in names:
+                raise ValueError(
+                    f"limits.steps.{i}: no step is named {limit.step!r}; {suggest(limit.step, names)}"
+                )
+        return self
+
+    def without_limits(self) -> "Cleaning":
+        """Returns what decides about documents, without what is only asked of the outcome."""
+        return self.model_copy(update={"limits": CorpusLimits()})
+
+    @property
+    def normalizations(self) -> tuple[Normalization, ...]:
+        """How text was brought to one form, which whoever reads text for the model has to repeat, in order.
+
+        Example:
+
+        >>> Cleaning().normalizations[0].form
+        'NFC'
+        """
+        return tuple(step for step in self.steps if isinstance(step, NormalizeStep))
+
+    @property
+    def text_steps(self) -> tuple[tuple[str, ...], ...]:
+        """The same as `Normalization.text_steps`, of all of them."""
+        return tuple(step for normalization in self.normalizations for step in normalization.text_steps)

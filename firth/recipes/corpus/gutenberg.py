@@ -1,0 +1,16 @@
+"""The notices of Project Gutenberg."""
+
+from typing import Literal
+
+from firth.recipes.base.recipe_type import Config
+
+
+class GutenbergStep(Config):
+    """Cuts Project Gutenberg's header and footer, its licence among them.
+
+    Attributes:
+        credits: Cut, after a header, the paragraph on who produced the book too.
+    """
+
+    kind: Literal["gutenberg"]
+    credits: bool = True

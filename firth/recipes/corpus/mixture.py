@@ -1,0 +1,100 @@
+"""How much of the training data comes from which source."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.corpus.sources import SourceName
+
+Weight = Annotated[float, pydantic.Field(ge=0.0)]
+Repeats = Annotated[float, pydantic.Field(gt=0.0)]
+Unit = Literal["documents", "bytes", "tokens"]
+
+
+class AsIs(Config):
+    """Every document of every source once."""
+
+    kind: Literal["as_is"] = "as_is"
+
+
+class Mixed(Config):
+    """What mixtures state.
+
+    They are made of the train split, behind all filters and the tokenizer, which learns from each document
+    once. The eval split keeps each of its documents once, so that what is measured does not follow the
+    mixture. Repeats are those within one epoch of the training, which may itself be run through several
+    times.
+
+    Attributes:
+        unit: What proportions are of: `documents`, `bytes` of their text, or `tokens` of the trained
+            tokenizer.
+        total: How much to take, in this unit, repeats counted. Without it, so much that each document stands
+            in it at least once, or less if a source would be repeated too often.
+        max_repeats: How often a source's documents may stand in it, on the average of the source. The default
+            is what was found to cost next to nothing against as much new text (Muennighoff et al. 2023,
+            arXiv:2305.16264, section 6).
+        max_repeats_of: The same, of single sources.
+        on_exhausted: If a source is empty, or has too little for the total even when it is repeated: `error`;
+            `renormalize` takes what it has, and more of the others in their proportion; `shrink` takes less
+            of all. The report states what came of it.
+        tolerance: The measured proportions keep to the planned ones within this share of each.
+        seed: Of the choice of documents, which otherwise follows from their ids.
+    """
+
+    unit: Unit = "tokens"
+    total: int | None = pydantic.Field(default=None, ge=1)
+    max_repeats: Repeats = 4.0
+    max_repeats_of: dict[SourceName, Repeats] = pydantic.Field(default={})
+    on_exhausted: Literal["error", "renormalize", "shrink"] = "error"
+    tolerance: Fraction = 0.01
+    seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
+
+
+class WeightedMixture(Mixed):
+    """Proportions as given.
+
+    Attributes:
+        weights: By name of the source, each of which has one; they need not add up to 1. A source of weight 0
+            is left out.
+    """
+
+    kind: Literal["weights"]
+    weights: dict[SourceName, Weight]
+
+    @pydantic.model_validator(mode="after")
+    def _weighs_something(self):
+        if not sum(self.weights.values()):
+            raise ValueError("weights: none is above 0")
+        return self
+
+
+class ProportionalMixture(Mixed):
+    """Proportions by the sources' sizes n, as min(n, limit) ** (1 / temperature).
+
+    Raffel et al. 2019 (arXiv:1910.10683, section 3.5.2) mix tasks so; Xue et al. 2021 (mT5, arXiv:2010.11934,
+    section 3.1) languages, with 1 / temperature = 0.3.
+
+    Attributes:
+        temperature: With 1 as the sizes are; the higher, the more equal.
+        limit: A larger source counts as so large, in the unit.
+    """
+
+    kind: Literal["proportional"]
+    temperature: float = pydantic.Field(default=1.0, gt=0.0)
+    limit: int | None = pydantic.Field(default=None, ge=1)
+
+
+AnyMixture = Annotated[AsIs | WeightedMixture | ProportionalMixture, pydantic.Field(discriminator="kind")]
+_ANY_MIXTURE: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyMixture)
+
+
+def mixture_from_json(text: str) -> AsIs | WeightedMixture | ProportionalMixture:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Example:
+
+    >>> mixture_from_json(ProportionalMixture(kind="proportional", temperature=2.0).to_json()).temperature
+    2.0
+    """
+    return _ANY_MIXTURE.validate_json(text, strict=True)

@@ -1,0 +1,48 @@
+"""What identifies a person or opens a door, and what takes its place."""
+
+from typing import Annotated, Literal, get_args
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.codes import PhoneRegion
+
+# Of two that overlap, the former is taken.
+PiiType = Literal["secret", "email", "ipv6", "ipv4", "iban", "credit_card", "national_id", "phone"]
+PII_TYPES: tuple[PiiType, ...] = get_args(PiiType)
+# fmt: off
+IdCountry = Literal[
+    "AR", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "DO", "EC", "EE",
+    "EG", "ES", "FI", "FR", "GB", "GR", "HK", "HR", "HU", "ID", "IE", "IL", "IN", "IS", "IT", "JP", "KR",
+    "KZ", "LT", "LV", "MX", "MY", "NL", "NO", "NZ", "PK", "PL", "PT", "RO", "RS", "RU", "SE", "SG", "SI",
+    "SK", "TH", "TR", "TW", "UA", "US", "UY", "ZA",
+]
+# fmt: on
+ID_COUNTRIES: tuple[IdCountry, ...] = get_args(IdCountry)
+
+
+class PiiStep(Config):
+    """Replaces personal data and keys; no document is dropped.
+
+    Attributes:
+        types: What is looked for.
+        replacement: A `placeholder` such as `<EMAIL>`, or a `surrogate`: characters of the same kinds in the
+            same places that are no valid value themselves. A value has the same surrogate wherever it stands,
+            whatever the order of documents.
+        seed: Of the surrogates. Who knows it can try values until one yields a surrogate, so keep it where
+            that matters.
+        phone_regions: ISO 3166-1 codes of the countries whose phone numbers are known without `+` and
+            country code.
+        id_countries: ISO 3166-1 codes of the countries whose national numbers are looked for.
+        private_addresses: Whether the IP addresses of private networks count too.
+        min_secret_entropy: In bits a character, of what is assigned to a name such as `password`.
+    """
+
+    kind: Literal["pii"]
+    types: Annotated[tuple[PiiType, ...], pydantic.Field(min_length=1)] = PII_TYPES
+    replacement: Literal["placeholder", "surrogate"] = "placeholder"
+    seed: int = 0
+    phone_regions: tuple[PhoneRegion, ...] = ("US",)
+    id_countries: tuple[IdCountry, ...] = ID_COUNTRIES
+    private_addresses: bool = False
+    min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)

@@ -1,0 +1,208 @@
+"""Where a corpus comes from: the kinds of source a recipe may name."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.file_names import PATTERN
+from firth.recipes.base.recipe_type import Config
+
+Paths = Annotated[tuple[str, ...], pydantic.Field(min_length=1), PATTERN]
+# Endings of files that are decompressed while they are read.
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst", ".lz4")
+SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
+
+
+class Source(Config):
+    """What every source states.
+
+    Attributes:
+        name: Stands in every document's provenance, in the report's rows and in the evaluation's slices.
+        licence: The licence of the text, as its owner states it.
+        max_document_bytes: A document (or a line of JSON) longer than this is rejected and counted.
+    """
+
+    name: SourceName
+    licence: str = "unknown"
+    max_document_bytes: int = pydantic.Field(default=2**24, gt=0, lt=2**31)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What it reads: patterns of file names, or packages."""
+        return ()
+
+    @property
+    def documents_are_files(self) -> bool:
+        """Whether each of its files is one document."""
+        return False
+
+    @property
+    def states_ids(self) -> bool:
+        """Whether its records state ids, which may repeat."""
+        return False
+
+
+class FileSource(Source):
+    """A source of files. What gzip, bz2, xz, zstandard or lz4 compressed is decompressed, Parquet's excepted.
+
+    The content tells the compression, whatever the name. One worker reads a file, so many files are better
+    than one large one.
+
+    Attributes:
+        paths: Patterns of file names, on any file system that Beam reads.
+    """
+
+    paths: Paths
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Patterns of file names."""
+        return self.paths
+
+
+class RecordSource(FileSource):
+    """A source whose records have named fields.
+
+    Attributes:
+        text_key: Of the text.
+        id_key: Of the record's id, a string or an integer. The document's id is made from it and from the
+            record's place, so that records of one id stay documents of their own; the corpus report counts
+            them under `repeated_ids`.
+        uri_key: Of the URI. Without, the URI is the record's place.
+        licence_key: Of the record's own licence. A record that states none has the source's.
+    """
+
+    text_key: Annotated[str, pydantic.Field(min_length=1)] = "text"
+    id_key: str | None = None
+    uri_key: str | None = None
+    licence_key: str | None = None
+
+    @property
+    def states_ids(self) -> bool:  # noqa: D102
+        return self.id_key is not None
+
+
+class PageSource(FileSource):
+    """A source of web pages.
+
+    Attributes:
+        extractor: What makes text of HTML. `trafilatura` leaves out more of what surrounds the text of a
+            page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
+    """
+
+    extractor: Literal["trafilatura", "resiliparse"] = "trafilatura"
+
+
+class TextSource(FileSource):
+    """Plain text files, one document a file or one between two blank lines."""
+
+    kind: Literal["text"]
+    name: SourceName = "text"
+    documents: Literal["file", "blank_line"] = "file"
+
+    @property
+    def documents_are_files(self) -> bool:  # noqa: D102
+        return self.documents == "file"
+
+
+class JsonlSource(RecordSource):
+    """Files of one JSON object a line. A key `metadata.url` is the `url` of the object `metadata`."""
+
+    kind: Literal["jsonl"]
+    name: SourceName = "jsonl"
+
+
+class ParquetSource(RecordSource):
+    """Parquet files: a document a row. The keys are names of columns."""
+
+    kind: Literal["parquet"]
+    name: SourceName = "parquet"
+
+    @pydantic.model_validator(mode="after")
+    def _compressed_inside(self):
+        for path in self.paths:
+            if path.endswith(COMPRESSIONS):
+                raise ValueError(
+                    f"{path!r} cannot be read: Parquet files are compressed inside, not as a whole"
+                )
+        return self
+
+
+class TfrecordSource(RecordSource):
+    """TFRecord files of tf.train.Examples. The keys are names of features of bytes or integers."""
+
+    kind: Literal["tfrecord"]
+    name: SourceName = "tfrecord"
+
+
+class HtmlSource(PageSource):
+    """HTML files, a page each."""
+
+    kind: Literal["html"]
+    name: SourceName = "html"
+
+    @property
+    def documents_are_files(self) -> bool:  # noqa: D102
+        return True
+
+
+class WarcSource(PageSource):
+    """Crawl archives (WARC or ARC): a document for each successful response of HTML or plain text.
+
+    The document's URI is that of the page.
+    """
+
+    kind: Literal["warc"]
+    name: SourceName = "warc"
+
+
+class WetSource(FileSource):
+    """The text that Common Crawl extracts from its archives (WET). The document's URI is that of the page."""
+
+    kind: Literal["wet"]
+    name: SourceName = "wet"
+
+
+class WikiextractorSource(FileSource):
+    """What WikiExtractor makes of a Wikipedia dump: `<doc id= url= title=>`, the text, `</doc>`.
+
+    The document's URI is the article's.
+    """
+
+    kind: Literal["wikiextractor"]
+    name: SourceName = "wikiextractor"
+
+
+class DocstringsSource(Source):
+    """The docstrings of installed packages and of the standard library, read without importing them."""
+
+    kind: Literal["docstrings"]
+    name: SourceName = "docstrings"
+    packages: tuple[str, ...] = ()
+    standard_library: bool = True
+    licence: str = "as each package states"
+
+    @pydantic.model_validator(mode="after")
+    def _names_something(self):
+        if not self.packages and not self.standard_library:
+            raise ValueError("name at least one package, or set standard_library: true")
+        return self
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Packages."""
+        return (*self.packages, *(["the standard library"] if self.standard_library else []))
+
+
+AnySource = Annotated[
+    TextSource
+    | JsonlSource
+    | ParquetSource
+    | WarcSource
+    | WetSource
+    | HtmlSource
+    | WikiextractorSource
+    | TfrecordSource
+    | DocstringsSource,
+    pydantic.Field(discriminator="kind"),
+]

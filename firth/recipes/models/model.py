@@ -1,0 +1,291 @@
+"""The shape of the model: one type for each family; what differs between two of a family is a value."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.models.blocks import (
+    Attention,
+    Count,
+    DisentangledPositions,
+    Embeddings,
+    FeedForward,
+    Layers,
+    LearnedPositions,
+    Norm,
+    Positions,
+    RotaryPositions,
+    SharedLayers,
+)
+
+Stddev = Annotated[float, pydantic.Field(gt=0)]
+
+
+class _Shape(Config):
+    """What all transformers have. The vocabulary's size stands in the tokenizer's part of the recipe."""
+
+    layers: Layers = 12
+    width: Count = 768
+    attention: Attention = Attention()
+    feed_forward: FeedForward = FeedForward()
+    dropout: Fraction = 0.1
+    initializer_stddev: Stddev = 0.02
+
+    @pydantic.model_validator(mode="after")
+    def _heads_divide_width(self):
+        if self.attention.head_width is None and self.width % self.attention.heads:
+            raise ValueError(f"attention.heads: {self.attention.heads} does not divide width: {self.width}")
+        return self
+
+    @property
+    def inner_width(self) -> int:
+        """Width of the feed-forward layer."""
+        return self.feed_forward.width or 4 * self.width
+
+    @property
+    def head_width(self) -> int:
+        """Width of an attention head."""
+        return self.attention.head_width or self.width // self.attention.heads
+
+    @property
+    def key_value_heads(self) -> int:
+        """Heads of keys and values."""
+        return self.attention.key_value_heads or self.attention.heads
+
+
+class _Transformer(_Shape):
+    norm: Norm = Norm()
+    positions: Positions = LearnedPositions()
+    embeddings: Embeddings = Embeddings()
+    biases: bool = True
+    share_layers: SharedLayers | None = None
+    output_dropout: Fraction = 0.0
+    scaled_initializer: bool = False
+
+    @pydantic.field_validator("share_layers", mode="before")
+    @classmethod
+    def _is_no_switch(cls, value):
+        if isinstance(value, bool):
+            meant = "{groups: 1}" if value else "null"
+            raise ValueError(f"{'true' if value else 'false'} is written as {meant} now")
+        return value
+
+    @pydantic.model_validator(mode="after")
+    def _positions_fit_heads(self):
+        if isinstance(self.positions, DisentangledPositions):
+            _refuse_shared_keys(self.attention, "positions.kind: disentangled")
+        if isinstance(self.positions, RotaryPositions) and self.head_width % 2:
+            raise ValueError(
+                f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
+            )
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _groups_fit_layers(self):
+        self.distinct_blocks(self.layers)
+        return self
+
+    def distinct_blocks(self, layers: int) -> int:
+        """Returns how many of so many blocks have weights of their own."""
+        return layers if self.share_layers is None else self.share_layers.distinct(layers)
+
+    @property
+    def embedding_width(self) -> int:
+        """Width of the token table."""
+        return self.embeddings.width or self.width
+
+    @property
+    def longest(self) -> int | None:
+        """Longest sequence that the model can read; None where there is no bound."""
+        return self.positions.length if isinstance(self.positions, LearnedPositions) else None
+
+
+class MaskedTransformer(_Transformer):
+    """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
+
+    Attributes:
+        layers: Transformer blocks.
+        width: Of the hidden states.
+        attention, feed_forward, norm, positions, embeddings: See `firth.recipes.models.blocks`.
+        biases: Of all dense layers and layer norms.
+        share_layers: Which blocks have the same weights (Lan et al. 2019, "ALBERT"); null for none.
+        dropout: Of embeddings and of each sublayer's output.
+        output_dropout: Of the states after the last block and the norm after it, which T5 has.
+        initializer_stddev: Of the truncated normal that weights start from.
+        scaled_initializer: Start each kernel from a normal of one over the root of its inputs instead, that
+            of queries divided by the root of a head's width unless scores are; tables from normals that are
+            not truncated. So does T5's reference code.
+    """
+
+    kind: Literal["masked_transformer"] = "masked_transformer"
+    embeddings: Embeddings = Embeddings(segments=2, norm=True)
+
+
+class CausalTransformer(_Transformer):
+    """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
+
+    Attributes:
+        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformer`.
+        tied_output: The vocabulary projection is the token table.
+        bidirectional_prefix: Tokens of a prefix see all of it; the objective says what the prefix is.
+        scaled_residual_initializer: Start the projections that end a residual branch from a stddev divided by
+            the root of their number (Radford et al. 2019, section 2.3).
+    """
+
+    kind: Literal["causal_transformer"] = "causal_transformer"
+    tied_output: bool = True
+    bidirectional_prefix: bool = False
+    scaled_residual_initializer: bool = False
+
+    @pydantic.model_validator(mode="after")
+    def _parts_are_causal(self):
+        _refuse(self, DisentangledPositions)
+        if self.embeddings.segments:
+            raise ValueError("embeddings.segments: a causal transformer has no segments")
+        return self
+
+
+class EncoderDecoder(_Transformer):
+    """An encoder, and a decoder that attends to it: T5, BART.
+
+    Attributes:
+        layers: Blocks of the encoder.
+        decoder_layers: Blocks of the decoder; as many as the encoder's where it is not given.
+        share_encoder_decoder: Both use the same weights, but for the decoder's attention to the encoder
+            (Raffel et al. 2019, section 3.2.2, "shared").
+        tied_output: The vocabulary projection is the token table.
+        scaled_output: Multiply the decoder's states by width ** -0.5 before a tied projection, as T5 does.
+        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformer`.
+    """
+
+    kind: Literal["encoder_decoder"] = "encoder_decoder"
+    decoder_layers: Layers | None = None
+    share_encoder_decoder: bool = False
+    tied_output: bool = True
+    scaled_output: bool = False
+
+    @property
+    def blocks_of_decoder(self) -> int:
+        """Blocks of the decoder."""
+        return self.decoder_layers or self.layers
+
+    @pydantic.model_validator(mode="after")
+    def _decoder_fits(self):
+        _refuse(self, DisentangledPositions)
+        self.distinct_blocks(self.blocks_of_decoder)
+        if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
+            raise ValueError("share_encoder_decoder needs as many decoder_layers as layers")
+        if self.embeddings.segments:
+            raise ValueError("embeddings.segments: an encoder-decoder has no segments")
+        return self
+
+
+class TwoStreamTransformer(_Shape):
+    """XLNet's encoder with a content stream and a query stream (Yang et al. 2019, section 2.3).
+
+    Relative sinusoidal positions and relative segments are a part of its attention.
+
+    Attributes:
+        layers, width, attention, feed_forward, dropout, initializer_stddev: As in `MaskedTransformer`.
+        norm_epsilon: Of its post-norm layer norms.
+    """
+
+    kind: Literal["two_stream_transformer"] = "two_stream_transformer"
+    norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
+
+    @pydantic.model_validator(mode="after")
+    def _keys_are_not_shared(self):
+        _refuse_shared_keys(self.attention, f"kind: {self.kind}")
+        return self
+
+    @property
+    def longest(self) -> None:
+        """There is no longest sequence."""
+        return None
+
+
+class CharacterCNN(Config):
+    """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4).
+
+    Attributes:
+        width: Of a character's embedding.
+        max_characters: Of a word, with the marks at its begin and end; longer words are cut.
+        filters: Pairs of a convolution's width and its number of filters.
+        highway_layers: Behind the convolutions (Srivastava et al. 2015).
+        activation: Of the convolutions.
+    """
+
+    width: Count = 16
+    max_characters: int = pydantic.Field(default=50, ge=4)
+    filters: tuple[tuple[Count, Count], ...] = (
+        (1, 32),
+        (2, 32),
+        (3, 64),
+        (4, 128),
+        (5, 256),
+        (6, 512),
+        (7, 1024),
+    )
+    highway_layers: int = pydantic.Field(default=2, ge=0, le=1_000)
+    activation: Literal["relu", "tanh"] = "relu"
+
+
+class BiLSTM(Config):
+    """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
+
+    Attributes:
+        layers: Of each direction.
+        cells: Of an LSTM.
+        projection_width: Of its output, and of a word's vector; hidden states hold both directions.
+        characters: From characters to words.
+        cell_clip, projection_clip: Bounds of cell states and of projected outputs; null for none.
+        skip_connections: Add a layer's input to its output, from the second layer on.
+        carry_state: In training, a batch goes on from the states that the batch before ended with, as the
+            reference code does. Never in evaluation or in serving.
+        dropout: Of the input of each layer.
+        initializer_stddev: Of the softmax weights.
+    """
+
+    kind: Literal["bilstm"] = "bilstm"
+    layers: Layers = 2
+    cells: Count = 4096
+    projection_width: Count = 512
+    characters: CharacterCNN = CharacterCNN()
+    cell_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    projection_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    skip_connections: bool = True
+    carry_state: bool = False
+    dropout: Fraction = 0.1
+    initializer_stddev: Stddev = 0.02
+
+    @property
+    def width(self) -> int:
+        """Of the hidden states, both directions together."""
+        return 2 * self.projection_width
+
+    @property
+    def longest(self) -> None:
+        """There is no longest sequence."""
+        return None
+
+
+AnyModel = Annotated[
+    MaskedTransformer | CausalTransformer | EncoderDecoder | TwoStreamTransformer | BiLSTM,
+    pydantic.Field(discriminator="kind"),
+]
+
+
+def _refuse(model: _Transformer, kind: type) -> None:
+    if isinstance(model.positions, kind):
+        raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")
+
+
+def _refuse_shared_keys(attention: Attention, reader: str) -> None:
+    if attention.key_value_heads not in (None, attention.heads):
+        raise ValueError(
+            f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"
+        )

@@ -1,0 +1,227 @@
+"""Objectives that corrupt a text and let a decoder repair it."""
+
+import functools
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.models.blocks import Count
+from firth.recipes.objectives.fullest_row import fullest_row
+from firth.recipes.objectives.language_models import ARRANGED, Arrangement
+from firth.recipes.objectives.objective_base import Objective
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+# Of random spans, in tokens.
+MEAN_SPAN = 3.0
+
+
+class _Sentinels(Objective):
+    """What replaces spans by sentinels has in common.
+
+    A document's inputs are what is left with a sentinel for each span, and `[SEP]`; its targets each sentinel
+    with the tokens that it stands for, and a closing one.
+
+    Attributes:
+        noise_density: Share of a document's tokens that is corrupted.
+        closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
+            `[SEP]`, as its reference code does with its end of sequence.
+        arrangement: `encoder_decoder` gives inputs and targets to an encoder and a decoder; `decoder` puts
+            them one behind the other for one stack, inputs being the prefix.
+    """
+
+    noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
+    closing_sentinel: bool = False
+    arrangement: Arrangement = "encoder_decoder"
+
+    @property
+    def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Follows from the arrangement."""
+        return ARRANGED[self.arrangement]
+
+    def noise_tokens(self, tokens: int) -> int:
+        """Returns how many of a document's tokens are corrupted: at least one, and not all."""
+        return min(max(round(tokens * self.noise_density), 1), max(tokens - 1, 0))
+
+    def most_spans(self, tokens: int) -> int:
+        """Returns the most spans that the noise of a document of so many raw tokens can make."""
+        noise = self.noise_tokens(tokens)
+        return min(noise, tokens - noise + 1)
+
+    def corrupted_lengths(self, tokens: int) -> tuple[int, int]:
+        """Returns the longest inputs and targets of a document of so many raw tokens, closed both."""
+        noise, spans = self.noise_tokens(tokens), self.most_spans(tokens)
+        return tokens - noise + spans + 1, noise + spans + 1
+
+    @property
+    def special_tokens(self) -> int:
+        """Room that each document more in a row takes; see `raw_length`. Here the `[SEP]` of its inputs."""
+        return 1
+
+    def raw_length(self, sequences: Sequences) -> int:
+        """Returns the most raw tokens whose inputs fit `sequences.length` in any row (568 for 512 in T5)."""
+        return _raw_length(self, sequences)
+
+    def sentinels_needed(self, sequences: Sequences) -> int:
+        """Returns how many sentinels the tokenizer must have."""
+        tokens = range(1, self.raw_length(sequences) + 1)
+        return max(map(self.most_spans, tokens)) + self.closing_sentinel
+
+    def input_length(self, sequences: Sequences) -> int:
+        """Of one stack's row: inputs and targets, less the closing target, which predicts nothing."""
+        if self.arrangement == "encoder_decoder":
+            return sequences.length
+        return _fullest(self, sequences, self.raw_length(sequences), _both_lengths)
+
+    def target_length(self, sequences: Sequences) -> int:
+        """The longest targets of any row: 114 for inputs of 512 in T5, where rows hold one document."""
+        if self.arrangement == "decoder":
+            return 0
+        return _fullest(self, sequences, self.raw_length(sequences), _target_length)
+
+
+def _input_length(objective: _Sentinels, tokens: int) -> int:
+    return objective.corrupted_lengths(tokens)[0]
+
+
+def _target_length(objective: _Sentinels, tokens: int) -> int:
+    return objective.corrupted_lengths(tokens)[1]
+
+
+def _both_lengths(objective: _Sentinels, tokens: int) -> int:
+    return sum(objective.corrupted_lengths(tokens)) - 1
+
+
+@functools.lru_cache(maxsize=64)
+def _raw_length(objective: _Sentinels, sequences: Sequences) -> int:
+    tokens = 1
+    while _input_length(objective, tokens + 1) <= sequences.length:
+        tokens += 1
+    if _fullest(objective, sequences, tokens, _input_length) <= sequences.length:
+        return tokens
+    fits, overflows = 1, tokens
+    while overflows - fits > 1:
+        middle = (fits + overflows) // 2
+        if _fullest(objective, sequences, middle, _input_length) <= sequences.length:
+            fits = middle
+        else:
+            overflows = middle
+    return fits
+
+
+@functools.lru_cache(maxsize=256)
+def _fullest(objective: _Sentinels, sequences: Sequences, raw_length: int, size_of: Callable) -> int:
+    return fullest_row(
+        lambda tokens: size_of(objective, tokens),
+        raw_length,
+        objective.special_tokens,
+        sequences.max_documents,
+    )
+
+
+class SpanCorruption(_Sentinels):
+    """Spans of tokens give way to sentinels; the targets are the spans (Raffel et al. 2019, section 3.3.4).
+
+    Attributes:
+        noise_density: Share of a document's tokens that is corrupted.
+        closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
+            `[SEP]`, as its reference code does with its end of sequence.
+        mean_span: Mean length of a span, in tokens.
+        random_roll: Turn the spans around by a random number of places. Without, a document always begins
+            with a token that is kept and ends with one that is not, as in the reference code's default.
+        arrangement: `encoder_decoder` or, inputs and targets for one stack, `decoder`.
+    """
+
+    kind: Literal["span_corruption"] = "span_corruption"
+    mean_span: float = pydantic.Field(default=MEAN_SPAN, ge=1.0)
+    random_roll: bool = True
+
+    @property
+    def special_tokens(self) -> int:
+        """Room that each document more in a row takes, in raw tokens.
+
+        Its inputs have one `[SEP]` more, and rounding may leave it two tokens more than its share.
+        """
+        return 3
+
+    def most_spans(self, tokens: int) -> int:
+        """Returns the number of spans: noise tokens over their mean length."""
+        return _spans(self.noise_tokens(tokens), tokens, self.mean_span)
+
+
+class IidDenoising(_Sentinels):
+    """Tokens are corrupted one by one; consecutive ones share a sentinel (Raffel et al. 2019, 3.1.4).
+
+    This is the objective of the paper's worked example and of its baseline.
+    """
+
+    kind: Literal["iid_denoising"] = "iid_denoising"
+
+
+class SalientSpans(_Sentinels):
+    """Names, dates and numbers give way to sentinels (Guu et al. 2020, "REALM"; Roberts et al. 2020).
+
+    One salient span of a document is hidden. They are found by rule in the pieces of a cased tokenizer:
+    words of digits, names of months, and capitalised words that do not begin a sentence; neighbours make one
+    span. A document without any is corrupted as `SpanCorruption` does, or left out of the loss.
+
+    Attributes:
+        noise_density: Of documents without a salient span.
+        closing_sentinel: As in `SpanCorruption`.
+        max_span: Most tokens of a salient span; a longer one is hidden in part.
+        fallback: Corrupt documents without a salient span at random, or give them no weight.
+        arrangement: `encoder_decoder` or `decoder`.
+    """
+
+    kind: Literal["salient_spans"] = "salient_spans"
+    max_span: Count = 10
+    fallback: bool = True
+
+    def most_spans(self, tokens: int) -> int:
+        """Returns the number of spans of a document that is corrupted at random."""
+        return _spans(self.noise_tokens(tokens), tokens, MEAN_SPAN)
+
+    def corrupted_lengths(self, tokens: int) -> tuple[int, int]:
+        """Returns the longest inputs and targets of a document of so many raw tokens, closed both."""
+        _, targets = super().corrupted_lengths(tokens)
+        return tokens + 1, max(min(tokens, self.max_span) + 2, targets)
+
+
+def _spans(noise: int, tokens: int, mean_span: float) -> int:
+    return min(max(round(noise / mean_span), 1), noise, tokens - noise)
+
+
+class Denoising(Objective):
+    """Corrupt a document in several ways and let the decoder write the original (Lewis et al. 2019, "BART").
+
+    The steps are applied in the order in which they stand here. A document's inputs are `[CLS] ... [SEP]`;
+    the decoder reads `[SEP] [CLS] x1 ... xn` and its labels are `[CLS] x1 ... xn [SEP]`.
+
+    Attributes:
+        permute_sentences: Put the sentences of a document in a random order.
+        rotate: Share of documents that are turned around to begin at a random token.
+        delete_rate: Share of tokens that are left out.
+        mask_rate: Share of tokens that give way to a `[MASK]` each.
+        infill_rate: Share of tokens in spans that give way to one `[MASK]` each.
+        infill_mean: Of the Poisson distribution of span lengths; an empty span puts in a `[MASK]`.
+    """
+
+    model_kinds: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+
+    kind: Literal["denoising"] = "denoising"
+    permute_sentences: bool = True
+    rotate: Fraction = 0.0
+    delete_rate: Fraction = 0.0
+    mask_rate: Fraction = 0.0
+    infill_rate: Fraction = 0.3
+    infill_mean: float = pydantic.Field(default=3.0, gt=0.0)
+
+    @property
+    def special_tokens(self) -> int:
+        """`[CLS]` and `[SEP]`."""
+        return 2
+
+    def target_length(self, sequences: Sequences) -> int:
+        """As long as the row."""
+        return sequences.length

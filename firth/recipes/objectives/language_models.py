@@ -1,0 +1,77 @@
+"""Objectives that predict the tokens of a text one after another."""
+
+from typing import ClassVar, Literal
+
+from firth.recipes.models.blocks import Count
+from firth.recipes.objectives.objective_base import Objective
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+Arrangement = Literal["encoder_decoder", "decoder"]
+
+
+class CausalLM(Objective):
+    """Predict each token from those before it (Radford et al. 2018, "GPT", section 3.1).
+
+    A document is `[CLS] x1 ... xn` with the labels `x1 ... xn [SEP]`: its start and its end are a part of it.
+    """
+
+    model_kinds: ClassVar[tuple[str, ...]] = ("causal_transformer",)
+
+    kind: Literal["causal_lm"] = "causal_lm"
+
+    @property
+    def special_tokens(self) -> int:
+        """`[CLS]`."""
+        return 1
+
+
+class BidirectionalLM(Objective):
+    """Predict each word from those before it, and from those behind it (Peters et al. 2018, section 3.1).
+
+    A document is `<S> x1 ... xn </S>`. The loss is the mean over the predictions of both directions.
+
+    Attributes:
+        negatives: Of the sampled softmax in training; null for the full softmax, which evaluation always
+            uses.
+    """
+
+    model_kinds: ClassVar[tuple[str, ...]] = ("bilstm",)
+
+    kind: Literal["bidirectional_lm"] = "bidirectional_lm"
+    negatives: Count | None = 8192
+
+    @property
+    def special_tokens(self) -> int:
+        """`<S>` and `</S>`."""
+        return 2
+
+
+class PrefixLM(Objective):
+    """Predict the rest of a document from its beginning (Raffel et al. 2019, section 3.2.1).
+
+    The place of the split is uniform. Only the rest is predicted.
+
+    Attributes:
+        arrangement: `encoder_decoder` gives the prefix to the encoder and the rest to the decoder;
+            `decoder` gives both to one stack.
+    """
+
+    kind: Literal["prefix_lm"] = "prefix_lm"
+    arrangement: Arrangement = "decoder"
+
+    @property
+    def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Follows from the arrangement."""
+        return ARRANGED[self.arrangement]
+
+    @property
+    def special_tokens(self) -> int:
+        """`[CLS]`, or the `[SEP]` behind a prefix that stands alone."""
+        return 1
+
+    def target_length(self, sequences: Sequences) -> int:
+        """As long as the row, since a prefix may be short; 0 for one stack."""
+        return sequences.length if self.arrangement == "encoder_decoder" else 0
+
+
+ARRANGED = {"encoder_decoder": ("encoder_decoder",), "decoder": ("causal_transformer",)}

@@ -1,0 +1,287 @@
+"""Objectives that hide tokens from a bidirectional encoder."""
+
+from typing import ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.models.blocks import Count
+from firth.recipes.objectives.objective_base import Objective
+
+Rate = pydantic.Field(default=0.15, gt=0.0, lt=1.0)
+
+
+class _Masking(Objective):
+    """What all of them have.
+
+    Attributes:
+        mask_rate: Share of maskable tokens that are predicted.
+        mask_token_rate: Of the predicted ones, the share that is replaced by `[MASK]`.
+        random_token_rate: Of the predicted ones, the share that is replaced by a random piece.
+            The rest is left as it was, and still predicted.
+        max_predictions: Of a row; more are not selected.
+        paper_exact: Draw random replacements from the whole vocabulary, special pieces included, as the
+            reference code does.
+    """
+
+    model_kinds: ClassVar[tuple[str, ...]] = ("masked_transformer",)
+
+    mask_rate: float = Rate
+    mask_token_rate: Fraction = 0.8
+    random_token_rate: Fraction = 0.1
+    max_predictions: Count = 20
+    paper_exact: bool = False
+
+    @pydantic.model_validator(mode="after")
+    def _rates_fit(self):
+        if self.mask_token_rate + self.random_token_rate > 1.0 + 1e-9:
+            raise ValueError("mask_token_rate + random_token_rate is above 1")
+        return self
+
+    @property
+    def special_tokens(self) -> int:
+        """`[CLS]` and `[SEP]`."""
+        return 2
+
+
+class EnhancedMaskDecoder(Config):
+    """DeBERTa's last block, which learns where tokens stand in their document (He et al. 2020, section 3.2).
+
+    The last block is applied `passes` times. It reads the states before it; its first queries are those
+    states plus learned vectors of absolute positions, its next ones what the pass before returned.
+
+    Attributes:
+        length: Rows of the table of positions.
+        passes: Times that the last block is applied; the reference code has two.
+    """
+
+    length: Count = 512
+    passes: Count = 2
+
+
+class MaskDecoding(_Masking):
+    """Objectives whose masked tokens DeBERTa's last block may decode.
+
+    Attributes:
+        mask_decoder: How a stack with disentangled positions learns absolute ones; null for not at all.
+    """
+
+    mask_decoder: EnhancedMaskDecoder | None = None
+
+    @property
+    def further_passes(self) -> int:
+        """Times that the last block is applied again."""
+        return self.mask_decoder.passes - 1 if self.mask_decoder else 0
+
+
+class MaskedLM(MaskDecoding):
+    """Masked LM, with a task on pairs of segments if asked (Devlin et al. 2018, section 3.1).
+
+    Attributes:
+        mask_rate: Share of maskable tokens that are predicted.
+        mask_token_rate: Of the predicted ones, the share that is replaced by `[MASK]`.
+        random_token_rate: Of the predicted ones, the share that is replaced by a random piece.
+            The rest is left as it was, and still predicted.
+        max_predictions: Of a row; more are not selected.
+        whole_word: Select whole words instead of pieces.
+        max_ngram: Select runs of 1 to this many whole words, n of them with a probability in proportion to
+            1/n (Lan et al. 2019, "ALBERT", section 4.1); 1 selects single pieces or words.
+        paper_exact: Draw random replacements from the whole vocabulary, special pieces included, as the
+            reference code does.
+        mask_decoder: How a model with disentangled positions learns absolute ones, without tasks on pairs;
+            null for not at all.
+        next_sentence: Also learn whether the second segment follows the first.
+        random_next_rate: Share of pairs whose second segment comes from another document.
+        sentence_order: Also learn whether two consecutive segments stand in their order (ALBERT, section
+            3.1); not together with `next_sentence`.
+        swap_rate: Share of pairs that are put in the wrong order.
+        masking_copies: In how many ways each row is masked and its segments are chosen. Later epochs repeat
+            them in turn: BERT's static masking, of 10 copies in its released code. 0 draws again in every
+            epoch, which is dynamic masking (Liu et al. 2019, "RoBERTa", section 4.1).
+    """
+
+    kind: Literal["masked_lm"] = "masked_lm"
+    whole_word: bool = False
+    max_ngram: Count = 1
+    next_sentence: bool = True
+    random_next_rate: Fraction = 0.5
+    sentence_order: bool = False
+    swap_rate: Fraction = 0.5
+    masking_copies: int = pydantic.Field(default=0, ge=0)
+
+    def epochs_drawn(self, epochs):
+        """Returns the epochs whose draws each of some epochs has: those of the first `masking_copies`."""
+        return epochs % self.masking_copies if self.masking_copies else epochs
+
+    @pydantic.model_validator(mode="after")
+    def _one_task_on_pairs(self):
+        if self.next_sentence and self.sentence_order:
+            raise ValueError("sentence_order: true needs next_sentence: false")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _pairs_are_not_decoded(self):
+        if self.mask_decoder and self.has_pairs:
+            raise ValueError("mask_decoder needs next_sentence: false and sentence_order: false")
+        return self
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether documents are split in two segments."""
+        return self.next_sentence or self.sentence_order
+
+    @property
+    def uses_partner(self) -> bool:  # type: ignore[override]
+        """Random next sentences come from another row."""
+        return self.next_sentence
+
+    @property
+    def special_tokens(self) -> int:
+        """`[CLS]` and `[SEP]`, and one more `[SEP]` with pairs."""
+        return 3 if self.has_pairs else 2
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """`mlm`, and `nsp` or `sop`."""
+        pairs = "nsp" if self.next_sentence else "sop"
+        return {"mlm": 1.0, pairs: 1.0} if self.has_pairs else {"mlm": 1.0}
+
+
+class SpanMasking(_Masking):
+    """Masked LM over contiguous spans, with the span boundary objective (Joshi et al. 2019, "SpanBERT").
+
+    What replaces the tokens is drawn once for each span.
+
+    Attributes:
+        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
+        length_parameter: Of the geometric distribution of span lengths, in whole words.
+        max_span: Longest span, in whole words; the distribution is cut off and normalised there.
+        boundary: Also predict each token from the two tokens around its span and its place in it.
+        boundary_places: Places in a span that the boundary objective tells apart, in pieces (whereas
+            `max_span` is in words). It does not predict the pieces after them; masked LM does.
+    """
+
+    kind: Literal["span_masking"] = "span_masking"
+    length_parameter: float = pydantic.Field(default=0.2, gt=0.0, lt=1.0)
+    max_span: Count = 10
+    boundary: bool = True
+    boundary_places: Count = 20
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """`mlm`, and `sbo` for the span boundary objective."""
+        return {"mlm": 1.0, "sbo": 1.0} if self.boundary else {"mlm": 1.0}
+
+
+class ReplacedTokenDetection(MaskDecoding):
+    """Tell which tokens a small generator replaced (Clark et al. 2020, "ELECTRA").
+
+    The generator has the model's own shape, made smaller, and shares its embeddings.
+
+    Attributes:
+        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
+        generator_width_fraction: Of the width, the feed-forward width and the heads.
+        generator_layers_fraction: Of the layers.
+        generator_weight, discriminator_weight: Of the two losses in their sum.
+        temperature: Of the generator's samples.
+        mask_decoder: How a generator with disentangled positions learns absolute ones; null for not at all.
+    """
+
+    kind: Literal["replaced_token_detection"] = "replaced_token_detection"
+    mask_token_rate: Fraction = 0.85
+    random_token_rate: Fraction = 0.0
+    generator_width_fraction: float = pydantic.Field(default=0.25, gt=0.0, le=1.0)
+    generator_layers_fraction: float = pydantic.Field(default=1.0, gt=0.0, le=1.0)
+    generator_weight: float = pydantic.Field(default=1.0, ge=0.0)
+    discriminator_weight: float = pydantic.Field(default=50.0, ge=0.0)
+    temperature: float = pydantic.Field(default=1.0, gt=0.0)
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """`mlm` of the generator, `rtd` of the discriminator."""
+        return {"mlm": self.generator_weight, "rtd": self.discriminator_weight}
+
+
+class UniLM(_Masking):
+    """Masked LM under a mixture of attention masks (Dong et al. 2019, "UniLM", section 2.3).
+
+    Each document is `[CLS] S1 [SEP] S2 [SEP]`. The mask is drawn once for a row. The paper's
+    `single_segments` and `next_sentence` are on in its presets.
+
+    Attributes:
+        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
+        bidirectional_rate, sequence_to_sequence_rate, left_to_right_rate, right_to_left_rate: Of each mask;
+            they sum to 1.
+        ngram_rate: Share of selections that take a bigram or a trigram of pieces in place of one.
+        single_segments: Documents are `[CLS] S1 [SEP]` in rows of a one-directional mask (section 2.1).
+        next_sentence: Also learn whether the second segment follows the first, in rows of the bidirectional
+            mask (section 2.3).
+        random_next_rate: Share of these pairs whose second segment comes from another document.
+    """
+
+    kind: Literal["unilm"] = "unilm"
+    bidirectional_rate: Fraction = 1 / 3
+    sequence_to_sequence_rate: Fraction = 1 / 3
+    left_to_right_rate: Fraction = 1 / 6
+    right_to_left_rate: Fraction = 1 / 6
+    ngram_rate: Fraction = 0.2
+    single_segments: bool = False
+    next_sentence: bool = False
+    random_next_rate: Fraction = 0.5
+
+    @pydantic.model_validator(mode="after")
+    def _masks_sum_to_one(self):
+        total = sum(self.mixture.values())
+        if abs(total - 1.0) > 1e-6:
+            raise ValueError(f"the rates of the four masks sum to {total:g}, not to 1")
+        return self
+
+    @property
+    def mixture(self) -> dict[str, float]:
+        """Rates by mask."""
+        return {
+            "bidirectional": self.bidirectional_rate,
+            "sequence_to_sequence": self.sequence_to_sequence_rate,
+            "left_to_right": self.left_to_right_rate,
+            "right_to_left": self.right_to_left_rate,
+        }
+
+    @property
+    def special_tokens(self) -> int:
+        """`[CLS]` and two `[SEP]`."""
+        return 3
+
+    @property
+    def uses_partner(self) -> bool:  # type: ignore[override]
+        """Random next sentences come from another row."""
+        return self.next_sentence
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """`mlm`, and `nsp` if asked."""
+        return {"mlm": 1.0, "nsp": 1.0} if self.next_sentence else {"mlm": 1.0}
+
+
+class PermutationLM(Objective):
+    """Predict the last tokens of a random order from those before them (Yang et al. 2019, "XLNet").
+
+    Each document is `A [SEP] B [SEP] [CLS]`, special tokens first in the order and never predicted.
+
+    Attributes:
+        predicted_fraction: Share of maskable tokens that is predicted, 1/K in the paper.
+        max_predictions: Of a row; more are not selected.
+        max_span: Predicted tokens are spans of 1 to this many, drawn uniformly.
+    """
+
+    model_kinds: ClassVar[tuple[str, ...]] = ("two_stream_transformer",)
+
+    kind: Literal["permutation_lm"] = "permutation_lm"
+    predicted_fraction: float = pydantic.Field(default=1 / 6, gt=0.0, lt=1.0)
+    max_predictions: Count = 22
+    max_span: Count = 5
+
+    @property
+    def special_tokens(self) -> int:
+        """Two `[SEP]` and `[CLS]`."""
+        return 3

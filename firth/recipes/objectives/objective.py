@@ -1,0 +1,43 @@
+"""What the model learns to predict: one type for each objective."""
+
+from typing import Annotated
+
+import pydantic
+
+from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
+from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
+from firth.recipes.objectives.masking import (
+    MaskedLM,
+    PermutationLM,
+    ReplacedTokenDetection,
+    SpanMasking,
+    UniLM,
+)
+
+AnyObjective = Annotated[
+    MaskedLM
+    | SpanMasking
+    | ReplacedTokenDetection
+    | UniLM
+    | PermutationLM
+    | CausalLM
+    | PrefixLM
+    | BidirectionalLM
+    | SpanCorruption
+    | IidDenoising
+    | SalientSpans
+    | Denoising,
+    pydantic.Field(discriminator="kind"),
+]
+_ANY_OBJECTIVE: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyObjective)
+
+
+def objective_from_json(text: str) -> AnyObjective:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Example:
+
+    >>> objective_from_json(SpanCorruption(noise_density=0.3).to_json()).noise_density
+    0.3
+    """
+    return _ANY_OBJECTIVE.validate_json(text, strict=True)

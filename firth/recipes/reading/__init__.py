@@ -1,0 +1,1 @@
+"""From files and options to a recipe, with what is said when they are wrong."""

@@ -1,0 +1,158 @@
+"""Drafts: what files and options say of a recipe before it is checked, and who said it."""
+
+import dataclasses
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+from firth.recipes.base.errors import RecipeError
+from firth.recipes.base.yaml_text import Located, Path, parse_value
+
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """Where a value was said.
+
+    Attributes:
+        place: A place in a file, or an option.
+        layer: Later ones win.
+        folder: Of the file; None where it was a preset's, or an option.
+    """
+
+    place: str
+    layer: int = 0
+    folder: pathlib.Path | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """What a command's option says of a recipe.
+
+    Attributes:
+        assignment: `key.path=value`.
+        said: The option as it was given, for errors.
+    """
+
+    assignment: str
+    said: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    """Values, and the origin of each path in them."""
+
+    data: Any
+    origins: dict[Path, Origin]
+
+    def origin(self, path: Path) -> Origin:
+        """Returns where a path, or else the nearest part around it, was said."""
+        while path not in self.origins:
+            path = path[:-1]
+        return self.origins[path]
+
+
+def draft_of(located: Located, file: str, folder: pathlib.Path | None = None) -> Draft:
+    """Returns what one file says; what no line of it says is said by the file."""
+    origins = {path: Origin(place, 0, folder) for path, place in located.places.items()}
+    return Draft(located.data, {**origins, (): Origin(file, 0, folder)})
+
+
+def overlay(base: Draft, top: Draft) -> Draft:
+    """Returns the base with everything that the top says.
+
+    Mappings are merged key by key, unless they are of different `kind`s; anything else replaces.
+    """
+    kept = _not_below(base.origins, set(_replaced(base.data, top.data)))
+    return Draft(_merge(base.data, top.data), _layered(kept, top.origins))
+
+
+def override(base: Draft, option: str | Option) -> Draft:
+    """Returns the base with one `key.path=value` on top; a number in the path counts in a list.
+
+    Another `kind` than before starts that mapping anew, as in `overlay`.
+
+    Raises:
+        RecipeError: if the option cannot be read or its path leads through a plain value.
+
+    Example:
+
+    >>> base = Draft({"training": {"steps": 5}}, {(): Origin("a.yaml")})
+    >>> override(base, "training.steps=500").data
+    {'training': {'steps': 500}}
+    """
+    if isinstance(option, str):
+        option = Option(option, f"--set {option}")
+    place = option.said
+    key, equals, text = option.assignment.partition("=")
+    path = tuple(key.strip().split("."))
+    if not equals or not all(path):
+        raise RecipeError([f"{place}: write it as key=value, such as training.steps=500"])
+    try:
+        value = parse_value(text)
+        data = assign(base.data, path, value)
+    except RecipeError as error:
+        raise RecipeError([f"{place}: {problem}" for problem in error.problems]) from None
+    created = {path[:depth] for depth in range(1, len(path))} - base.origins.keys()
+    said = created | {(*path, *below) for below in _paths(value)}
+    kept = base.origins if isinstance(value, dict) else _not_below(base.origins, {path})
+    return Draft(data, _layered(kept, dict.fromkeys(said, Origin(place))))
+
+
+def _layered(base: dict[Path, Origin], top: dict[Path, Origin]) -> dict[Path, Origin]:
+    layer = 1 + max(origin.layer for origin in base.values())
+    return {**base, **{path: dataclasses.replace(origin, layer=layer) for path, origin in top.items()}}
+
+
+def _not_below(origins: dict[Path, Origin], replaced: set[Path]) -> dict[Path, Origin]:
+    """Returns the origins without those of parts that something else replaces."""
+    return {
+        path: origin
+        for path, origin in origins.items()
+        if not any(path[:depth] in replaced for depth in range(1, len(path)))
+    }
+
+
+def _merge(base: Any, top: Any) -> Any:
+    if not isinstance(base, dict) or not isinstance(top, dict):
+        return top
+    if top.get("kind", base.get("kind")) != base.get("kind"):
+        return top
+    return {**base, **{key: _merge(base.get(key), value) for key, value in top.items()}}
+
+
+def _replaced(base: Any, top: Any, path: Path = ()) -> Iterator[Path]:
+    """Yields the paths at which `_merge` takes the top's value in place of the base's."""
+    merged = isinstance(base, dict) and isinstance(top, dict)
+    if not merged or top.get("kind", base.get("kind")) != base.get("kind"):
+        yield path
+    else:
+        for key in base.keys() & top.keys():
+            yield from _replaced(base[key], top[key], (*path, key))
+
+
+def assign(data: Any, path: Path, value: Any) -> Any:
+    """Returns data with a value merged in at a path; lists and mappings that change are new ones.
+
+    Raises:
+        RecipeError: if the path leads through a plain value, or past the end of a list.
+    """
+    if not path:
+        return _merge(data, value)
+    key, rest = path[0], path[1:]
+    if isinstance(data, list):
+        if not key.isdecimal() or int(key) >= len(data):
+            raise RecipeError([f"{key}: no place in a list of {len(data)}, counted from 0"])
+        return [assign(item, rest, value) if index == int(key) else item for index, item in enumerate(data)]
+    if data is None or isinstance(data, dict):
+        assigned = {**(data or {}), key: assign((data or {}).get(key), rest, value)}
+        # What was said of one kind means nothing to another.
+        changes_kind = key == "kind" and assigned[key] != (data or {}).get(key, value)
+        return {key: assigned[key]} if changes_kind else assigned
+    raise RecipeError([f"{key}: leads below a plain value, {data!r}"])
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    yield ()
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from ((str(key), *below) for below in _paths(item))

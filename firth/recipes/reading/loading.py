@@ -1,0 +1,165 @@
+"""Reads recipes: presets by name, files by path, and options on top."""
+
+import functools
+import importlib.resources
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+
+import pydantic
+
+from firth.recipes.base.errors import RecipeError
+from firth.recipes.base.file_names import absolute, named_files
+from firth.recipes.base.yaml_text import read_yaml, write_yaml
+from firth.recipes.reading.drafts import Draft, Option, assign, draft_of, overlay, override
+from firth.recipes.reading.explain import explain
+from firth.recipes.reading.families import in_order, suggest_preset
+from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
+from firth.recipes.run.recipe import Recipe
+
+EXTENDS = "extends"
+_PRESETS = importlib.resources.files("firth.recipes").joinpath("presets")
+
+
+def preset_names() -> tuple[str, ...]:
+    """Returns the names of the presets, by family and from small to large.
+
+    Example:
+
+    >>> preset_names()[0], "bert_mini" in preset_names()
+    ('demo', True)
+    """
+    files = (entry.name for entry in _PRESETS.iterdir())
+    return in_order(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))
+
+
+def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()) -> Recipe:
+    """Returns the recipe of a preset or a YAML file, checked.
+
+    A file may start from a preset, `extends: bert_mini`, or from another file, `extends: ../base.yaml`, which
+    is looked up from the extending file's folder: its mappings are merged key by key into what it extends,
+    its lists replace them. A file that gives no `name` is named after itself.
+
+    Files that a recipe file names (sources, benchmarks, lists of words) are looked up from that file's
+    folder, and from the working directory where there are none; those of an override from the working
+    directory. The recipe holds their full paths.
+
+    Args:
+        name_or_path: A preset's name, or a path that holds a `/` or ends in `.yaml` or `.yml`.
+        overrides: `key.path=value`, applied in order, such as `training.steps=500`. Values are YAML.
+
+    Raises:
+        RecipeError: with one line for each problem found.
+
+    Example:
+
+    >>> load_recipe("bert_mini", ["training.steps=500"]).training.steps
+    500
+    """
+    return load_with_places(name_or_path, overrides)[0]
+
+
+def load_with_places(
+    name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()
+) -> tuple[Recipe, Draft]:
+    """Returns what `load_recipe` does, and where each of its values was said."""
+    draft = _read(name_or_path)
+    problems: list[str] = []
+    for option in overrides:
+        try:
+            draft = override(draft, option)
+        except RecipeError as error:
+            problems += error.problems
+    if problems:
+        raise RecipeError(problems)
+    draft = _with_full_paths(_checked(draft), draft)
+    return _checked(draft), draft
+
+
+def _with_full_paths(recipe: Recipe, draft: Draft) -> Draft:
+    data = draft.data
+    for file in named_files(recipe):
+        full = absolute(file.pattern, draft.origin(file.key).folder, file.mark)
+        if full != file.pattern:
+            data = assign(data, file.key, full)
+    return Draft(data, draft.origins)
+
+
+def recipe_to_yaml(recipe: Recipe) -> str:
+    """Returns a recipe as YAML with every value written out; `load_recipe` reads it back equal.
+
+    Example:
+
+    >>> print(recipe_to_yaml(load_recipe("bert_tiny"))[:15])
+    name: bert_tiny
+    """
+    return write_yaml(recipe.model_dump(mode="json"))
+
+
+def _checked(draft: Draft) -> Recipe:
+    try:
+        return Recipe.model_validate_json(json.dumps(draft.data))
+    except pydantic.ValidationError as error:
+        raise RecipeError(explain(error, draft, Recipe)) from None
+
+
+def _read(name_or_path: str | os.PathLike[str]) -> Draft:
+    name = os.fspath(name_or_path)
+    if isinstance(name_or_path, str) and not _is_path(name):
+        if name not in preset_names():
+            advice = suggest_preset(name, preset_names())
+            raise RecipeError([f"no preset is named {name!r}; {advice} (a file's path ends in .yaml)"])
+        return _read_preset(name)
+    return _read_file(pathlib.Path(name), ())
+
+
+def _is_path(name: str) -> bool:
+    return os.sep in name or name.endswith(SUFFIXES)
+
+
+@functools.cache
+def _read_preset(name: str) -> Draft:
+    file = _PRESETS.joinpath(f"{name}.yaml")
+    draft, parent, _ = _split(file.read_text(encoding="utf-8"), f"presets/{name}.yaml", name, None)
+    return draft if parent is None else overlay(_read_preset(parent), draft)
+
+
+def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> Draft:
+    """Returns what a file says, on top of the preset or the file that it extends.
+
+    Args:
+        path: The file.
+        below: The files that extend it, the first one first.
+    """
+    folder = pathlib.Path(os.path.abspath(path.parent))
+    draft, parent, place = _split(read_text(path), os.fspath(path), path.stem, folder)
+    if parent is None:
+        return draft
+    if not _is_path(parent):
+        if parent not in preset_names():
+            advice = suggest_preset(parent, preset_names())
+            raise RecipeError([f"{place}: {EXTENDS}: no preset is named {parent!r}; {advice}"])
+        return overlay(_read_preset(parent), draft)
+    chain = (*below, path.resolve())
+    extended = path.parent / os.path.expanduser(parent)
+    if extended.resolve() in chain:
+        around = [*chain[chain.index(extended.resolve()) :], extended.resolve()]
+        names = " -> ".join(os.path.relpath(each, folder) for each in around)
+        raise RecipeError([f"{place}: {EXTENDS}: {names} goes in a circle"])
+    try:
+        return overlay(_read_file(extended, chain), draft)
+    except UnreadableFileError as error:
+        raise RecipeError([f"{place}: {EXTENDS}: {error}"]) from None
+
+
+def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tuple[Draft, str | None, str]:
+    """Returns what a file says but for `extends`; what it extends, if anything; and where it says so."""
+    draft = draft_of(read_yaml(text, file), file, folder)
+    if not isinstance(draft.data, dict):
+        raise RecipeError([f"{file}: a recipe is a mapping, such as `extends: bert_mini`"])
+    data = {"name": stem, **draft.data}
+    parent, place = data.pop(EXTENDS, None), draft.origin((EXTENDS,)).place
+    if not isinstance(parent, str | None):
+        raise RecipeError([f"{place}: {EXTENDS}: must be a preset's name or a file's path, not {parent!r}"])
+    return Draft(data, draft.origins), parent, place

@@ -1,0 +1,76 @@
+"""What a recipe needs on this machine: files, and packages whose docstrings it reads."""
+
+import os
+from collections.abc import Iterator
+
+from firth.recipes.base.file_names import NamedFile, files_of, is_remote, named_files
+from firth.recipes.base.paths import suggest_path
+from firth.recipes.base.yaml_text import Path
+from firth.recipes.corpus.classifier import ClassifierStep
+from firth.recipes.corpus.sources import AnySource, DocstringsSource
+from firth.recipes.reading.drafts import Draft
+from firth.recipes.run.packages import find_package, suggest_package
+from firth.recipes.run.recipe import Recipe
+
+
+def missing(recipe: Recipe, draft: Draft) -> list[str]:
+    """Returns a line for each file or package that the recipe names and this machine does not have.
+
+    Args:
+        recipe: As `load_with_places` gives it.
+        draft: Where its values were said.
+
+    Example:
+
+    >>> from firth.recipes.reading.loading import load_with_places
+    >>> option = "sources.0.packages=[jsn]"
+    >>> missing(*load_with_places("bert_tiny", [option]))[0].removeprefix(f"--set {option}: ")
+    "sources.0.packages.0: no package 'jsn' is installed; did you mean 'json'?"
+    """
+    lines = [(file.key, problem) for file in named_files(recipe) if (problem := _file_problem(file))]
+    lines += _missing_packages(recipe)
+    return [f"{draft.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
+
+
+def _file_problem(file: NamedFile) -> str:
+    """Returns why a file cannot be read; nothing where it can, or where only Beam can tell."""
+    pattern = file.pattern
+    if is_remote(pattern) or (file.mark.is_folder and os.path.isdir(pattern)):
+        return ""
+    advice = suggest_path(pattern) or f"; the working directory is {os.getcwd()}"
+    if file.mark.is_folder:
+        return f"there is no folder {pattern}{advice}"
+    files = files_of(pattern, file.mark)
+    if not files and os.path.isdir(pattern):
+        return f"{pattern} is a folder; name files, as in {os.path.join(pattern, '*')}"
+    if not files:
+        return f"{pattern} matches no file{advice}"
+    unreadable = [path for path in files if not os.access(path, os.R_OK)]
+    return f"{unreadable[0]} cannot be read: permission denied" if unreadable else ""
+
+
+def _missing_packages(recipe: Recipe) -> Iterator[tuple[Path, str]]:
+    for key, source in _sources(recipe):
+        if isinstance(source, DocstringsSource):
+            for index, package in enumerate(source.packages):
+                if problem := _package_problem(package):
+                    yield (*key, "packages", str(index)), problem
+
+
+def _sources(recipe: Recipe) -> Iterator[tuple[Path, AnySource]]:
+    for number, source in enumerate(recipe.sources):
+        yield ("sources", str(number)), source
+    for place, step in enumerate(recipe.cleaning.steps):
+        if isinstance(step, ClassifierStep):
+            for number, source in enumerate(step.reference_files):
+                yield ("cleaning", "steps", str(place), "reference_files", str(number)), source
+
+
+def _package_problem(package: str) -> str:
+    spec = find_package(package)
+    if spec is None:
+        return f"no package {package!r} is installed{suggest_package(package)}"
+    # Modules of C code, and those within the interpreter.
+    if spec.submodule_search_locations is None and not (spec.origin or "").endswith(".py"):
+        return f"package {package!r} has no .py file"
+    return ""

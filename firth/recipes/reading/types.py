@@ -1,0 +1,77 @@
+"""Looking into the recipe types: which keys exist, and where."""
+
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.yaml_text import Path
+
+
+def configs_in(annotation: Any) -> list[type[Config]]:
+    """Returns the recipe types that an annotation allows.
+
+    Example:
+
+    >>> from firth.recipes import AdamW
+    >>> [config.__name__ for config in configs_in(AdamW | None)]
+    ['AdamW']
+    """
+    if isinstance(annotation, type) and issubclass(annotation, Config):
+        return [annotation]
+    if typing.get_origin(annotation) in (typing.Annotated, typing.Union, types.UnionType, tuple):
+        return [config for part in typing.get_args(annotation) for config in configs_in(part)]
+    return []
+
+
+def config_at(root: type[Config], path: Path, data: Any) -> type[Config] | None:
+    """Returns the recipe type that stands at a path of the data, following each part's `kind`.
+
+    Example:
+
+    >>> from firth.recipes import Recipe
+    >>> config_at(Recipe, ("sources", "0"), {"sources": [{"kind": "text"}]}).__name__
+    'TextSource'
+    """
+    config: type[Config] | None = root
+    candidates: list[type[Config]] = []
+    for key in path:
+        if isinstance(data, list):
+            data = data[int(key)]
+        else:
+            field = config.model_fields.get(key) if config else None
+            candidates = configs_in(field.annotation) if field else []
+            data = data.get(key) if isinstance(data, dict) else None
+        if not isinstance(data, list):
+            config = _of_kind(candidates, data)
+    return config
+
+
+def _of_kind(candidates: list[type[Config]], data: Any) -> type[Config] | None:
+    if len(candidates) == 1:
+        return candidates[0]
+    kind = data.get("kind") if isinstance(data, dict) else None
+    return next((config for config in candidates if kind in kinds_of(config)), None)
+
+
+def kinds_of(config: type[Config]) -> tuple[str, ...]:
+    """Returns the values that a type's `kind` may have."""
+    field = config.model_fields.get("kind")
+    return typing.get_args(field.annotation) if field else ()
+
+
+def key_paths(config: type[Config], path: Path = ()) -> Iterator[str]:
+    """Yields the dotted path of every key below a type, lists left out.
+
+    Example:
+
+    >>> from firth.recipes import Training
+    >>> "optimizer.learning_rate" in set(key_paths(Training))
+    True
+    """
+    for name, field in config.model_fields.items():
+        yield ".".join((*path, name))
+        if typing.get_origin(field.annotation) is not tuple:
+            for below in configs_in(field.annotation):
+                yield from key_paths(below, (*path, name))

@@ -1,0 +1,1 @@
+"""Tokenizers, and how their pieces become sequences."""

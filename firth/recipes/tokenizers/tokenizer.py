@@ -1,0 +1,173 @@
+"""The tokenizer a recipe trains, and how its pieces become sequences."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE, Config
+
+
+class WordPieceTokenizer(Config):
+    """WordPiece with BERT's normalisation (Devlin et al. 2018, section 3).
+
+    Attributes:
+        vocabulary_size: Pieces asked for, the five special ones included. A small corpus may yield fewer;
+            the model keeps this many rows.
+        lowercase: Lower-case and strip accents, as the uncased models do.
+        min_frequency: A pair of pieces is merged if it occurs at least this often.
+        max_word_characters: A longer word becomes `[UNK]`.
+        sentinels: Special pieces `<extra_id_0>`, `<extra_id_1>`, ... that stand for spans (Raffel et al.
+            2019, section 3.1.4), counted in the vocabulary's size; their ids descend from its top.
+    """
+
+    kind: Literal["wordpiece"] = "wordpiece"
+    vocabulary_size: int = pydantic.Field(default=30_522, ge=16, le=MAX_SIZE)
+    lowercase: bool = True
+    min_frequency: int = pydantic.Field(default=2, ge=1)
+    max_word_characters: int = pydantic.Field(default=100, ge=8)
+    sentinels: int = pydantic.Field(default=0, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _pieces_are_left(self):
+        if self.vocabulary_size < self.sentinels + 16:
+            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
+        return self
+
+    @property
+    def max_characters(self) -> int:
+        """Pieces are read by their ids alone."""
+        return 0
+
+
+class BytePairTokenizer(Config):
+    """Byte-level byte-pair encoding with GPT-2's pattern (Radford et al. 2019, section 2.2).
+
+    Attributes:
+        vocabulary_size: Pieces asked for, the five special ones and 256 bytes included. A small corpus may
+            yield fewer; the model keeps this many rows.
+        min_frequency: A pair of pieces is merged if it occurs at least this often.
+        sentinels: As WordPiece's.
+        ties: Of pairs that occur equally often, `greater` merges the lexicographically greater pair of byte
+            strings, and `first_seen` the one that comes first where words go by descending count.
+    """
+
+    kind: Literal["bpe"] = "bpe"
+    vocabulary_size: int = pydantic.Field(default=50_257, ge=272, le=MAX_SIZE)
+    min_frequency: int = pydantic.Field(default=2, ge=1)
+    sentinels: int = pydantic.Field(default=0, ge=0)
+    ties: Literal["greater", "first_seen"] = "greater"
+
+    @pydantic.model_validator(mode="after")
+    def _bytes_are_left(self):
+        if self.vocabulary_size < self.sentinels + 272:
+            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
+        return self
+
+    @property
+    def lowercase(self) -> bool:
+        """Bytes are kept as they are."""
+        return False
+
+    @property
+    def max_characters(self) -> int:
+        """Pieces are read by their ids alone."""
+        return 0
+
+
+class SentencePieceTokenizer(Config):
+    """SentencePiece (Kudo and Richardson 2018).
+
+    Attributes:
+        model: `unigram`, the likeliest pieces under a model of single pieces (Kudo 2018), or `bpe`.
+        vocabulary_size: Pieces asked for, the five special ones included. A small corpus may yield fewer; the
+            model keeps this many rows.
+        lowercase: Fold case.
+        character_coverage: The share of all characters that have pieces of their own.
+        byte_fallback: Write other characters as bytes, where they would be `[UNK]`.
+        sentinels: As WordPiece's.
+    """
+
+    kind: Literal["sentencepiece"] = "sentencepiece"
+    model: Literal["unigram", "bpe"] = "unigram"
+    vocabulary_size: int = pydantic.Field(default=32_000, ge=16, le=MAX_SIZE)
+    lowercase: bool = False
+    character_coverage: float = pydantic.Field(default=0.9995, gt=0.9, le=1.0)
+    byte_fallback: bool = False
+    sentinels: int = pydantic.Field(default=0, ge=0)
+
+    @pydantic.model_validator(mode="after")
+    def _pieces_are_left(self):
+        if self.vocabulary_size < self.sentinels + 16 + 256 * self.byte_fallback:
+            raise ValueError(
+                f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels and bytes"
+            )
+        return self
+
+    @property
+    def max_characters(self) -> int:
+        """Pieces are read by their ids alone."""
+        return 0
+
+
+class WordTokenizer(Config):
+    """Whole words, each with its characters (Peters et al. 2018, section 3.4).
+
+    Every word has a vector, made of its characters; the vocabulary is what the softmax predicts.
+
+    Attributes:
+        vocabulary_size: Most frequent words, the special ones included, sorted by descending count. A small
+            corpus may have fewer; the model keeps this many rows.
+        lowercase: Lower-case and strip accents. ELMo does not.
+        min_frequency: A rarer word is `<UNK>` where it is predicted.
+        max_characters: UTF-8 bytes of a word with the two marks around it; a longer word is cut.
+    """
+
+    kind: Literal["words"] = "words"
+    vocabulary_size: int = pydantic.Field(default=793_471, ge=16, le=MAX_SIZE)
+    lowercase: bool = False
+    min_frequency: int = pydantic.Field(default=1, ge=1)
+    max_characters: int = pydantic.Field(default=50, ge=4)
+
+    @property
+    def sentinels(self) -> int:
+        """A word vocabulary has none."""
+        return 0
+
+
+AnyTokenizer = Annotated[
+    WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer,
+    pydantic.Field(discriminator="kind"),
+]
+_ANY_TOKENIZER: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyTokenizer)
+
+
+def tokenizer_from_json(
+    text: str,
+) -> WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Example:
+
+    >>> tokenizer_from_json(WordTokenizer(vocabulary_size=99).to_json()).vocabulary_size
+    99
+    """
+    return _ANY_TOKENIZER.validate_json(text, strict=True)
+
+
+class Sequences(Config):
+    """How tokenized documents fill rows of fixed length.
+
+    Attributes:
+        length: Tokens of a row, special tokens and padding included.
+        max_documents: At most so many documents (or parts of one) share a row.
+        shards: Documents are packed in this many groups by a hash of their id, so that the result does not
+            depend on the number of workers.
+        short_seq_prob: Share of the parts of documents that are made shorter, so that a model sees short
+            inputs too: such a part ends with the sentence that reaches a length drawn between 2 and the most.
+            0.1 in BERT's released code. What follows begins the next part.
+    """
+
+    length: int = pydantic.Field(default=128, ge=8, le=MAX_SIZE)
+    max_documents: int = pydantic.Field(default=8, ge=1, le=2**16)
+    shards: int = pydantic.Field(default=16, ge=1, le=2**16)
+    short_seq_prob: float = pydantic.Field(default=0.0, ge=0.0, le=1.0)

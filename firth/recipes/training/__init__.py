@@ -1,0 +1,1 @@
+"""How a model is trained, judged and served."""

@@ -1,0 +1,21 @@
+"""What the served model answers."""
+
+from typing import Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+
+
+class Export(Config):
+    """Settings of the exported signatures.
+
+    Attributes:
+        top_k: Candidates that `fill_mask` returns for each `[MASK]`.
+        pooling: How `embed` makes one vector of a text: the mean over its tokens, or the pooled `[CLS]`.
+        warmup_requests: Requests of each signature that TF Serving replays when it loads the model.
+    """
+
+    top_k: int = pydantic.Field(default=5, ge=1)
+    pooling: Literal["mean", "cls"] = "mean"
+    warmup_requests: int = pydantic.Field(default=2, ge=0)

@@ -1,0 +1,120 @@
+"""Optimizers, and how their learning rate goes."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.cleaning import Fraction
+
+Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
+Rate = Annotated[float, pydantic.Field(gt=0, le=1_000)]
+Positive = Annotated[float, pydantic.Field(gt=0)]
+
+
+class _Optimizer(Config):
+    learning_rate: Rate = 1e-4
+    schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "linear"
+    final_fraction: Fraction = 0.0
+    warmup_steps: int = pydantic.Field(default=10_000, ge=0)
+    gradient_clip_norm: Positive | None = 1.0
+
+    @property
+    def slots(self) -> int:
+        """Numbers that are kept for each weight, beside itself and its gradient."""
+        raise NotImplementedError
+
+
+class AdamW(_Optimizer):
+    """AdamW (Loshchilov and Hutter 2017).
+
+    Attributes:
+        learning_rate: At the end of the warm-up.
+        schedule: What comes after a linear warm-up: `linear` or `cosine` down to `final_fraction` of the rate
+            at the last step, or `constant`; or `inverse_square_root`, which is constant for `warmup_steps`
+            and then falls with the root of the step (Raffel et al. 2019, section 3.1.2).
+        final_fraction: Of `learning_rate`, at the last step.
+        warmup_steps: Steps from zero to `learning_rate`.
+        gradient_clip_norm: Of the global norm over all gradients; null turns clipping off.
+        weight_decay: Not applied to biases and norms.
+        beta_1, beta_2: Of the two moments.
+        epsilon: Added to the root of the second.
+    """
+
+    kind: Literal["adamw"] = "adamw"
+    weight_decay: float = pydantic.Field(default=0.01, ge=0)
+    beta_1: Share = 0.9
+    beta_2: Share = 0.999
+    epsilon: Positive = 1e-6
+
+    @property
+    def slots(self) -> int:
+        """Two moments."""
+        return 2
+
+
+class Lamb(_Optimizer):
+    """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches.
+
+    Attributes:
+        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: As in `AdamW`.
+        weight_decay, beta_1, beta_2, epsilon: As in `AdamW`.
+    """
+
+    kind: Literal["lamb"] = "lamb"
+    weight_decay: float = pydantic.Field(default=0.01, ge=0)
+    beta_1: Share = 0.9
+    beta_2: Share = 0.999
+    epsilon: Positive = 1e-6
+
+    @property
+    def slots(self) -> int:
+        """Two moments."""
+        return 2
+
+
+class Adafactor(_Optimizer):
+    """Adafactor: Adam with the second moments of a matrix kept by row and column (Shazeer and Stern 2018).
+
+    Attributes:
+        learning_rate: Of the update in proportion to the root mean square of the weight.
+        schedule, final_fraction, warmup_steps, gradient_clip_norm: As in `AdamW`.
+        beta_2_decay: The second moment's decay at step t is 1 - t to this power.
+        clip_threshold: Of the root mean square of an update.
+    """
+
+    kind: Literal["adafactor"] = "adafactor"
+    learning_rate: Rate = 1e-2
+    schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "inverse_square_root"
+    gradient_clip_norm: Positive | None = None
+    beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
+    clip_threshold: Positive = 1.0
+
+    @property
+    def slots(self) -> int:
+        """One moment: Keras keeps it whole beside its rows and columns."""
+        return 1
+
+
+class Adagrad(_Optimizer):
+    """Adagrad (Duchi et al. 2011), which ELMo was trained with.
+
+    Attributes:
+        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: As in `AdamW`.
+        initial_accumulator: That the sums of squared gradients start from.
+    """
+
+    kind: Literal["adagrad"] = "adagrad"
+    learning_rate: Rate = 0.2
+    schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "constant"
+    warmup_steps: int = pydantic.Field(default=0, ge=0)
+    gradient_clip_norm: Positive | None = 10.0
+    initial_accumulator: float = pydantic.Field(default=1.0, ge=0)
+
+    @property
+    def slots(self) -> int:
+        """One sum."""
+        return 1
+
+
+AnyOptimizer = Annotated[AdamW | Lamb | Adafactor | Adagrad, pydantic.Field(discriminator="kind")]

@@ -1,0 +1,76 @@
+"""How the model is trained."""
+
+from typing import Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE, Config
+from firth.recipes.training.optimizers import AdamW, AnyOptimizer
+
+
+class Stage(Config):
+    """Steps on rows of another length, before those of the recipe's own (Devlin et al. 2018, section A.2).
+
+    Attributes:
+        length: Tokens of a row, in the place of `sequences.length`.
+        steps_fraction: Share of the run's steps.
+        batch_size: Rows of a step, over all replicas together.
+        max_predictions: Of a row, in the place of the objective's; null keeps it.
+    """
+
+    length: int = pydantic.Field(ge=8, le=MAX_SIZE)
+    steps_fraction: float = pydantic.Field(gt=0.0, lt=1.0)
+    batch_size: int = pydantic.Field(ge=1, le=MAX_SIZE)
+    max_predictions: int | None = pydantic.Field(default=None, ge=1)
+
+
+class Training(Config):
+    """Steps, batch, precision, distribution and checkpoints.
+
+    Attributes:
+        steps: Optimizer steps of the whole run, all stages together.
+        batch_size: Rows of a step, over all replicas together.
+        earlier_stages: Stages of the run that come before the one with rows of `sequences.length`, which
+            takes the rest of the steps. Optimizer and learning rate go on from stage to stage.
+        precision: Keras dtype policy; norms, softmax and losses stay in float32.
+        strategy: `none` for one device, `mirrored` for all devices of this machine.
+        replicas: With `mirrored`, how many; null takes every device. Where there is no GPU, logical CPUs.
+        checkpoint_every_steps: A killed run loses at most so many steps.
+        log_every_steps: Between two points of the loss curve in TensorBoard and the report.
+        eval_every_steps: Between two held-out losses of that curve, with samples of what the model predicts;
+            null for none.
+        eval_rows: Most rows of the eval split that such a loss is of.
+    """
+
+    steps: int = pydantic.Field(default=1_000_000, ge=1, lt=2**31)
+    batch_size: int = pydantic.Field(default=256, ge=1, le=MAX_SIZE)
+    earlier_stages: tuple[Stage, ...] = ()
+    optimizer: AnyOptimizer = AdamW()
+    precision: Literal["float32", "mixed_bfloat16"] = "float32"
+    strategy: Literal["none", "mirrored"] = "none"
+    replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)
+    checkpoint_every_steps: int = pydantic.Field(default=1_000, ge=1)
+    log_every_steps: int = pydantic.Field(default=10, ge=1)
+    eval_every_steps: int | None = pydantic.Field(default=1_000, ge=1)
+    eval_rows: int = pydantic.Field(default=256, ge=1)
+
+    @pydantic.model_validator(mode="after")
+    def _replicas_divide_batch(self):
+        if self.replicas and self.strategy == "none" and self.replicas > 1:
+            raise ValueError(f"replicas: {self.replicas} needs strategy: mirrored")
+        for batch_size in self.batch_sizes:
+            if self.replicas and batch_size % self.replicas:
+                raise ValueError(f"replicas: {self.replicas} does not divide batch_size: {batch_size}")
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _steps_are_left(self):
+        earlier = sum(stage.steps_fraction for stage in self.earlier_stages)
+        if earlier >= 1.0:
+            raise ValueError(f"earlier_stages: their steps_fraction is {earlier:g} together, not below 1")
+        return self
+
+    @property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """The rows of a step in each stage."""
+        return (*(stage.batch_size for stage in self.earlier_stages), self.batch_size)

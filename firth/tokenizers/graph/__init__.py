@@ -1,0 +1,1 @@
+"""What tokenizers do in the TensorFlow graph."""

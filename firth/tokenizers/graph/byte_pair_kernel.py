@@ -1,0 +1,85 @@
+"""Byte-level byte-pair encoding in the TensorFlow graph, on tensorflow-text's `SentencepieceTokenizer`.
+
+SentencePiece merges characters of words as byte-pair encoding merges bytes; so each byte becomes a character,
+and the kernel is given a model whose scores are the order of the merges. What it is not asked to do is to
+split: words are split here, and each distinct word of a batch is encoded once.
+"""
+
+from collections.abc import Collection, Sequence
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.graph import split_pattern
+from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
+from firth.tokenizers.graph.sentencepiece_model import merging_model
+from firth.tokenizers.graph.specials import any_of
+
+# Characters that no byte becomes: between words, before a special piece, for byte 0, for what is unknown.
+_BREAK, _SPECIAL, _ZERO, _UNKNOWN = map(chr, range(0x100, 0x104))
+# What the words of special pieces begin with.
+SPECIAL_WORD = _SPECIAL.encode()
+
+
+def _characters(data: bytes) -> str:
+    return data.decode("latin-1").replace("\x00", _ZERO)
+
+
+class WordSplitter(tf.Module):
+    """Text to words, in which each byte is a character.
+
+    Args:
+        alone: Special pieces, each a word by itself.
+        behind_space: More of them, which take one space before them along.
+    """
+
+    def __init__(self, alone: Collection[str] = (), behind_space: Collection[str] = ()):
+        super().__init__()
+        self._patterns = [any_of(alone)] * bool(alone) + [f" ?{any_of(behind_space)}"] * bool(behind_space)
+
+    def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the words of string [batch]: string [batch, (words)], empty ones among them."""
+        replace = tf.strings.regex_replace
+        text = tf.strings.unicode_transcode(text, "ISO-8859-1", "UTF-8")
+        for pattern in self._patterns:
+            text = replace(text, pattern, f"{_BREAK}{_SPECIAL}\\1{_BREAK}")
+        text = replace(text, split_pattern.spaces_before_word(), f"\\1{_BREAK}\\2")
+        pattern = f"{_SPECIAL}[^{_BREAK}]*|{split_pattern.words()}"
+        text = replace(text, pattern, f"\\0{_BREAK}")
+        return tf.strings.split(text, _BREAK)
+
+
+class BytePairKernel(tf.Module):
+    """Text to ids, in a graph that needs nothing but its own constants.
+
+    Args:
+        vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id; of two, the earlier is merged first.
+        alone, behind_space: Special pieces, as `WordSplitter` takes them.
+
+    Raises:
+        ValueError: if a piece stands for no bytes, or a byte has no piece.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], alone: Collection[str], behind_space: Collection[str] = ()):
+        super().__init__()
+        missing = sorted(set(byte_pieces()).difference(vocabulary))
+        if missing:
+            raise ValueError(f"the vocabulary has no {missing[0]!r}; it needs a piece for each byte")
+        special = {*alone, *behind_space}
+        pieces = (
+            (_SPECIAL + piece, True) if piece in special else (_characters(to_bytes(piece)), False)
+            for piece in vocabulary
+        )
+        self._splitter = WordSplitter(alone, behind_space)
+        with tf.init_scope(), tf.device("CPU"):
+            model = merging_model(pieces, _UNKNOWN)
+            self._merger = tf_text.SentencepieceTokenizer(model, out_type=tf.int32)
+
+    def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
+        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
+        words = self._splitter(text)
+        distinct, index = tf.unique(words.flat_values)
+        ids = self._merger.tokenize(tf.strings.regex_replace(distinct, r"\x00", _ZERO))
+        spelled = tf.gather(ids, index)
+        splits = tf.gather(spelled.row_splits, words.row_splits)
+        return tf.RaggedTensor.from_row_splits(spelled.flat_values, splits, validate=False)

@@ -1,0 +1,144 @@
+"""Double-array tries from UTF-8 characters to integers, in the format that tensorflow-text's kernels read.
+
+Aoe (1989), "An Efficient Digital Search Algorithm by Using a Double-Array Structure". A unit is 32 bits: a
+label in bits 0 to 7, bit 8 where a value hangs below, and from bit 10 the distance (by exclusive or) to the
+children. A value's own unit has bit 31 set.
+"""
+
+import numpy as np
+
+from firth.tokenizers.graph.characters import CODE_POINTS
+
+_VALUE_BIT = 1 << 31
+_BLOCK = 256
+# Of each length of a UTF-8 character: its lead bytes, and the first code point that is written so.
+_LEADS = ((2, range(0xC2, 0xE0), 0x80), (3, range(0xE0, 0xF0), 0x800), (4, range(0xF0, 0xF5), 0x10000))
+
+
+class _Nodes:
+    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); node 0 is none at all."""
+
+    def __init__(self):
+        self.nodes: list[tuple[int, tuple]] = [(0, ())]
+        self._index = {self.nodes[0]: 0}
+        self._blocks: dict[bytes, int] = {}
+
+    def add_block(self, values: np.ndarray, malformed: int) -> int:
+        """Adds the node whose children are 64 characters that differ in their last byte only."""
+        key = values.tobytes()
+        if key not in self._blocks:
+            children = [(0x80 + index, self.add(value)) for index, value in enumerate(values.tolist())]
+            self._blocks[key] = self.add(malformed, tuple(children))
+        return self._blocks[key]
+
+    def add(self, value: int, children: tuple = ()) -> int:
+        node = (value, tuple((label, child) for label, child in children if child))
+        if node not in self._index:
+            self._index[node] = len(self.nodes)
+            self.nodes.append(node)
+        return self._index[node]
+
+
+def _below(nodes: _Nodes, values: np.ndarray, first: int, depth: int, minimum: int, malformed: int) -> int:
+    """Adds the node whose characters start at code point `first` and go on for `depth` bytes."""
+    if depth == 1:
+        return nodes.add_block(values[first : first + 64], malformed)
+    size = 64 ** (depth - 1)
+    children = []
+    for index in range(64):
+        start = first + index * size
+        if minimum < start + size and start < CODE_POINTS:
+            children.append((0x80 + index, _below(nodes, values, start, depth - 1, minimum, malformed)))
+    return nodes.add(malformed, tuple(children))
+
+
+def _grow(values: np.ndarray, malformed: int) -> tuple[list, int]:
+    nodes = _Nodes()
+    ascii_values = [(point, nodes.add(int(values[point]))) for point in range(1, 0x80)]
+    broken = nodes.add(malformed)
+    leads = dict.fromkeys(range(0x80, 0x100), broken)
+    for length, lead_bytes, minimum in _LEADS:
+        for index, lead in enumerate(lead_bytes, start=2 if length == 2 else 0):
+            first = index * 64 ** (length - 1)
+            leads[lead] = _below(nodes, values, first, length - 1, minimum, malformed)
+    return nodes.nodes, nodes.add(0, (*ascii_values, *leads.items()))
+
+
+def _labels(node: tuple) -> list[int]:
+    value, children = node
+    return [0] * bool(value) + [label for label, _ in children]
+
+
+class _Slots:
+    """Which positions of the array are taken."""
+
+    def __init__(self):
+        # Position 0 is the root's. No two nodes share a base, or one would find the other's children.
+        self.taken = bytearray([1]) + bytearray(_BLOCK - 1)
+        self.bases: set[int] = set()
+        self.next_base = 1
+
+    def place(self, labels: list[int]) -> int:
+        """Returns the next base at which all labels fall on free positions, and takes them."""
+        while not self._fits(self.next_base, labels):
+            self.next_base += 1
+        self.bases.add(self.next_base)
+        for label in labels:
+            self.taken[self.next_base ^ label] = 1
+        return self.next_base
+
+    def _fits(self, base: int, labels: list[int]) -> bool:
+        while len(self.taken) < (base | 0xFF) + 1:
+            self.taken.extend(bytes(_BLOCK))
+        return base not in self.bases and not any(self.taken[base ^ label] for label in labels)
+
+
+def build_double_array(values: np.ndarray, malformed: int) -> np.ndarray:
+    """Returns the trie that maps each code point's UTF-8 bytes to its value.
+
+    Args:
+        values: Integer [0x110000], from 1 to 2**31 - 1, or 0 for a character that has no value. That of
+            U+0000 is not stored.
+        malformed: The value of byte sequences that are no character: stray and truncated ones.
+
+    Returns:
+        uint32 [units], a multiple of 256.
+
+    Example:
+
+    >>> values = np.zeros(0x110000, np.int64)
+    >>> values[ord("é")] = 7
+    >>> look_up(build_double_array(values, malformed=3), "é".encode())
+    7
+    """
+    nodes, root = _grow(values, malformed)
+    slots = _Slots()
+    labels = [_labels(node) for node in nodes]
+    inner = [index for index in range(1, len(nodes)) if len(labels[index]) > 1]
+    bases = {
+        index: slots.place(labels[index]) for index in sorted(inner, key=lambda index: -len(labels[index]))
+    }
+    # Nodes of a single child or value are many: they fill the gaps that the others left.
+    slots.next_base = 1
+    bases |= {index: slots.place(labels[index]) for index in range(1, len(nodes)) if index not in bases}
+    units = np.zeros(len(slots.taken), np.uint32)
+    units[0] = bases[root] << 10
+    for index, base in bases.items():
+        value, children = nodes[index]
+        if value:
+            units[base] = value | _VALUE_BIT
+        for label, child in children:
+            position = base ^ label
+            units[position] = label | bool(nodes[child][0]) << 8 | (position ^ bases[child]) << 10
+    return units
+
+
+def look_up(units: np.ndarray, key: bytes) -> int:
+    """Returns the value of a key, 0 if it has none: what the kernel does, in Python."""
+    position = 0
+    for byte in key:
+        position ^= (int(units[position]) >> 10) ^ byte
+        if int(units[position]) & 0x800000FF != byte:
+            return 0
+    unit = int(units[position])
+    return int(units[position ^ (unit >> 10)]) & ~_VALUE_BIT if unit & 0x100 else 0

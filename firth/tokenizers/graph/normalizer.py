@@ -1,0 +1,105 @@
+"""BERT's normalisation as a model of tensorflow-text's `FastBertNormalizer`.
+
+The kernel's own models case-fold and keep what the reference drops. These are built from the frozen table of
+`characters`, so the kernel's speed comes with the reference's result.
+"""
+
+import functools
+
+import flatbuffers
+import numpy as np
+
+from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.characters import Kind
+from firth.tokenizers.graph.double_array import build_double_array
+
+# Numbers, since a look at an enumeration's members for each character takes longer than all the rest.
+_REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
+    int(kind) for kind in (Kind.REMOVED, Kind.SPACES, Kind.PUNCTUATION, Kind.IDEOGRAPHS, Kind.ACCENTS)
+)
+# Of a value: this bit says "replaced", then the offset in the pool of replacements, then 6 bits of length.
+_REPLACED = 1 << 30
+_LENGTH_BITS = 6
+# Private use characters never survive normalisation, so they are free to stand for others.
+_FIRST_STAND_IN = 0xF0000
+# A control character that text for the kernel keeps, for the caller to mark special pieces with.
+SPECIAL_MARK = "\x80"
+
+
+@functools.lru_cache(maxsize=1)
+def stand_ins() -> dict[int, str]:
+    """Returns the characters that the kernel would split off a word, and what stands for each there.
+
+    The same replacement is made in the vocabulary given to the kernel, so that nothing of it is ever seen.
+    """
+    points = np.flatnonzero(characters.kinds() & Kind.SPLIT_BY_KERNEL)
+    return {int(point): chr(_FIRST_STAND_IN + index) for index, point in enumerate(points)}
+
+
+def replacement(point: int, lowercase: bool, split: bool) -> str:
+    """Returns what normalisation puts in the place of a code point.
+
+    Args:
+        lowercase: Lower-case and strip accents.
+        split: Put spaces around all punctuation, for a reader that splits at spaces; else the text is meant
+            for the kernel, which knows ASCII punctuation itself and needs stand-ins.
+
+    Example:
+
+    >>> replacement(ord("É"), lowercase=True, split=False)
+    'e'
+    """
+    flags = characters.kinds().item(point)
+    if flags & _REMOVED or (lowercase and flags & _ACCENTS):
+        return ""
+    if flags & _SPACES:
+        return " "
+    text = characters.lowercased().get(point, chr(point)) if lowercase else chr(point)
+    rendered = "".join(_render(character, split) for character in text)
+    return f" {rendered} " if flags & _IDEOGRAPHS and text != chr(point) else rendered
+
+
+def _render(character: str, split: bool) -> str:
+    point = ord(character)
+    if characters.kinds().item(point) & _PUNCTUATION and (split or point > 0x7F):
+        return f" {character} "
+    return character if split else stand_ins().get(point, character)
+
+
+def _encode(lowercase: bool, split: bool) -> tuple[np.ndarray, bytes]:
+    """Returns the value of each code point, int64 [0x110000], and the pool of replacements."""
+    kinds = characters.kinds()
+    values = np.zeros(characters.CODE_POINTS, np.int64)
+    values[(kinds & Kind.REMOVED) > 0] = _REPLACED
+    values[ord(SPECIAL_MARK)] = 0
+    changed = set(np.flatnonzero((kinds & ~np.uint8(Kind.REMOVED | Kind.IDEOGRAPHS)) > 0).tolist())
+    pool, offsets = bytearray(), {b"": 0}
+    for point in sorted(changed | set(characters.lowercased())):
+        text = replacement(point, lowercase, split)
+        encoded = text.encode()
+        if text == chr(point):
+            continue
+        if encoded not in offsets:
+            offsets[encoded] = len(pool)
+            pool += encoded
+        values[point] = _REPLACED | offsets[encoded] << _LENGTH_BITS | len(encoded)
+    return values, bytes(pool)
+
+
+@functools.lru_cache(maxsize=4)
+def build_normalizer_model(lowercase: bool, split: bool = False) -> np.ndarray:
+    """Returns a model for `tf_text.FastBertNormalizer(model_buffer=...)`: uint8 [bytes].
+
+    Bytes that are not valid UTF-8 are dropped, as are the characters that they would decode to.
+    """
+    values, pool = _encode(lowercase, split)
+    builder = flatbuffers.Builder(0)
+    units = builder.CreateNumpyVector(build_double_array(values, malformed=_REPLACED))
+    strings = builder.CreateByteVector(pool)
+    builder.StartObject(4)
+    builder.PrependBoolSlot(0, lowercase, False)
+    builder.PrependUOffsetTRelativeSlot(1, units, 0)
+    builder.PrependInt32Slot(2, int(values[0]), 0)
+    builder.PrependUOffsetTRelativeSlot(3, strings, 0)
+    builder.Finish(builder.EndObject())
+    return np.frombuffer(bytes(builder.Output()), np.uint8)

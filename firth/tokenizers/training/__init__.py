@@ -1,0 +1,1 @@
+"""Counting words, and training tokenizers on the counts."""

@@ -1,0 +1,104 @@
+"""Counting the words of text, as the tokenizer would see them."""
+
+import collections
+import functools
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.byte_pair_kernel import SPECIAL_WORD, WordSplitter
+from firth.tokenizers.graph.byte_pieces import to_piece
+from firth.tokenizers.graph.normalizer import build_normalizer_model
+from firth.tokenizers.graph.specials import without_marks, without_specials
+from firth.tokenizers.graph.vocabulary import MASK, SPECIALS_ALONE
+
+# A longer one is no word of a language; it would cost the training much and teach it nothing.
+_MAX_WORD_BYTES = 256
+
+
+@functools.lru_cache(maxsize=2)
+def _normalizer(lowercase: bool) -> tf_text.FastBertNormalizer:
+    return tf_text.FastBertNormalizer(model_buffer=tf.constant(build_normalizer_model(lowercase, split=True)))
+
+
+@functools.lru_cache(maxsize=1)
+def ideograph_pattern() -> str:
+    """Returns a regular expression with one group for a CJK ideograph, which is a word of its own."""
+    points = np.flatnonzero(characters.kinds() & characters.Kind.IDEOGRAPHS)
+    breaks = np.flatnonzero(np.diff(points) > 1)
+    firsts, lasts = points[np.r_[0, breaks + 1]], points[np.r_[breaks, -1]]
+    spans = "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts))
+    return f"([{spans}])"
+
+
+def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int = 100) -> dict[str, int]:
+    """Returns how often each word occurs in a batch of texts.
+
+    Normalisation and splitting are those of `WordPieceTokenizer`. Special pieces typed in text are no words,
+    and words longer than `max_word_characters`, which encoding turns to `[UNK]`, are not counted.
+
+    Example:
+
+    >>> count_words(["The [MASK] fox.", "the END"], lowercase=True)
+    {'the': 2, 'fox': 1, '.': 1, 'end': 1}
+    """
+    if not len(texts):
+        return {}
+    with tf.device("CPU"):
+        given = without_marks(without_specials(tf.constant(texts, tf.string)))
+        normalized = _normalizer(lowercase).normalize(given)
+    joined = b" ".join(normalized.numpy().tolist()).decode()
+    counts = collections.Counter(re.sub(ideograph_pattern(), r" \1 ", joined).split())
+    return {word: count for word, count in counts.items() if len(word) <= max_word_characters}
+
+
+@functools.lru_cache(maxsize=1)
+def _splitter() -> WordSplitter:
+    return WordSplitter(SPECIALS_ALONE, [MASK])
+
+
+def count_byte_words(texts: Sequence[str]) -> dict[str, int]:
+    """Returns how often each word of bytes occurs in a batch of texts, as `BytePairTokenizer` splits them.
+
+    Special pieces typed in text are no words, and words longer than 256 bytes are not counted.
+
+    Returns:
+        Words as `byte_pieces.to_piece` writes them.
+
+    Example:
+
+    >>> count_byte_words(["the cat, the end[MASK]"])
+    {'the': 1, 'Ġcat': 1, ',': 1, 'Ġthe': 1, 'Ġend': 1}
+    """
+    if not len(texts):
+        return {}
+    with tf.device("CPU"):
+        words = _splitter()(tf.constant(texts, tf.string)).flat_values.numpy()
+    counts = collections.Counter(words.tolist())
+    ordinary = {word.decode(): count for word, count in counts.items() if not word.startswith(SPECIAL_WORD)}
+    return {
+        to_piece(word.encode("latin-1")): count
+        for word, count in ordinary.items()
+        if 0 < len(word) <= _MAX_WORD_BYTES
+    }
+
+
+def count_spaced_words(texts: Sequence[str]) -> dict[str, int]:
+    """Returns how often each word between spaces occurs in a batch of texts, for SentencePiece's trainer.
+
+    Special pieces typed in text are no words, and words longer than 256 bytes are not counted.
+
+    Example:
+
+    >>> count_spaced_words(["The cat, the end[MASK]"])
+    {'The': 1, 'cat,': 1, 'the': 1, 'end': 1}
+    """
+    if not len(texts):
+        return {}
+    given = without_specials(tf.constant(texts, tf.string)).numpy()
+    counts = collections.Counter(b" ".join(given.tolist()).decode().replace("\0", " ").split())
+    return {word: count for word, count in counts.items() if len(word.encode()) <= _MAX_WORD_BYTES}

@@ -1,0 +1,130 @@
+import random
+
+from firth.corpus import SPLITS, Document
+from firth.corpus.dedup.connected_components import GROUPS_AT_ONCE
+from firth.corpus.dedup.minhash import MinHash
+from firth.corpus.documents.tally import KEPT
+from firth.recipes.corpus.cleaning import Cleaning, Split
+from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
+from tests.corpus.duplicates_helpers import (
+    EXACT,
+    NEAR,
+    random_words,
+    reasons,
+    run_steps,
+    sizes,
+    with_changes,
+)
+from tests.corpus.helpers import clean, document, read_records, shared_data
+
+
+def corpus(seed: int = 0) -> list[Document]:
+    """Returns 60 texts, of which some have copies, near copies, and chains of near copies."""
+    generator = random.Random(seed)
+    documents = []
+    for i in range(60):
+        words = random_words(generator, 104)
+        documents.append(document(" ".join(words), f"{i}", "books"))
+        if i % 4 == 0:
+            documents.append(document(" ".join(with_changes(words, 1)), f"near{i}", "web"))
+        if i % 6 == 0:
+            documents.append(document(" ".join(words), f"copy{i}", "web"))
+        if i % 10 == 0:
+            documents += [document(" ".join(link), f"chain{i}_{n}") for n, link in enumerate(chain(words))]
+    return generator.sample(documents, len(documents))
+
+
+def chain(words: list[str], links: int = 5) -> list[list[str]]:
+    """Returns texts of which each is like the one before, and the last is not like the first."""
+    found = [list(words)]
+    for link in range(links):
+        found.append(list(found[-1]))
+        found[-1][link * 10 + 5] = f"link{link}"
+    return found[1:]
+
+
+def test_a_chain_of_which_the_ends_do_not_meet_leaves_one(tmp_path):
+    words = random_words(random.Random(7), 204)
+    documents = [document(" ".join(each), f"{n}") for n, each in enumerate([words, *chain(words, 20)])]
+    _, buckets = MinHash().buckets([each.text for each in documents])
+    assert not (buckets[0] == buckets[-1]).any()
+    kept, tally = run_steps(tmp_path, documents, NEAR, batch=2)
+    assert len(kept) == 1
+    assert reasons(tally) == {"duplicate": 20}
+    assert sizes(tally, "near_duplicates.cluster_sizes") == {21: 1}
+
+
+def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smallest_id(tmp_path):
+    words = random_words(random.Random(1), 104)
+    text = " ".join(words)
+    web, books = ([document(text, f"{n}", source) for n in range(4)] for source in ("web", "books"))
+    longest = document(text + " more", "longest", "web")
+
+    def survivor(documents, name, step=NEAR, sources=("web", "books")):
+        ((only,), _) = run_steps(tmp_path / name, documents, step, sources=sources)
+        return only
+
+    assert survivor([*web, *books, longest], "a") == longest
+    assert survivor([*web, *books], "b") == min(web, key=lambda each: each.id)
+    given = NearDuplicatesStep(kind="near_duplicates", rounds=4, source_priority=("books",))
+    assert survivor([*web, *books], "c", given) == min(books, key=lambda each: each.id)
+    exact = ExactDuplicatesStep(kind="exact_duplicates", source_priority=("books",))
+    assert survivor([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
+
+
+def test_order_batches_and_groups_change_nothing(tmp_path):
+    documents = corpus()
+    first = run_steps(tmp_path / "1", documents, EXACT, NEAR, batch=9)
+    shuffled = random.Random(3).sample(documents, len(documents))
+    second = run_steps(tmp_path / "2", shuffled, EXACT, NEAR, batch=30, groups=GROUPS_AT_ONCE + 1)
+    assert first[0] == second[0]
+    assert vars(first[1]) == vars(second[1])
+    assert reasons(first[1]) == {"duplicate": len(documents) - len(first[0])}
+    assert len(first[0]) == 60
+
+
+def test_what_survived_survives_again(tmp_path):
+    kept, _ = run_steps(tmp_path / "1", corpus(), NEAR)
+    again, tally = run_steps(tmp_path / "2", kept, NEAR)
+    assert again == kept
+    assert not reasons(tally)
+    assert not tally.histograms
+
+
+def test_a_document_read_twice_stays_once(tmp_path):
+    twice = [document("The same place, read twice.", "a")] * 2
+    for step in (EXACT, NEAR):
+        kept, tally = run_steps(tmp_path / step.kind, [*twice, document("Another one.", "b")], step, batch=1)
+        assert sorted(each.uri for each in kept) == ["a", "b"]
+        assert sizes(tally, f"{step.kind}.cluster_sizes") == {2: 1}
+
+
+def test_buckets_that_several_share_are_counted_by_size(tmp_path):
+    copies = [document("the same five words again and again", f"{n}") for n in range(5)]
+    others = [document(" ".join(random_words(random.Random(n), 30)), f"other{n}") for n in range(9)]
+    _, tally = run_steps(tmp_path, [*copies, *others], NEAR, batch=3, groups=3)
+    assert sizes(tally, "near_duplicates.bucket_sizes") == {5: NEAR.buckets}
+
+
+def test_texts_without_words_are_no_duplicates(tmp_path):
+    kept, _ = run_steps(tmp_path, [document("...", "a"), document("!", "b")], NEAR)
+    assert len(kept) == 2
+
+
+def test_no_near_duplicates_lie_across_train_and_eval(tmp_path):
+    clean(tmp_path, corpus(), Cleaning(steps=(NEAR,), split=Split(eval_fraction=0.3)))
+    seen: set[int] = set()
+    for split in SPLITS:
+        texts = [Document.from_example(each).text for each in read_records(f"{tmp_path}/{split}/*")]
+        assert texts
+        buckets = set(MinHash().buckets(texts)[1].ravel().tolist())
+        assert not seen & buckets
+        seen |= buckets
+
+
+def test_licences_of_real_projects(tmp_path):
+    folder = shared_data("dedup_fixtures/documents_with_fuzzy_duplicates")
+    documents = [document(path.read_text(), path.name) for path in sorted(folder.glob("*.txt"))]
+    kept, tally = run_steps(tmp_path, documents, NEAR)
+    assert {each.uri for each in kept} == {"pytorch_license.txt", "react_mit_license.txt"}
+    assert tally.total("near_duplicates", "docs", KEPT) == 2

@@ -1,0 +1,79 @@
+import json
+
+import pytest
+
+from firth.corpus import SourceError
+from firth.recipes.corpus.sources import JsonlSource, TextSource
+from tests.corpus.helpers import read_to, shared_data
+
+
+def test_rejected_records_are_counted_and_kept_aside(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(
+        b'{"text": "One."}\n{"text": \n{"text": "Tw\xff"}\n{"text": "Three."}\n'
+    )
+    (tmp_path / "b.txt").write_text("Four.")
+    (tmp_path / "c.txt").write_text("")
+    sources = [
+        JsonlSource(kind="jsonl", paths=(f"{tmp_path}/*.jsonl",)),
+        TextSource(kind="text", licence="CC0", paths=(f"{tmp_path}/*.txt",)),
+    ]
+    documents = read_to(tmp_path / "out", sources)
+    assert sorted(each.text for each in documents) == ["Four.", "One.", "Three."]
+    assert {(each.source, each.licence) for each in documents} == {("jsonl", "unknown"), ("text", "CC0")}
+    rejected = [json.loads(line) for line in (tmp_path / "out" / "rejected.jsonl").read_text().splitlines()]
+    places = sorted((each["file"], each["line"], each["reason"]) for each in rejected)
+    assert places == [
+        (f"{tmp_path}/a.jsonl", 2, "malformed_json"),
+        (f"{tmp_path}/a.jsonl", 3, "invalid_utf8"),
+        (f"{tmp_path}/c.txt", 0, "empty"),
+    ]
+    assert '{"text": "Tw\\xff"}' in {each["excerpt"] for each in rejected}
+    flows = json.loads((tmp_path / "out" / "source_counts.json").read_text())["flows"]
+    counts = {(each["source"], each["outcome"], each["reason"]): each["documents"] for each in flows}
+    assert counts == {
+        ("jsonl", "in", ""): 4,
+        ("jsonl", "kept", ""): 2,
+        ("jsonl", "rejected", "malformed_json"): 1,
+        ("jsonl", "rejected", "invalid_utf8"): 1,
+        ("text", "in", ""): 2,
+        ("text", "kept", ""): 1,
+        ("text", "rejected", "empty"): 1,
+    }
+
+
+def test_how_files_share_an_element_does_not_matter(tmp_path, monkeypatch):
+    for i in range(40):
+        (tmp_path / f"{i}.txt").write_text(f"Text number {i}. " * (i + 1))
+    source = TextSource(kind="text", paths=(f"{tmp_path}/*.txt",))
+    together = read_to(tmp_path / "together", [source])
+    monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
+    apart = read_to(tmp_path / "apart", [source])
+    assert sorted(each.id for each in together) == sorted(each.id for each in apart)
+    assert len({each.id for each in apart}) == 40
+
+
+def test_a_source_without_documents_is_an_error(tmp_path):
+    (tmp_path / "a.jsonl").write_text("no json\n\n[]\n")
+    (tmp_path / "b.txt").write_text("fine")
+    sources = [
+        TextSource(kind="text", paths=(f"{tmp_path}/b.txt",)),
+        JsonlSource(kind="jsonl", name="web", paths=(f"{tmp_path}/a.jsonl",)),
+    ]
+    with pytest.raises(SourceError) as error:
+        read_to(tmp_path / "out", sources)
+    for part in (
+        "'web'",
+        f"{tmp_path}/a.jsonl",
+        "2 records rejected",
+        "malformed_json: 1",
+        "not_an_object: 1",
+    ):
+        assert part in str(error.value)
+
+
+def test_real_plays_between_blank_lines(tmp_path):
+    path = shared_data("tinyshakespeare/input.txt")
+    source = TextSource(kind="text", paths=(str(path),), documents="blank_line")
+    documents = read_to(tmp_path, [source])
+    assert documents[0].text.startswith("First Citizen:")
+    assert sum(each.size + 2 for each in documents) == pytest.approx(path.stat().st_size, abs=4)

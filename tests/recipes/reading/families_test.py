@@ -1,0 +1,77 @@
+"""Every family of the lectures has its presets, and a twin that two cores train."""
+
+import pathlib
+
+import pytest
+
+import firth.recipes
+from firth.recipes import load_recipe, preset_names
+from firth.recipes.counting import parameter_counts
+from firth.recipes.reading.families import FAMILIES, family_of, in_order, suggest_preset
+
+PRESETS = pathlib.Path(firth.recipes.__file__).parent / "presets"
+# Families whose presets are sizes or settings of another's, with the twin that they share.
+TWINS = {
+    "demo": "demo",
+    "bert": "demo",
+    "llama_1": "llama_tiny",
+    "llama_2": "llama_tiny",
+    "llama_3_1": "llama_tiny",
+    "llama_3_2": "llama_tiny",
+    "t5_ssm": "t5_tiny",
+    "t5_1_1_ssm": "t5_1_1_tiny",
+    "t5_ablation": "t5_tiny",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_has_a_twin_of_its_own_kind(family):
+    twin = load_recipe(TWINS.get(family, f"{family}_tiny"))
+    kinds = {load_recipe(name).model.kind for name in preset_names() if family_of(name) == family}
+    assert parameter_counts(twin)["total"] < 5_000_000
+    assert twin.training.steps <= 1_200
+    if family != "t5_ablation":
+        assert kinds == {twin.model.kind}
+
+
+def test_every_preset_belongs_to_a_family():
+    assert {family_of(name) for name in preset_names()} == set(FAMILIES)
+
+
+def test_sizes_ascend_within_a_family():
+    for family in set(FAMILIES) - {"t5_ablation"}:
+        totals = [
+            parameter_counts(load_recipe(name))["total"]
+            for name in preset_names()
+            if family_of(name) == family
+        ]
+        if family != "deberta_v3":
+            assert totals == sorted(totals), family
+
+
+@pytest.mark.parametrize("names", [
+    ("gpt3_xl", "gpt3_2_7b", "gpt3_13b", "gpt3_175b"),
+    ("t5_small", "t5_3b", "t5_11b", "t5_1_1_small"),
+    ("elmo_small", "bert_base", "bart_base", "mine"),
+])  # fmt: skip
+def test_order(names):
+    assert in_order(sorted(names)) == names
+
+
+@pytest.mark.parametrize("given, advice", [
+    ("bert_minni", "did you mean bert_mini?"),
+    ("t5-base", "did you mean t5_base?"),
+    ("xlnet", "did you mean one of: xlnet_tiny, xlnet_base, xlnet_large?"),
+    ("berd", "did you mean one of: bert_tiny, bert_mini, bert_small, bert_medium, bert_base, bert_large?"),
+    ("word2vec", "`firth recipes` lists them"),
+])  # fmt: skip
+def test_suggestions(given, advice):
+    assert suggest_preset(given, preset_names()) == advice
+
+
+@pytest.mark.parametrize("path", sorted(PRESETS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_preset_says_where_it_comes_from_and_stays_short(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# ")
+    assert len(lines) <= 50 and max(map(len, lines)) <= 110
+    assert len(load_recipe(path.stem).description) <= 60
