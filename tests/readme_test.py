@@ -1,6 +1,7 @@
 """The README's Python and YAML snippets run as they are written."""
 
 import ast
+import json
 import os
 import pathlib
 import re
@@ -12,7 +13,9 @@ import pytest
 import typer
 
 from firth.cli.main import app
+from firth.models import save_model
 from firth.recipes.reading.loading import load_recipe
+from firth.tokenizers import save_tokenizer
 from tests.exported_model import exported_model
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
@@ -58,6 +61,16 @@ def test_the_serving_snippet(tmp_path):
     assert run(one("saved_model.load"), tmp_path).startswith("[b'")
 
 
+def test_the_bundle_snippet(tmp_path):
+    served = exported_model().served
+    save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
+    save_model(served.model, served.recipe, tmp_path / "tokenizer", tmp_path / "bundle")
+    run_folder = tmp_path / "firth-runs" / "demo"
+    run_folder.mkdir(parents=True)
+    (run_folder / "run.json").write_text(json.dumps({"bundle": str(tmp_path / "bundle")}))
+    assert re.fullmatch(r"\(1, \d+, 8\)\n", run(one("load_model"), tmp_path))
+
+
 def test_the_recipe_snippet(tmp_path):
     path = tmp_path / "my_recipe.yaml"
     path.write_text(snippets("yaml")[0])
@@ -78,7 +91,7 @@ def test_the_command_takes_every_line_of_the_readme(line):
 
 
 def test_every_python_snippet_is_covered():
-    assert len(snippets("python")) == 3
+    assert len(snippets("python")) == 4
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,18 @@ import re
 import sys
 
 import absl.logging
+import numpy as np
 import pytest
+import tensorflow as tf
 
+from firth.models import load_model
 from firth.pipelines import local, results
 from firth.recipes.reading.loading import load_recipe
+from firth.recipes.run.stages import rows_folder
 from firth.serving import Client
+from firth.serving.served import Served
+from firth.serving.signatures import text_signatures
+from firth.tokenizers import load_tokenizer
 
 STEPS = 12
 OVERRIDES = (
@@ -22,6 +29,7 @@ OVERRIDES = (
     "objective.max_predictions=5",
     "model={layers: 1, width: 32, attention: {heads: 2}, positions: {length: 32}}",
     f"training={{steps: {STEPS}, batch_size: 4, checkpoint_every_steps: 3, log_every_steps: 1, "
+    "earlier_stages: [{length: 16, steps_fraction: 0.5, batch_size: 8, max_predictions: 3}], "
     "optimizer: {learning_rate: 1e-3, warmup_steps: 2}}",
     "evaluation.thresholds=[]",
 )
@@ -59,12 +67,18 @@ def messages():
 
 
 @pytest.fixture(scope="module")
-def first(root, converted_before, messages):
+def events():
+    """Those of the first run."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def first(root, converted_before, messages, events):
     handler = logging.Handler()
     handler.emit = lambda record: messages.append(record.getMessage())
     absl.logging.get_absl_logger().addHandler(handler)
     try:
-        return local.run(tiny(), root)
+        return local.run(tiny(), root, on_event=events.append)
     finally:
         absl.logging.get_absl_logger().removeHandler(handler)
 
@@ -74,10 +88,9 @@ def converted() -> set[str]:
     return {name for name in sys.modules if name.startswith("__autograph_generated")}
 
 
-def losses(run_dir: pathlib.Path) -> dict[int, float]:
-    (history,) = run_dir.glob("pipeline/Trainer/model_run/*/history.jsonl")
-    lines = history.read_text().splitlines()
-    return {entry["step"]: entry["loss"] for entry in map(json.loads, lines)}
+def history(run_dir: pathlib.Path) -> list[dict]:
+    (path,) = run_dir.glob("pipeline/Trainer/model_run/*/history.jsonl")
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
@@ -87,7 +100,31 @@ def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
     (candidates,) = client.fill_mask(["Return the [MASK] of the message."])
     assert len(candidates[0]) == 5
     assert client.embed(["a string", "two strings"]).shape == (2, 32)
-    assert list(losses(first.run_dir)) == list(range(1, STEPS + 1))
+    assert [entry["step"] for entry in history(first.run_dir)] == list(range(1, STEPS + 1))
+
+
+def test_a_run_trains_on_short_rows_first(first, events):
+    short = first.outputs["SequenceGen"]["examples"] / rows_folder(16)
+    assert any(path.is_file() for path in short.rglob("*"))
+    tokens = [entry["tokens"] for entry in history(first.run_dir)]
+    in_step = [later - earlier for earlier, later in zip([0, *tokens], tokens)]
+    # Eight rows of 16 tokens, then four of 32.
+    assert 0 < min(in_step) and max(in_step) <= 8 * 16
+    assert [event["step"] for event in events if event["kind"] == "training"][-1] == STEPS
+
+
+def test_a_trained_model_is_picked_up_again(first):
+    model = load_model(first.bundle)
+    tokenizer = load_tokenizer(first.bundle / "tokenizer")
+    assert model.backbone.token_embedding.table.shape[0] >= tokenizer.vocabulary_size()
+    assert str(first.bundle) == json.loads((first.run_dir / results.SUMMARY_FILE).read_text())["bundle"]
+    # What the model answers from raw strings, it answers from the features that these become.
+    embedded = Client(first.pushed).embed(["a string"])
+    with open(first.bundle / "recipe.yaml", encoding="utf-8") as file:
+        assert "max_predictions: 5" in file.read()
+    served = Served(model, tokenizer, tiny())
+    again = text_signatures(tiny())["embed"].function(served, tf.constant(["a string"]))
+    np.testing.assert_allclose(again["embedding"], embedded, atol=1e-5)
 
 
 def test_the_report_and_the_summary_stand_in_the_run(first):
