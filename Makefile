@@ -53,7 +53,7 @@ format: env  ## formats the code and sorts the imports
 	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format --quiet .
 
 .PHONY: bench
-bench: env  ## measures speed beside peers, on the same work in the same run
+bench: env  ## measures speed next to peers, on the same work in the same run
 	@$(VENV)/bin/python -m benchmarks.run
 
 .PHONY: env

@@ -1,1 +1,1 @@
-"""Speed beside peers: same work, same run, medians and ratios."""
+"""Speed next to peers: same work, same run, medians and ratios."""

@@ -4,9 +4,9 @@
     python -m benchmarks.attention 512 --rounds 20 --json figures.json
 
 The time of forward and backward of one layer of attention (width 256, 4 heads, dropout 0.1, 4096 tokens), in
-turn, medians: reading whole rows; with a causal mask, in blocks of queries each without the keys behind it;
+turn, medians: reading whole rows; with a causal mask, in blocks of queries each without the keys after it;
 and only the blocks of queries and keys of which some score is allowed. Once in packed rows of real documents,
-once where each row is one document, the worst case for the last. Beside it the share of scores that the mask
+once where each row is one document, the worst case for the last. Next to it the share of scores that the mask
 allows.
 """
 

@@ -1,4 +1,4 @@
-"""Cleaning a corpus beside datatrove: the same rules on the same files in the same minute.
+"""Cleaning a corpus next to datatrove: the same rules on the same files in the same minute.
 
     python -m benchmarks.corpus                                   # all rows, on one process, then on two
     python -m benchmarks.corpus c4 near_duplicates --rounds 5 --json figures.json

@@ -6,7 +6,7 @@
 The corpus is made once, with firth's own steps, and kept in --folder. Each model trains in a process of its
 own by the recipe's own loop. Bits per byte are those of the main loss on held-out rows over the bytes of the
 pieces that it predicts, so that vocabularies of different sizes compare; objectives do not, as each predicts
-something else: a masked token is seen from both sides. Beside it stands what a unigram model needs for them.
+something else: a masked token is seen from both sides. Next to it stands what a unigram model needs for them.
 `own s` are the seconds that the steps of the preset itself would take at the speed seen, the first one, which
 compiles, left out: a tiny preset is to train in a minute on two cores.
 

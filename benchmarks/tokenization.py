@@ -1,4 +1,4 @@
-"""Encoding speed of firth's tokenizers beside Hugging Face's, sentencepiece's and KerasHub's, on one thread.
+"""Encoding speed of firth's tokenizers next to Hugging Face's, sentencepiece's and KerasHub's, on one thread.
 
     python -m benchmarks.tokenization                       # docstrings of installed packages
     python -m benchmarks.tokenization --kind bpe            # or unigram, sentencepiece_bpe

@@ -88,17 +88,17 @@ def row_specs(raw_length: int, max_documents: int, max_characters: int = 0) -> d
     Args:
         raw_length: Most raw tokens of a row, which is its length less the special tokens of one document.
         max_documents: Most chunks of a row. A chunk is a document or a part of one.
-        max_characters: Of a word, where the tokenizer gives characters beside ids; otherwise 0.
+        max_characters: Of a word, where the tokenizer gives characters next to ids; otherwise 0.
 
     A row holds:
         example_id: int64 [], a hash of its content, unique in its split.
-        tokens: int32 [raw_length], the chunks' tokens one after another, zeros behind.
+        tokens: int32 [raw_length], the chunks' tokens one after another, zeros after.
         word_starts: int32 [raw_length], 1 where a word begins.
         sentence_starts: int32 [raw_length], 1 where a sentence begins.
-        chunk_lengths: int32 [max_documents], zeros behind.
-        document_keys: int64 [max_documents], a hash of each chunk's document id, zeros behind.
+        chunk_lengths: int32 [max_documents], zeros after.
+        document_keys: int64 [max_documents], a hash of each chunk's document id, zeros after.
         characters: int32 [raw_length, max_characters], with `max_characters` only: each word's characters as
-            `WordTokenizer` gives them, zeros behind.
+            `WordTokenizer` gives them, zeros after.
 
     Example:
 
@@ -126,7 +126,7 @@ def encoder_specs(length: int, segments: bool = True, order: bool = False) -> di
         the tokens of its own document only, and positions start again with each document.
     attention_order: int32 [length], with `order` only. A token attends to those tokens of its document whose
         order is not above its own: all zeros is bidirectional, ascending is causal, zeros on a prefix and
-        ascending behind it is a prefix LM, a random order is a permutation.
+        ascending after it is a prefix LM, a random order is a permutation.
     """
     names = [TOKEN_IDS, POSITION_IDS, DOCUMENT_IDS]
     names += [SEGMENT_IDS] if segments else []
@@ -137,8 +137,8 @@ def encoder_specs(length: int, segments: bool = True, order: bool = False) -> di
 def selection_specs(max_predictions: int) -> dict[str, Spec]:
     """Returns the specs of what is predicted at chosen positions, for one example.
 
-    masked_positions, masked_labels: int32 [max_predictions], positions ascending, zeros behind.
-    masked_weights: float32 [max_predictions], 1 on real predictions and 0 behind.
+    masked_positions, masked_labels: int32 [max_predictions], positions ascending, zeros after.
+    masked_weights: float32 [max_predictions], 1 on real predictions and 0 after.
     """
     return {
         MASKED_POSITIONS: Spec("int32", (max_predictions,)),
@@ -159,9 +159,9 @@ def label_specs(length: int) -> dict[str, Spec]:
 def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
     """Returns the specs of a task on the segment pairs of a row, for one example.
 
-    pooled_positions: int32 [max_documents], where each document's [CLS] stands, zeros behind.
+    pooled_positions: int32 [max_documents], where each document's [CLS] stands, zeros after.
     <task>_labels: int32 [max_documents].
-    <task>_weights: float32 [max_documents], 1 on real pairs and 0 behind.
+    <task>_weights: float32 [max_documents], 1 on real pairs and 0 after.
 
     Args:
         max_documents: Of a row.
@@ -176,7 +176,7 @@ def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
 
 
 def decoder_specs(length: int) -> dict[str, Spec]:
-    """Returns the specs of what a decoder beside an encoder reads, for one example.
+    """Returns the specs of what a decoder next to an encoder reads, for one example.
 
     decoder_token_ids, decoder_position_ids: int32 [length].
     decoder_document_ids: int32 [length], 0 on padding; a decoder's token attends to the tokens of its own

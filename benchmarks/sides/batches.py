@@ -18,7 +18,7 @@ MASK_RATE, MEAN_SPAN = 0.15, 3
 Features = dict[str, np.ndarray]
 # Sizes, capacity of a row and most documents of a row, to the places of each row's documents.
 Pack = Callable[[list[int], int, int], list[list[int]]]
-# Ids that an encoder or a lone stack reads, and those that a decoder beside it reads.
+# Ids that an encoder or a lone stack reads, and those that a decoder next to it reads.
 Document = tuple[np.ndarray, np.ndarray]
 
 

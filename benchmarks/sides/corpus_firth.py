@@ -89,7 +89,7 @@ def read_once(folder: str) -> str:
 
 
 def corpus_step(kind: str, folder: str, processes: int) -> int:
-    """Does a step that looks at documents beside one another, from firth's files to firth's files."""
+    """Does a step that looks at documents next to one another, from firth's files to firth's files."""
     pattern = read_once(folder)
     with tempfile.TemporaryDirectory() as out:
         os.mkdir(f"{out}/scratch")

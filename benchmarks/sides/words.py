@@ -1,4 +1,4 @@
-"""What ELMo reads beside the ids of words: their characters, and the word before each. NumPy alone."""
+"""What ELMo reads next to the ids of words: their characters, and the word before each. NumPy alone."""
 
 import numpy as np
 

@@ -86,7 +86,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
 
 
 def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, Any]]]:
-    """Returns a corpus report, None where there is none, and what single steps report beside it, by name."""
+    """Returns a corpus report, None where there is none, and what single steps report next to it, by name."""
     report = _read_json(folder, "corpus_report.json")
     steps = dict.fromkeys(row["step"] for row in report["funnel"]) if report else {}
     found = {step: _read_json(folder, f"{step}.json") for step in steps}

@@ -1,4 +1,4 @@
-"""A corpus report as the page shows it: summed, in order, and beside the recipe's limits."""
+"""A corpus report as the page shows it: summed, in order, and next to the recipe's limits."""
 
 import dataclasses
 from collections import Counter
@@ -39,7 +39,7 @@ class Flow:
 
 @dataclasses.dataclass(frozen=True)
 class CorpusView:
-    """A corpus report, with what stands beside it.
+    """A corpus report, with what stands next to it.
 
     Attributes:
         report: As `firth.corpus.report.corpus_report.build_report` describes it.

@@ -52,7 +52,7 @@ STAGES = (("read", "as read", MUTED), ("cleaned", "cleaned", FIRST))
 MOST_LANGUAGES = 10
 # In inches: as wide as text of 11 points is readable on a page of 400 pixels.
 SIZE = (4.8, 2.9)
-# More beside one another would overlap.
+# More next to one another would overlap.
 MOST_LABELS = 10
 History = Sequence[Mapping[str, float]]
 
@@ -74,7 +74,7 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
 
 
 def loss_plot(history: History, loss: str, unigram_loss: float | None = None) -> str:
-    """Returns one loss by step, in nats, beside what the unigram baseline or guessing gives.
+    """Returns one loss by step, in nats, next to what the unigram baseline or guessing gives.
 
     Args:
         history: Of the training.

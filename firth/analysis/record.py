@@ -56,7 +56,7 @@ class ScoredSentence:
     """A held-out sentence under a language model.
 
     Attributes:
-        pieces: Each with its probability behind those before it.
+        pieces: Each with its probability after those before it.
         source: The sentence's source.
     """
 

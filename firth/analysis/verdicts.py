@@ -1,4 +1,4 @@
-"""Metrics beside the thresholds that a recipe sets."""
+"""Metrics next to the thresholds that a recipe sets."""
 
 import dataclasses
 from collections.abc import Mapping

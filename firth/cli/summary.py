@@ -59,7 +59,7 @@ def schema_lines(result: "CurationResult") -> list[str]:
 
 
 def perplexity_line(metrics: dict[str, float]) -> str:
-    """Returns the model's perplexity beside the unigram baseline's.
+    """Returns the model's perplexity next to the unigram baseline's.
 
     Example:
 

@@ -78,7 +78,7 @@ class Backbone(keras.Model):
         )
 
     def _make_projection(self, name):
-        """Returns the layer behind a factorised token table, or None between equal widths."""
+        """Returns the layer after a factorised token table, or None between equal widths."""
         if self.embedding_width == self.width:
             return None
         start = self._initializer

@@ -140,7 +140,7 @@ class BiLSTMBackbone(keras.Model):
     def call(self, features, training=None):
         """Returns the last layer, both directions: a float tensor [batch, length, 2 projection_width].
 
-        The first half has read a word and those before it, the second half the word and those behind it.
+        The first half has read a word and those before it, the second half the word and those after it.
         """
         words, document_ids = self.words(features), features[names.DOCUMENT_IDS]
         if not training or self.carried_state is None:
@@ -171,7 +171,7 @@ class BiLSTMBackbone(keras.Model):
         return self.layer_outputs_with_state(features, training=training)[0]
 
     def layer_outputs_with_state(self, features, state=None, training=None):
-        """Returns all layers, and the states behind the last words.
+        """Returns all layers, and the states after the last words.
 
         Args:
             features, training: As in the call.

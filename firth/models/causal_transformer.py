@@ -15,7 +15,7 @@ class CausalTransformerBackbone(Backbone):
     several documents, which never see each other.
 
     Its parts are attributes, and begin the paths of their weights: `token_embedding`; `embeddings`, an
-    `InputEmbedding`; `projection`, a dense layer behind a factorised token table, otherwise None; `decoder`,
+    `InputEmbedding`; `projection`, a dense layer after a factorised token table, otherwise None; `decoder`,
     a `CausalTransformer`.
 
     Args:
@@ -26,7 +26,7 @@ class CausalTransformerBackbone(Backbone):
             it is None.
         tied_output: For the head: whether the vocabulary projection is the token table.
         bidirectional_prefix: With `attention_order` among the features, it alone decides what a token sees of
-            its document, also behind it.
+            its document, also after it.
         scaled_residual_initializer: Start the projections that end a sublayer from a stddev divided by the
             root of the number of sublayers.
 

@@ -18,7 +18,7 @@ class EncoderDecoderBackbone(Backbone):
 
     Its parts are attributes, and begin the paths of their weights: `token_embedding`, which both stacks read;
     for each stack an `InputEmbedding`, `encoder_embeddings` and `decoder_embeddings`, and a dense layer
-    behind a factorised token table, `encoder_projection` and `decoder_projection`, otherwise None; `encoder`
+    after a factorised token table, `encoder_projection` and `decoder_projection`, otherwise None; `encoder`
     and `decoder`. With `share_encoder_decoder` both sides are one, under the decoder's names.
 
     Args:

@@ -15,7 +15,7 @@ class MaskedTransformerBackbone(Backbone):
     section 3. Rows may hold several documents, which never see each other.
 
     Its parts are attributes, and begin the paths of their weights: `token_embedding`; `embeddings`, an
-    `InputEmbedding`; `projection`, a dense layer behind a factorised token table, otherwise None; `encoder`,
+    `InputEmbedding`; `projection`, a dense layer after a factorised token table, otherwise None; `encoder`,
     a `MaskedTransformer`.
 
     Args:

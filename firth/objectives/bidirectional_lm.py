@@ -11,7 +11,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 
 
 class BidirectionalLMObjective:
-    """Predicts each word from those before it, and from those behind it (section 3.1).
+    """Predicts each word from those before it, and from those after it (section 3.1).
 
     A document is `<S> x1 ... xn </S>`. The forward labels are `x1 ... xn </S>` and predict nothing from
     `</S>`; the backward labels are `<S> x1 ... xn` and predict nothing from `<S>`. A word outside the
@@ -92,7 +92,7 @@ class BidirectionalLMObjective:
         del partner, seed
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         tokens, documents = layout.token_ids, layout.document_ids
-        # Behind the words stand padding and the frame, as in `Layout.sources`.
+        # After the words stand padding and the frame, as in `Layout.sources`.
         characters = tf.concat([row[features.CHARACTERS], tf.constant(self._specials, tf.int32)], 0)
         following, has_next = next_tokens(tokens, documents)
         preceding, has_previous = previous_tokens(tokens, documents)

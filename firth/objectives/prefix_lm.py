@@ -15,7 +15,7 @@ class PrefixLMObjective:
     """Splits each document in two, and predicts the second part from the first and from itself.
 
     The place of the split is uniform, with a token at least on each side. Only the rest and the `[SEP]`
-    behind it are predicted. A document of one token is all prefix, and nothing of it is predicted.
+    after it are predicted. A document of one token is all prefix, and nothing of it is predicted.
 
     - `decoder`: one stack reads `[CLS] prefix rest`. In `attention_order` the prefix is 0, so its tokens see
       one another; the rest ascends.

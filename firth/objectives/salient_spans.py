@@ -62,7 +62,7 @@ class SalientSpansObjective(SentinelObjective):
 
 
 def choose_salient_span(text: Text, salient, max_span: int, seed) -> Noise:
-    """Returns one run of salient tokens of each document, cut behind `max_span` tokens.
+    """Returns one run of salient tokens of each document, cut after `max_span` tokens.
 
     Args:
         text: Of the row.

@@ -20,7 +20,7 @@ class SpanCorruptionObjective(SentinelObjective):
     `closing_sentinel` the next sentinel closes them, as in the paper's figure. The decoder reads `[PAD]`
     first, as in the reference code. Lengths are computed: 568 tokens have inputs of 512 and targets of 114.
 
-    Special pieces of the text are kept. A span that one of them stands in goes on behind it.
+    Special pieces of the text are kept. A span that one of them stands in goes on after it.
 
     Args:
         config: The objective's part of a recipe.

@@ -113,7 +113,7 @@ class SpanMaskingObjective:
 
 
 def boundary_features(chosen: Predictions, spans, places: int) -> dict[str, tf.Tensor]:
-    """Returns where each prediction's span is: int32 [max_predictions] each, zeros behind.
+    """Returns where each prediction's span is: int32 [max_predictions] each, zeros after.
 
     Args:
         chosen: What is predicted.

@@ -20,7 +20,7 @@ class UniLMObjective:
 
     - `bidirectional` is zeros: each token sees all of its document;
     - `left_to_right` ascends: it sees itself and those before it;
-    - `right_to_left` descends: it sees itself and those behind it;
+    - `right_to_left` descends: it sees itself and those after it;
     - `sequence_to_sequence` is zeros up to the first `[SEP]` and ascends from S2 on: all see the first
       segment, and the tokens of the second those before them.
 

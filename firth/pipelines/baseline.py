@@ -1,4 +1,4 @@
-"""Which blessed model a new one is evaluated beside."""
+"""Which blessed model a new one is evaluated next to."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
     def resolve_artifacts(
         self, store: MetadataStore, input_dict: dict[str, list[Artifact]]
     ) -> dict[str, list[Artifact]]:
-        """Returns at most one model under `model`, its blessing beside it, and the current model as given."""
+        """Returns at most one model under `model`, its blessing, and the current model as it was given."""
         current = input_dict[CURRENT]
         blessings = {
             blessing.get_int_custom_property(constants.ARTIFACT_PROPERTY_CURRENT_MODEL_ID_KEY): blessing

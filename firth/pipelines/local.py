@@ -176,7 +176,7 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
 def _run_pipeline(
     recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str], make_pipeline: MakePipeline
 ) -> None:
-    # First, so that what workers need is imported beside what is imported here.
+    # First, so that what workers need is imported next to what is imported here.
     from firth.corpus import fork_workers
 
     fork_workers(beam_pipeline_args)

@@ -53,9 +53,9 @@ def create_pipeline(
     Args:
         recipe: What to build.
         pipeline_root: Where TFX keeps artifacts; any file system that TFX reads.
-        serving_dir: Where blessed models are pushed; `serving` beside the artifacts where it is not given.
+        serving_dir: Where blessed models are pushed; `serving` next to the artifacts where it is not given.
         checkpoint_root: Where the training keeps checkpoints, so that a killed run goes on; `checkpoints`
-            beside the artifacts where it is not given.
+            next to the artifacts where it is not given.
         run_dir: A local run's folder, from which the report takes wall time and memory; may be empty.
         metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
         beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
@@ -157,7 +157,7 @@ def _model(
 
 
 def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:
-    """Returns the node that finds the blessed model to evaluate beside."""
+    """Returns the node that finds the blessed model to evaluate next to."""
     channels = {
         MODEL: Channel(type=standard_artifacts.Model),
         BLESSING: Channel(type=standard_artifacts.ModelBlessing),

@@ -77,7 +77,7 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
 
 
 def read_description(directory: str) -> dict:
-    """Returns what `export` wrote beside a SavedModel: recipe, signatures, losses and versions."""
+    """Returns what `export` wrote next to a SavedModel: recipe, signatures, losses and versions."""
     with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION)) as file:
         return json.load(file)
 

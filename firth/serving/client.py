@@ -28,7 +28,7 @@ class Scored(NamedTuple):
     Attributes:
         log_probability: Natural logarithm of the probability of all pieces together.
         pieces: Of the text.
-        log_probabilities: Of each piece behind those before it.
+        log_probabilities: Of each piece after those before it.
     """
 
     log_probability: float
@@ -86,7 +86,7 @@ class Client:
         return self._ask("embed", texts)["embedding"]
 
     def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> list[Scored]:
-        """Returns how probable each text is, or each target behind the text of the same place.
+        """Returns how probable each text is, or each target after the text of the same place.
 
         Raises:
             ValueError: if the model has no such signature, or needs targets, or takes none.

@@ -44,7 +44,7 @@ def export_elmo(options: str | os.PathLike, weights: str | os.PathLike, director
         directory
         / "backbone.keras": "keras.models.load_model gives a BiLSTMBackbone; import firth.models first",
         directory / "serving": (
-            "SavedModel: words (string [batch, words], '' behind a sentence) to "
+            "SavedModel: words (string [batch, words], '' after a sentence) to "
             "layers (float32 [batch, words, layers + 1, width])"
         ),
         directory / "model.yaml": "the `model` of a recipe that trains a model of this shape",
@@ -60,11 +60,11 @@ def embed_words(backbone: BiLSTMBackbone, words: tf.Tensor, max_characters: int)
 
     Args:
         backbone: From `load_elmo`.
-        words: string [batch, words], the empty string behind a sentence's last word.
+        words: string [batch, words], the empty string after a sentence's last word.
         max_characters: Of a word.
 
     Returns:
-        layers: float32 [batch, words, layers + 1, width], zeros behind a sentence.
+        layers: float32 [batch, words, layers + 1, width], zeros after a sentence.
         word_count: int32 [batch].
     """
     batch, length = tf.unstack(tf.shape(words))
@@ -73,7 +73,7 @@ def embed_words(backbone: BiLSTMBackbone, words: tf.Tensor, max_characters: int)
     characters = word_characters(tf.reshape(words, [-1]), max_characters)
     characters = tf.reshape(characters, [batch, length, max_characters])
     begin, end = (tf.broadcast_to(mark, [batch, 1, max_characters]) for mark in marks)
-    # The end mark stands behind each sentence's own last word.
+    # The end mark stands after each sentence's own last word.
     places = tf.range(length + 1)[tf.newaxis, :, tf.newaxis]
     ends = counts[:, tf.newaxis, tf.newaxis]
     behind = tf.where(places == ends, end, tf.concat([characters, begin], axis=1))

@@ -39,8 +39,8 @@ def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: string [batch].
 
     Returns:
-        pieces: string [batch, tokens], word pieces or words, empty behind a text's last one.
-        embeddings: float32 [batch, tokens, width], zeros behind. Of an encoder-decoder, the encoder's states;
+        pieces: string [batch, tokens], word pieces or words, empty after a text's last one.
+        embeddings: float32 [batch, tokens, width], zeros after. Of an encoder-decoder, the encoder's states;
             of a biLM, the mean of its layers.
         layers: Of a biLM only, float32 [batch, tokens, layers + 1, width]: the words' own vectors (twice, for
             both directions) and each layer, for a task to mix (Peters et al. 2018, section 3.2).

@@ -33,7 +33,7 @@ class Encoded(NamedTuple):
             hidden: Float tensor [batch, longest, ...], one vector or more for each place of the row.
 
         Returns:
-            float32 [batch, longest less special tokens, ...] with zeros behind, and int32 [batch].
+            float32 [batch, longest less special tokens, ...] with zeros after, and int32 [batch].
         """
         count = tf.cast(self.ids.row_lengths(), tf.int32)
         vectors = tf.cast(hidden[:, self.before : tf.shape(hidden)[1] - self.after], tf.float32)

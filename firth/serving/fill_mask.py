@@ -14,11 +14,11 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: string [batch].
 
     Returns:
-        pieces: string [batch, masks, k], the likeliest first; empty strings behind a text's last mask.
+        pieces: string [batch, masks, k], the likeliest first; empty strings after a text's last mask.
         scores: float32 [batch, masks, k], probabilities among the pieces that may be proposed (special
-            pieces and unused rows of the vocabulary take no part); zeros behind.
+            pieces and unused rows of the vocabulary take no part); zeros after.
         mask_positions: int32 [batch, masks], where the masks stand among the text's own pieces, counted from
-            0; zeros behind.
+            0; zeros after.
         mask_count: int32 [batch].
         truncated: bool [batch], whether the text was cut, and masks with it.
     """
@@ -42,7 +42,7 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns where `[MASK]` stands, int32 [batch, columns] with zeros behind, and how often, int32 [batch].
+    """Returns where `[MASK]` stands, int32 [batch, columns] with zeros after, and how often, int32 [batch].
 
     There is at least one column, because the model's gather cannot take an empty one.
     """

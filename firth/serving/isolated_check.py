@@ -104,7 +104,7 @@ def difference(whole, single, row, names, tolerance):
             return f"{name} of row {row} differs from the same row in a batch of one"
         padding = b"" if found.dtype.kind == "O" else 0
         if np.count_nonzero(found != padding) != np.count_nonzero(found[part] != padding):
-            return f"{name} of row {row} is not padded behind its end"
+            return f"{name} of row {row} is not padded after its end"
     return None
 
 

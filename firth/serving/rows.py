@@ -15,7 +15,7 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict,
         specs: The row's specs.
 
     Returns:
-        rows and partners: dicts of [batch, ...] tensors as `specs` says, zeros behind each list. A row
+        rows and partners: dicts of [batch, ...] tensors as `specs` says, zeros after each list. A row
         without a partner gets zeros.
 
     Raises (when run):

@@ -1,4 +1,4 @@
-"""The signature `score`: how probable a text is, alone or behind another one."""
+"""The signature `score`: how probable a text is, alone or after another one."""
 
 from typing import NamedTuple
 
@@ -23,9 +23,9 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         text: string [batch].
 
     Returns:
-        pieces: string [batch, tokens], empty behind a text's last one.
-        log_probabilities: float32 [batch, tokens], natural logarithm of each piece's probability behind all
-            pieces before it; zeros behind.
+        pieces: string [batch, tokens], empty after a text's last one.
+        log_probabilities: float32 [batch, tokens], natural logarithm of each piece's probability after all
+            pieces before it; zeros after.
         log_probability: float32 [batch], their sum. The end of the text is not among what is scored.
         token_count: int32 [batch].
         truncated: bool [batch], whether the text was longer than the row and was cut.

@@ -33,7 +33,7 @@ class Served:
     def row_length(self) -> int:
         """Tokens of the longest row that is served, special ones included.
 
-        It is the length of the training rows: the embeddings of positions behind it were never trained, even
+        It is the length of the training rows: the embeddings of positions after it were never trained, even
         where the model has them.
         """
         return self.recipe.sequences.length

@@ -7,7 +7,7 @@ def unigram_log_probabilities(counts: np.ndarray, vocabulary_size: int) -> np.nd
     """Smooths counts by adding one to each piece (Laplace's rule).
 
     Args:
-        counts: int64 [rows], how often each piece occurs in the training split. Rows behind the vocabulary
+        counts: int64 [rows], how often each piece occurs in the training split. Rows after the vocabulary
             must be zero.
         vocabulary_size: Pieces of the tokenizer.
 
@@ -28,6 +28,6 @@ def unigram_log_probabilities(counts: np.ndarray, vocabulary_size: int) -> np.nd
             f"unigram counts of shape {counts.shape} for a vocabulary of {vocabulary_size} pieces"
         )
     if counts.min(initial=0) < 0 or counts[vocabulary_size:].any():
-        raise ValueError(f"unigram counts are negative, or not zero behind the {vocabulary_size} pieces")
+        raise ValueError(f"unigram counts are negative, or not zero after the {vocabulary_size} pieces")
     smoothed = counts[:vocabulary_size].astype(np.float64) + 1.0
     return np.log(smoothed / smoothed.sum()).astype(np.float32)

@@ -20,7 +20,7 @@ class BytePairTokenizer(PieceTokenizer):
     Hugging Face's `ByteLevel` and `BPE` with the same vocabulary.
 
     Every string of bytes can be encoded, and comes back byte for byte if no special piece is typed in it.
-    Bytes that are not UTF-8 belong to the word behind them. A special piece typed in text, such as `[MASK]`,
+    Bytes that are not UTF-8 belong to the word after them. A special piece typed in text, such as `[MASK]`,
     is that piece. `[MASK]` and the sentinels take one space before them along, since they stand for a word
     with its space.
 

@@ -7,7 +7,7 @@ META_SPACE = "\u2581"
 
 
 def as_word_piece(piece: str, kind: str) -> str:
-    """Returns a piece without the space before it, and one that has none behind `##`.
+    """Returns a piece without the space before it, and one that has none after `##`.
 
     Args:
         piece: As the vocabulary has it.

@@ -151,7 +151,7 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
 
     @property
     def special_ids(self) -> tuple[int, ...]:
-        """Ids of `[PAD] [UNK] [CLS] [SEP] [MASK]`, in this order, and of the sentinels behind them."""
+        """Ids of `[PAD] [UNK] [CLS] [SEP] [MASK]`, in this order, and of the sentinels after them."""
         return (*(self.token_to_id(special) for special in SPECIAL_PIECES), *self.sentinel_ids.tolist())
 
     @property
@@ -179,7 +179,7 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
 
     @property
     def settings(self) -> dict:
-        """What makes this tokenizer again, beside its files."""
+        """What makes this tokenizer again, next to its files."""
         return self._normalization.settings
 
     @property

@@ -93,7 +93,7 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     @property
     def settings(self) -> dict:
-        """What makes this tokenizer again, beside its model."""
+        """What makes this tokenizer again, next to its model."""
         return {"lowercase": self.lowercase, **super().settings}
 
     @property

@@ -154,7 +154,7 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
 
     @property
     def pad_id(self) -> int:
-        """What stands behind the words of a row; padding is told by document ids, not by this."""
+        """What stands after the words of a row; padding is told by document ids, not by this."""
         return 0
 
     @property
@@ -204,7 +204,7 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
 
     @property
     def settings(self) -> dict:
-        """What makes this tokenizer again, beside its vocabulary."""
+        """What makes this tokenizer again, next to its vocabulary."""
         own = {"lowercase": self.lowercase, "max_characters": self.max_characters}
         return {**own, **self._normalization.settings}
 

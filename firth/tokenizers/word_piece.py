@@ -28,7 +28,7 @@ class WordPieceTokenizer(PieceTokenizer):
     Unicode. A special piece typed in text, such as `[MASK]`, is that piece; `[mask]` is three words. Bytes
     that are not valid UTF-8 are dropped, so the ids are those of `text.decode("utf-8", errors="ignore")`. One
     difference is known: two spacing marks that both have a combining class, in an order that is not canonical
-    (a Balinese virama behind a Hangul tone mark), are not put in order when lower-casing. No orthography has
+    (a Balinese virama after a Hangul tone mark), are not put in order when lower-casing. No orthography has
     that.
 
     In text again, words have one space between, and pieces with `##` are joined to what precedes; special
@@ -89,7 +89,7 @@ class WordPieceTokenizer(PieceTokenizer):
 
     @property
     def settings(self) -> dict:
-        """What makes this tokenizer again, beside its vocabulary."""
+        """What makes this tokenizer again, next to its vocabulary."""
         own = {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
         return {**own, **super().settings}
 

@@ -81,7 +81,7 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
 class Checkpoints:
     """The newest checkpoints of one run, in a directory of its own.
 
-    A checkpoint is written beside its place, flushed to the disk, and renamed when it is whole. Its
+    A checkpoint is written next to its place, flushed to the disk, and renamed when it is whole. Its
     manifest lists the size of every file, so that one that a crash of the machine cut short is passed over.
 
     Args:

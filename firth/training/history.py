@@ -5,7 +5,7 @@ import os
 
 import tensorflow as tf
 
-# What a line says of how far the run has come, beside what is drawn over the steps.
+# What a line says of how far the run has come, next to what is drawn over the steps.
 _PROGRESS = ("step", "tokens", "seconds")
 HISTORY_FILE = "history.jsonl"
 SAMPLES = "samples"
@@ -14,13 +14,13 @@ SAMPLES = "samples"
 class History:
     """Lines of a run's curve, each step once however often the run was killed and started again.
 
-    The lines are kept beside the checkpoints, and written again to each run directory, because a restarted
+    The lines are kept next to the checkpoints, and written again to each run directory, because a restarted
     pipeline gives the run a new one.
 
     Args:
         kept_directory: Of the run's checkpoints.
         run_directory: Gets `history.jsonl` and TensorBoard's event files.
-        step: Of the restored checkpoint; lines behind it are dropped, as these steps will be made again.
+        step: Of the restored checkpoint; lines after it are dropped, as these steps will be made again.
     """
 
     def __init__(self, kept_directory: str, run_directory: str, step: int):

@@ -67,7 +67,7 @@ class Loop:
         """Runs the steps of some batches, and saves the last one of the run.
 
         Args:
-            batches: (example ids, features) of the steps behind `progress`, divided among the replicas.
+            batches: (example ids, features) of the steps after `progress`, divided among the replicas.
             progress: Where to go on.
             left: Steps made -> steps that the rest of the run takes as long as.
 

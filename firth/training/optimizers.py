@@ -115,7 +115,7 @@ OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": A
 
 
 def _own(config: AnyOptimizer) -> dict:
-    """Returns what one kind of optimizer has beside the others, by the names that Keras gives it."""
+    """Returns what one kind of optimizer has next to the others, by the names that Keras gives it."""
     if isinstance(config, recipes.Adagrad):
         return {"initial_accumulator_value": config.initial_accumulator}
     if isinstance(config, recipes.Adafactor):

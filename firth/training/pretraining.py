@@ -132,7 +132,7 @@ def open_stage_rows(recipe: Recipe, stage: Recipe, train_files: Sequence[str], c
     Args:
         recipe: The run's.
         stage: The stage's; see `firth.recipes.run.stages`.
-        train_files: Patterns of the last stage's row files, beside which SequenceGen keeps the others.
+        train_files: Patterns of the last stage's row files, next to which SequenceGen keeps the others.
         checkpoint_root: Of the run.
     """
     limits = RowLimits(

@@ -32,7 +32,7 @@ class RowLimits:
 
     Attributes:
         raw_length: Most tokens of a row of one chunk, special ones not among them.
-        special_tokens: Room that each chunk takes beside its tokens.
+        special_tokens: Room that each chunk takes next to its tokens.
         max_documents: Most chunks of a row.
         vocabulary_size: Token ids are below it.
         max_characters: Of a word, where rows hold words; otherwise 0.

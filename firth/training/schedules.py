@@ -13,7 +13,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """Learning rate that climbs linearly to its peak and then goes down, or stays.
 
     Update t of `steps`, counted from 0, is made with `peak x (t + 1) / warmup_steps` in the warm-up. After
-    it, with `done` the share of the steps behind the warm-up that have been made:
+    it, with `done` the share of the steps after the warm-up that have been made:
 
     - `linear`: `peak x (1 - done)`, down to `final_fraction` of the peak.
     - `cosine`: `peak x (1 + cos(pi x done)) / 2`, likewise.

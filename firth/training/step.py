@@ -88,7 +88,7 @@ def _seed_draws(generator, seed, step):
 def count_tokens(batch) -> tf.Tensor:
     """Returns the number of tokens of a batch of features that are not padding, float32 [].
 
-    Those that a decoder reads beside an encoder are counted with those of the encoder.
+    Those that a decoder reads next to an encoder are counted with those of the encoder.
     """
     read = [batch[name] for name in (features.DOCUMENT_IDS, features.DECODER_DOCUMENT_IDS) if name in batch]
     return tf.add_n([tf.reduce_sum(tf.cast(ids > 0, tf.float32)) for ids in read])

@@ -1,4 +1,4 @@
-"""Causal attention in blocks of queries: the same numbers, without the scores behind a block."""
+"""Causal attention in blocks of queries: the same numbers, without the scores after a block."""
 
 import keras
 import numpy as np

@@ -71,7 +71,7 @@ def test_llama_3_1_frequencies_by_hand():
 
 
 # Distances, key less query, of the first and the last place in each bucket of T5: 32 buckets, 128 distances.
-# Behind 8 exact ones, bucket 8 + n begins at 8 * 16 ** (n / 8), rounded up: 8, 12, 16, 23, 32, 46, 64, 91.
+# After 8 exact ones, bucket 8 + n begins at 8 * 16 ** (n / 8), rounded up: 8, 12, 16, 23, 32, 46, 64, 91.
 STARTS = [8, 12, 16, 23, 32, 46, 64, 91]
 
 
@@ -88,7 +88,7 @@ def test_bidirectional_buckets_of_t5():
 def test_causal_buckets_of_t5():
     of = dict(zip(range(-128, 129), buckets_by_distance(32, 128, bidirectional=False)))
     assert [of[-distance] for distance in range(17)] == list(range(17))
-    # Behind 16 exact ones, bucket 16 + n begins at 16 * 8 ** (n / 16), rounded up.
+    # After 16 exact ones, bucket 16 + n begins at 16 * 8 ** (n / 16), rounded up.
     assert (of[-18], of[-19], of[-112], of[-113], of[-128]) == (16, 17, 30, 31, 31)
     assert {of[distance] for distance in range(129)} == {0}
 
@@ -98,7 +98,7 @@ def test_bias_by_hand():
     layer.build()
     layer.table.assign([[0.0, 10.0], [1.0, 11.0], [2.0, 12.0], [3.0, 13.0]])
     places = np.array([[0, 1, 2]])
-    # Bucket 0 is the token itself, 1 are those before it, 3 those behind it.
+    # Bucket 0 is the token itself, 1 are those before it, 3 those after it.
     first = [[0, 3, 3], [1, 0, 3], [1, 1, 0]]
     found = np.array(layer(places, places))
     assert found[0, 0].tolist() == first

@@ -1,6 +1,6 @@
 """All layers, each with tiny arguments, inputs and what must come of them.
 
-Where one layer has several cases, what is special to each stands behind a comma.
+Where one layer has several cases, what is special to each stands after a comma.
 """
 
 import numpy as np

@@ -70,7 +70,7 @@ def by_path(backbone) -> dict:
 
 
 def tokens_of(name) -> str:
-    """The feature that the outputs of a model stand beside."""
+    """The feature that the outputs of a model stand next to."""
     return names.DECODER_TOKEN_IDS if name in ENCODER_DECODERS else names.TOKEN_IDS
 
 

@@ -39,7 +39,7 @@ def make_features(sentences, length=LENGTH):
 
 @pytest.fixture(scope="module")
 def run(backbone):
-    """Compiled for all sentences at once: (features, state) to the layers and the state behind."""
+    """Compiled for all sentences at once: (features, state) to the layers and the state after."""
     graph = compiled(lambda *args: backbone.layer_outputs_with_state(dict(zip(NAMES, args[:2])), args[2:]))
 
     def call(features, state=None):

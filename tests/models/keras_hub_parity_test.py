@@ -1,4 +1,4 @@
-"""Parity with KerasHub's backbones, in one process: a second witness beside transformers."""
+"""Parity with KerasHub's backbones, in one process: a second witness next to transformers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Parity with tf-models-official's BERT, whose Keras 2 (`tf_keras`) runs beside our Keras 3."""
+"""Parity with tf-models-official's BERT, whose Keras 2 (`tf_keras`) runs next to our Keras 3."""
 
 import keras
 import numpy as np

@@ -82,7 +82,7 @@ def test_hidden_states(name):
 
 @families
 def test_documents_of_a_packed_row(name):
-    """Examples in one row, one behind the other, have the states that they have alone."""
+    """Examples in one row, one after the other, have the states that they have alone."""
     for key, found in answers(name)["packed"].items():
         expected, real = golden_states(name, key)
         np.testing.assert_allclose(found[0], expected[real], **CLOSE, err_msg=key)

@@ -165,7 +165,7 @@ def build_model(name: str) -> PretrainingModel:
 
 
 def features_of(name: str) -> dict[str, np.ndarray]:
-    """Returns the golden inputs as features: an example a row, padding behind."""
+    """Returns the golden inputs as features: an example a row, padding after."""
     given = {key.removeprefix("input/"): value for key, value in read_golden(name).items() if "input/" in key}
     features = _stack(given["input_ids"], given["attention_mask"])
     if "decoder_input_ids" in given:

@@ -241,7 +241,7 @@ def _row(generator, batch, documents, length):
 
 
 def visible(name: str) -> np.ndarray:
-    """Which tokens of its row each output of a model depends on, bool [outputs, length]; of a decoder beside
+    """Which tokens of its row each output of a model depends on, bool [outputs, length]; of a decoder next to
     an encoder which of the decoder's tokens."""
     features = {key: value[0] for key, value in make_features(name).items()}
     if name in ENCODER_DECODERS:

@@ -96,7 +96,7 @@ def test_query_stream(backbone):
 
 
 def test_documents_of_a_packed_row(backbone):
-    """Examples in one row, one behind the other, have the states that they have alone."""
+    """Examples in one row, one after the other, have the states that they have alone."""
     given = features()
     row = {
         name: given[name][REAL][None]

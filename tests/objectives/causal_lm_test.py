@@ -17,6 +17,6 @@ def test_causal_lm():
 
 
 def test_causal_lm_of_a_full_row():
-    """The last place is of the first document, as is what stands behind it on a ring."""
+    """The last place is of the first document, as is what stands after it on a ring."""
     made = made_of(TOKENIZER, CausalLM(), [LECTURE], length=12, max_documents=1)
     assert spoken(TOKENIZER, made["label_ids"]) == f"{LECTURE} [SEP]"

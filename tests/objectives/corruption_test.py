@@ -57,7 +57,7 @@ def made(request):
     objective = OBJECTIVES[config.kind](config, SEQUENCES, TOKENIZER)
     room = objective.raw_length + config.special_tokens
     rows = random_rows(ROWS, room, config.special_tokens, SEQUENCES.max_documents)
-    # Beside the random rows, one document of full length.
+    # Next to the random rows, one document of full length.
     full = np.resize(np.arange(5, 5 + PIECES), objective.raw_length)
     rows["tokens"][2], rows["chunk_lengths"][2] = full, [objective.raw_length, 0, 0, 0]
     seeds = np.stack([np.full(ROWS, 7), np.arange(ROWS)], axis=1)
@@ -143,7 +143,7 @@ def test_original_is_recoverable(made):
         if made.config.kind == "denoising":
             assert part.labels == [2, *part.raw, 3]
         elif any(part.weights):
-            # A special piece may stand before or behind tokens of a span that it was in.
+            # A special piece may stand before or after tokens of a span that it was in.
             assert ordinary(restored(part)) == ordinary(part.raw)
             if len(ordinary(part.raw)) == len(part.raw):
                 assert restored(part) == part.raw

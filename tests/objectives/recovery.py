@@ -87,7 +87,7 @@ def both_directions(config, made):
 
 
 def sentinels(config, made):
-    """Inputs with each sentinel's tokens put in. A special piece may stand before a span or behind it."""
+    """Inputs with each sentinel's tokens put in. A special piece may stand before a span or after it."""
     texts, labels = by_document(made, made[features.TOKEN_IDS]), _targets(config, made)
     found = []
     for text, label in zip(texts, labels):

@@ -30,7 +30,7 @@ def salient_words(text, tokenizer=None):
     ("text", "expected"),
     [
         (TEXTS[0], "Byron Ada Lovelace 10 December 1815"),
-        # Neither `It` behind a quote nor `I`, `A` and `May` at the beginning; a month begins a sentence.
+        # Neither `It` after a quote nor `I`, `A` and `May` at the beginning; a month begins a sentence.
         (TEXTS[1], "May 7 March"),
         (TEXTS[2], ""),
     ],

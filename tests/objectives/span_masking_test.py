@@ -16,7 +16,7 @@ TOKENIZER = word_tokenizer(LECTURE)
 
 
 def test_literal_example():
-    """Two spans: the first two words, behind [CLS]; and two words in the middle."""
+    """Two spans: the first two words, after [CLS]; and two words in the middle."""
     config = SpanMasking(mask_rate=0.35, max_predictions=5, mask_token_rate=1.0, random_token_rate=0.0)
     objective = OBJECTIVES["span_masking"](config, Sequences(length=14), TOKENIZER)
     one = word_row(TOKENIZER, [LECTURE], objective.raw_length, 8)

@@ -36,7 +36,7 @@ def word_row(tokenizer, texts, raw_length, max_documents):
 
 
 def spoken(tokenizer, ids) -> str:
-    """The pieces of ids, sentinels as `<0>`, without padding behind."""
+    """The pieces of ids, sentinels as `<0>`, without padding after."""
     pieces = [tokenizer.id_to_token(int(index)) for index in np.asarray(ids)]
     return " ".join(pieces).replace("<extra_id_", "<").replace("[PAD]", "").strip()
 

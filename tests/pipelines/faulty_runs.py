@@ -151,7 +151,7 @@ def load() -> None:
 
 
 def main(place: str, recipe: str, faults: str) -> None:
-    """Runs the recipe without a fault, and beside it on a disk of its own with those that JSON lists."""
+    """Runs the recipe without a fault, and next to it on a disk of its own with those that JSON lists."""
     disk = pathlib.Path(place) / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(disk)], check=True)

@@ -109,7 +109,7 @@ def test_a_run_trains_on_short_rows_first(first, events):
     tokens = [entry["tokens"] for entry in history(first.run_dir)]
     in_step = [later - earlier for earlier, later in zip([0, *tokens], tokens)]
     # Eight rows of 16 tokens, then four of 32.
-    assert 0 < min(in_step) and max(in_step) <= 8 * 16
+    assert min(in_step) > 0 and max(in_step) <= 8 * 16
     assert [event["step"] for event in events if event["kind"] == "training"][-1] == STEPS
 
 

@@ -16,5 +16,5 @@ def both():
 
 @pytest.fixture(scope="session")
 def small():
-    """A vocabulary to read: the ids stand beside the pieces."""
+    """A vocabulary to read: the ids stand next to the pieces."""
     return WordPieceTokenizer([*SPECIALS, "the", "qu", "##ick", "fox", "##es", "."])

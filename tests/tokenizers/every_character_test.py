@@ -30,7 +30,7 @@ def test_ids(both, lowercase):
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_words(both, lowercase):
-    """Ids hide behind [UNK] what normalisation did to a character; words do not."""
+    """Ids hide after [UNK] what normalisation did to a character; words do not."""
     model = tf.constant(build_normalizer_model(lowercase, split=True))
     found = tf_text.FastBertNormalizer(model_buffer=model).normalize([f"a{c}b" for c in CHARACTERS])
     reference, wrong = both[lowercase][1], []

@@ -118,7 +118,7 @@ def test_fewer_pieces_where_words_yield_no_more():
 
 @pytest.mark.parametrize("name", ["t5_tokenizer_base", "albert_spiece", "test_sentencepiece_bpe"])
 def test_published_models_on_ten_thousand_lines(name):
-    """The kernel that we rely on, in the graph, beside the package."""
+    """The kernel that we rely on, in the graph, next to the package."""
     model = shared_data(f"golden/sentencepiece/{name}.model").read_bytes()
     lines = [*lines_of("golden/sentencepiece/botchan.txt"), *lines_of("tinyshakespeare/input.txt")][:10_000]
     lines += [line.replace("\x00", "") for line in STRINGS]

@@ -118,5 +118,5 @@ def test_training_keeps_room_for_sentinels(counts, sentinels, size):
 
 
 def test_training_needs_room():
-    with pytest.raises(ValueError, match="16 leaves no room beside 16 special"):
+    with pytest.raises(ValueError, match="16 leaves no room after 16 special"):
         train_wordpiece({"a": 3}, 16, 1, sentinels=11)

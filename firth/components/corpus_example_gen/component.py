@@ -46,7 +46,7 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
         privacy: What is replaced in the excerpts of rejected records: all types, unless it is given.
 
     Outputs:
-        examples: The documents. Beside the split stand `rejected.jsonl`, the records that could not be read,
+        examples: The documents. Next to the split stand `rejected.jsonl`, the records that could not be read,
             and `source_counts.json`.
         records: What each record is (see `firth.corpus.readers.record_profiles`), read or rejected, without
             its text. Statistics are taken of these.

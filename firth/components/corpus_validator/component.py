@@ -20,7 +20,7 @@ class CorpusValidatorSpec(ComponentSpec):
 class CorpusValidator(base_component.BaseComponent):
     """Checks a corpus report against limits.
 
-    It fails where one is broken, so that a component behind it (`tokenizer.add_upstream_node(validator)`)
+    It fails where one is broken, so that a component after it (`tokenizer.add_upstream_node(validator)`)
     does not start. The report is Curator's, and stays.
 
     Args:

@@ -27,7 +27,7 @@ class ObjectiveValidatorSpec(ComponentSpec):
 class ObjectiveValidator(base_component.BaseComponent):
     """Applies the objective to rows of the train split as the training does, and measures what it did.
 
-    It fails where a rate is out of the bounds that the recipe sets, so that a Trainer behind it
+    It fails where a rate is out of the bounds that the recipe sets, so that a Trainer after it
     (`trainer.add_upstream_node(validator)`) does not start.
 
     Args:

@@ -1,4 +1,4 @@
-"""The files that cleaning steps read beside the corpus: lists of words, evaluation data, references."""
+"""The files that cleaning steps read next to the corpus: lists of words, evaluation data, references."""
 
 import hashlib
 from collections.abc import Iterator

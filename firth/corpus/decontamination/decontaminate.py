@@ -31,7 +31,7 @@ class Decontaminate(CorpusStep):
     As GPT-3 did (arXiv:2005.14165, appendix C), by default with its 13 words. N-grams are exact: no Bloom
     filter, and hashes that agree are checked word by word. With `cut`, what is left is joined by blank lines.
 
-    Beside the report stands `<step>.json`: `ngram_words`, and under `benchmarks` what `NgramIndex.table`
+    Next to the report stands `<step>.json`: `ngram_words`, and under `benchmarks` what `NgramIndex.table`
     returns, which names the examples that were found anywhere in the corpus, so that scores can be given
     without them. The report's `counts` have its numbers.
 
@@ -109,7 +109,7 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
         text: Any text.
         places: Of the n-grams' first words among the text's (`comparable_words`), in order.
         size: Of an n-gram in words.
-        margin: So many characters before and behind each go too, and words of which a part goes.
+        margin: So many characters before and after each go too, and words of which a part goes.
 
     Example:
 

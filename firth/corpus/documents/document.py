@@ -7,7 +7,7 @@ from firth.corpus.documents.example import Example
 from firth.corpus.documents.hashing import digest
 
 FIELDS = ("id", "text", "source", "licence", "uri")
-# A share for the document itself, beside its text.
+# A share for the document itself, next to its text.
 DOCUMENT_BYTES = 2**9
 # Bytes of an id that depend on what the record states.
 _HALF = 8

@@ -71,7 +71,7 @@ IN_RUNNER = Grouping()
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a corpus step is told beside the documents.
+    """What a corpus step is told next to the documents.
 
     Attributes:
         name: Of the step in the report.

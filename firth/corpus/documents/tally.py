@@ -25,7 +25,7 @@ class Flow(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Something beside documents that a step counts, such as the lines that it cut for one rule."""
+    """Something next to documents that a step counts, such as the lines that it cut for one rule."""
 
     step: str
     source: str

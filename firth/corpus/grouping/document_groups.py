@@ -37,7 +37,7 @@ class PutDown(beam.PTransform):
     """Puts lists of documents down in files: one collection, or a tuple, to groups for `grouped_documents`.
 
     Who has to go through all documents before anything can be said of one would have the runner hold them.
-    A function that takes another input beside them has to call `grouped_documents` itself: where that is not
+    A function that takes another input next to them has to call `grouped_documents` itself: where that is not
     there yet, what was done before waits in the runner.
     """
 

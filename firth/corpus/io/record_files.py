@@ -33,7 +33,7 @@ def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
         OSError: if the file system refuses, as a full disk does.
     """
     path = posixpath.join(folder, f"data_tfrecord-{name}.gz")
-    # Beside the folder, since readers of a split take every file in it.
+    # Next to the folder, since readers of a split take every file in it.
     unfinished = f"{folder.rstrip('/')}.{uuid.uuid4().hex}.unfinished"
     _make_folder(folder)
     try:

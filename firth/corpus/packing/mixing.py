@@ -92,7 +92,7 @@ def _bin_of(hashes: np.ndarray) -> np.ndarray:
 
 
 def _bins(group: Group, mixture: AnyMixed) -> Bins:
-    """Returns by source the amounts in each bin, and behind them the largest of a document."""
+    """Returns by source the amounts in each bin, and after them the largest of a document."""
     found = {}
     for source, hashes, amounts in _columns(group, mixture):
         found[source] = np.zeros(2**BIN_BITS + 1, np.int64)

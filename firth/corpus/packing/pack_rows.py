@@ -17,14 +17,14 @@ def pack_rows(
 ) -> tuple[list[Row], Counter[str]]:
     """Returns the rows that hold all tokens of some documents, by example id, and counts.
 
-    A row's documents have one source, and it holds no document beside its repeat. A chunk has at most
+    A row's documents have one source, and it holds no document next to its repeat. A chunk has at most
     `raw_length` tokens; it takes `special_tokens` more places, and the chunks of a row take together at most
     as many as one of full length. The order of the documents does not matter.
 
     Args:
         documents: Of one group.
         sequences: How many of them share a row.
-        special_tokens: Room that the objective needs for each chunk beside its tokens.
+        special_tokens: Room that the objective needs for each chunk next to its tokens.
         raw_length: Most tokens of a row, as the objective says: fewer than the model's where special tokens
             are put in, more where the objective leaves tokens out.
 

@@ -1,4 +1,4 @@
-"""A row of other documents beside each row, for the random next sentences of an evaluation."""
+"""A row of other documents next to each row, for the random next sentences of an evaluation."""
 
 from collections.abc import Iterable, Iterator
 

@@ -54,7 +54,7 @@ def make_sequences(
 
     The files written are the same, byte for byte, on any number of workers. Rows of the eval split carry a
     partner, a row of other documents. A mixture is made of the train split alone, after which
-    `mixture_report.json` stands beside the counts (see `build_mixture_report`).
+    `mixture_report.json` stands next to the counts (see `build_mixture_report`).
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
@@ -104,7 +104,7 @@ def make_sequences(
 
 
 class Packing(NamedTuple):
-    """The arguments of `pack_rows` beside the documents."""
+    """The arguments of `pack_rows` next to the documents."""
 
     sequences: Sequences
     special_tokens: int

@@ -37,8 +37,8 @@ class Classifier(CorpusStep):
     that are neither as `other_source`. Copies of a document may be learnt from and measured on at once, which
     makes the measures better than they are, so duplicates should be gone before.
 
-    Beside the report, in a folder of the step's name, the model stands as `save_quality_model` writes it; the
-    Curator makes an artifact of its own of it. There, too, stands `<step>.json`: `reference` and `crawl`, the
+    Next to the report, in a folder of the step's name, stands the model as `save_quality_model` writes it;
+    the Curator makes an artifact of it. There, too, stands `<step>.json`: `reference` and `crawl`, the
     `documents` of each that came; what `train` measured; `keep`, `alpha` and `threshold`; and under `scores`
     what `score_histogram` returns.
 

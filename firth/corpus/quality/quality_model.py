@@ -46,7 +46,7 @@ class QualityModel(NamedTuple):
 
 
 def save_quality_model(model: QualityModel, description: dict[str, Any], folder: str) -> None:
-    """Writes `weights.npz`, two arrays, and `classifier.json`: the description, with `hashing` beside it."""
+    """Writes `weights.npz`, two arrays, and `classifier.json`: the description, with `hashing` next to it."""
     data = io.BytesIO()
     np.savez(data, weights=model.weights, bias=np.float64(model.bias))
     with FileSystems.create(f"{folder}/{WEIGHTS_FILE}") as file:

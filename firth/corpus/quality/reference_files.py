@@ -1,4 +1,4 @@
-"""Files beside the corpus that say what good text is, in Beam."""
+"""Files next to the corpus that say what good text is, in Beam."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence

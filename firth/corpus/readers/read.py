@@ -32,7 +32,7 @@ class ReadSources(beam.PTransform):
     """Reads all documents of some sources: a pipeline to serialized tf.train.Examples.
 
     What cannot be read is written to `rejected.jsonl` in the side folder, one object a line with file and
-    line number, and reading goes on. `source_counts.json` beside it counts records and bytes by source.
+    line number, and reading goes on. `source_counts.json` next to it counts records and bytes by source.
     One worker reads a file, so large corpora want many files.
 
     Args:

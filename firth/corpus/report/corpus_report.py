@@ -47,7 +47,7 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
             keeps comes into the next; bytes and words kept are those of the documents as the step left them.
         repeated_ids: Ids that several records of a source state, which stay documents of their own: `source`;
             `ids`, how many; `documents` that have them; `examples`, an `id` and a `uri` each.
-        counts: What steps counted beside documents, such as lines cut: `step`, `source`, `name`, `count`.
+        counts: What steps counted next to documents, such as lines cut: `step`, `source`, `name`, `count`.
         splits: One object a split, source and licence, with its sizes.
         licences: One object a licence and source, with the sizes of what was read, `documents_in`, and of
             what is left, `documents_kept`.

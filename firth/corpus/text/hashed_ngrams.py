@@ -70,7 +70,7 @@ def _keys(words: np.ndarray, splits: np.ndarray, size: int, buckets: int) -> np.
 
 
 def join_vectors(parts: Sequence[Vectors]) -> Vectors:
-    """Returns the vectors of all parts, one part behind the other."""
+    """Returns the vectors of all parts, one part after the other."""
     ends = np.cumsum([0, *(each.splits[-1] for each in parts)])
     splits = [each.splits[1:] + end for each, end in zip(parts, ends)]
     return Vectors(

@@ -19,7 +19,7 @@ def stripped_lines(text: str) -> list[str]:
 
 
 def duplicates(parts: Sequence[str]) -> list[str]:
-    """Returns the parts that stand behind an equal one, in no particular order.
+    """Returns the parts that stand after an equal one, in no particular order.
 
     Example:
 

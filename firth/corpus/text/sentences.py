@@ -2,7 +2,7 @@
 
 import re
 
-# A sentence ends at a blank line, or behind a full stop, question or exclamation mark (closing quotes and
+# A sentence ends at a blank line, or after a full stop, question or exclamation mark (closing quotes and
 # brackets go with it) that a space follows.
 _END = re.compile(r"\n[^\S\n]*\n\s*|[.!?][\"'”’»)\]]*\s+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -16,7 +16,7 @@ _OPENING = frozenset("\"'“‘«([")
 def split_sentences(text: str) -> list[str]:
     r"""Returns the sentences of a text; joined they are the text.
 
-    A new sentence begins behind a blank line, and behind `.`, `!` or `?` (with the quotes and brackets that
+    A new sentence begins after a blank line, and after `.`, `!` or `?` (with the quotes and brackets that
     close there) and space, if an upper-case letter, a digit, or an opening quote or bracket comes next.
 
     Example:
@@ -35,7 +35,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def spaces_to_next(sentences: list[str]) -> list[str]:
-    r"""Returns the sentences with the spaces behind each at the beginning of the next one.
+    r"""Returns the sentences with the spaces after each at the beginning of the next one.
 
     There a tokenizer whose pieces hold spaces reads them as it does in the whole text.
 

@@ -52,7 +52,7 @@ class Attention(keras.layers.Layer):
         cache: Float tensor [2, batch, key_value_heads, keys, head_width] of the keys and values of a whole
             row, zeros where there are none yet. Those of `hidden` are written into it, and all are read.
         index: Int scalar, where in the cache `hidden` begins.
-        causal: A Python bool, whether `bias` hides every key behind its query. Of long rows only those blocks
+        causal: A Python bool, whether `bias` hides every key after its query. Of long rows only those blocks
             of queries and keys are then read in which a key is seen, which packed documents make few; where
             their number cannot be left to the data (see `block_sparse`), all keys up to a block of queries.
         training: Whether dropout acts.

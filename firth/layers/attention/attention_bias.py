@@ -17,13 +17,13 @@ def attention_bias(
     """Returns what is added to attention scores so that a token reads only what it may see.
 
     Query i sees key j if both have the same document id and, with an order, if the order of j is not above
-    that of i, and, with `causal`, if j is not behind i. Padding (id 0) sees only padding: no document sees
+    that of i, and, with `causal`, if j is not after i. Padding (id 0) sees only padding: no document sees
     it, and scores stay finite where there is nothing to be seen.
 
     Args:
         document_ids: Int tensor [batch, length], 0 on padding; of the queries.
         attention_order: Int tensor [batch, length], or None for no order.
-        causal: Whether keys behind a query are hidden.
+        causal: Whether keys after a query are hidden.
         first: Int scalar, the place of the first query among the keys.
         key_document_ids: Int tensor [batch, keys]; the queries' own where it is None.
         key_attention_order: Int tensor [batch, keys]; the queries' own where it is None.

@@ -28,7 +28,7 @@ def build_relation(positions, attention, bidirectional, epsilon, dropout, scaled
     Args:
         positions: None or a dict, the recipe's `positions`.
         attention: The attention layer of the first block.
-        bidirectional: Whether tokens also see those behind them.
+        bidirectional: Whether tokens also see those after them.
         epsilon: Of a norm over a table of positions.
         dropout: Of such a table.
         scaled_initializer: Start a bias of distances from a normal of one over the root of the width.

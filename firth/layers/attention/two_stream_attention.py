@@ -41,7 +41,7 @@ class TwoStreamAttention(keras.layers.Layer):
 
     Call arguments:
         hidden: Float tensor [batch, rows, width] of the tokens that read: the content stream, the query
-            stream, or with `both` the first and behind it the second.
+            stream, or with `both` the first and after it the second.
         content: Float tensor [batch, length, width], the content stream.
         relative: Float tensor [2 length, width], sinusoids of the distances from `length` down; see
             `relative_sinusoids`.

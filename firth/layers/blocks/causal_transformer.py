@@ -19,14 +19,14 @@ class CausalTransformer(TransformerStack):
             output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in `MaskedTransformer`.
         cross_attention: Whether blocks can attend to an encoder's states.
         bidirectional_prefix: Where an attention order is given, it alone decides what a token sees of its
-            document, also behind it. Relative buckets tell both directions apart then.
+            document, also after it. Relative buckets tell both directions apart then.
         scaled_residual_initializer: Start the projections that end a sublayer from a stddev divided by the
             root of the number of sublayers (Radford et al. 2019, section 2.3).
 
     Call arguments:
         hidden: Float tensor [batch, length, width].
         document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other. With a
-            cache those of the whole rows [batch, keys]; what stands behind `hidden` is not seen.
+            cache those of the whole rows [batch, keys]; what stands after `hidden` is not seen.
         attention_order: Int tensor as `document_ids`; a token sees those whose order is not above its own.
         position_ids: int32 [batch, length], of `hidden`; only positions that belong to attention need them.
         context: An encoder's states, float tensor [batch, keys, width].

@@ -26,7 +26,7 @@ _OF_A_BLOCK = (
 
 
 class TransformerStack(keras.layers.Layer):
-    """Blocks one after another, what their attention reads of positions, and a norm behind pre-norm blocks.
+    """Blocks one after another, what their attention reads of positions, and a norm after pre-norm blocks.
 
     Subclasses say what sees what.
     """
@@ -118,7 +118,7 @@ class TransformerStack(keras.layers.Layer):
                 part.build(hidden_shape)
 
     def _run(self, hidden, bias, position_ids, first=0, cache=None, training=None, **reading):
-        """Returns hidden states behind the last block, and with `cache` a pair of them and the new cache."""
+        """Returns hidden states after the last block, and with `cache` a pair of them and the new cache."""
         bias, positions = self._relate(bias, position_ids, first)
         reading = {**reading, "positions": positions, "training": training}
         caches = []

@@ -14,7 +14,7 @@ from firth.layers.positions.relative_sinusoids import relative_sinusoids
 
 @keras.saving.register_keras_serializable(package="firth")
 class TwoStreamTransformer(keras.layers.Layer):
-    """A content stream over all tokens, and beside it, if asked, a query stream at the predicted ones.
+    """A content stream over all tokens, and next to it, if asked, a query stream at the predicted ones.
 
     Yang et al. 2019, "XLNet", sections 2.3 to 2.5. A token of the content stream sees tokens whose order is
     not above its own, itself included. A token of the query stream knows where it stands but not what it is:
@@ -142,7 +142,7 @@ class TwoStreamTransformer(keras.layers.Layer):
         return _differs(segments, segment_ids), bias
 
     def _both(self, content, query, relative, of_content, of_query, positions, training):
-        """Returns the query stream behind the last block, which need not renew the content stream."""
+        """Returns the query stream after the last block, which need not renew the content stream."""
         length = ops.shape(content)[1]
         of_both = [ops.concatenate(pair, axis=2) for pair in zip(of_content, of_query)]
         states = ops.concatenate([content, query], axis=1)

@@ -18,7 +18,7 @@ class CharCNN(keras.layers.Layer):
 
     `f(max over time (conv(E c) + b))` for each filter (Kim et al. 2015, "Character-Aware Neural Language
     Models", section 2.2; Peters et al. 2018, "Deep contextualized word representations", section 3.4). The
-    padding behind a word takes part, as it does in the reference code.
+    padding after a word takes part, as it does in the reference code.
 
     Args:
         filters: Pairs of a convolution's width and its number of filters.

@@ -16,7 +16,7 @@ def max_over_time(table, kernel, characters, widths):
 
     One matmul for each place and a running maximum take no longer than a convolution on a CPU, but hold a
     word's values once instead of for every place, forward and backward. And the loop ends where the last
-    word's padding begins, since behind that all windows are the same: in most text half way.
+    word's padding begins, since after that all windows are the same: in most text half way.
 
     Args:
         table: Float tensor [alphabet, width], a vector for each character.

@@ -136,7 +136,7 @@ class _Order(NamedTuple):
     """Which row is taken when.
 
     Attributes:
-        order: int32 [padded], the rows of weight 0 behind the others, and padding behind all.
+        order: int32 [padded], the rows of weight 0 after the others, and padding after all.
         inverse: int32 [count].
         real: int32 [], rows that are taken.
         chunks: int32 [], those that hold such rows.

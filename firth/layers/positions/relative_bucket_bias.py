@@ -17,13 +17,13 @@ class RelativeBucketBias(keras.layers.Layer):
     Raffel et al. 2019, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
     section 2.1. Half of the buckets hold one distance each, from 0; the others grow logarithmically, and the
     last one takes all distances from `max_distance` on. In a bidirectional stack half of all buckets is for
-    keys behind the query; in a causal one keys behind the query, never seen, share the bucket of distance 0.
+    keys after the query; in a causal one keys after the query, never seen, share the bucket of distance 0.
 
     Args:
         heads: Of the attention.
         buckets: Of distances; an odd one out stays unused, as in the reference code.
         max_distance: From here on all distances share a bucket.
-        bidirectional: Whether queries also see keys behind them.
+        bidirectional: Whether queries also see keys after them.
         initializer_stddev: Of the normal that the table starts from.
         truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.

@@ -8,7 +8,7 @@ from firth.layers.elements.custom_gradient import custom_gradient
 def relative_shift(scores):
     """Returns scores of every key, given those of every distance.
 
-    `y[i, j] = x[i, length - (i - j)]`, without a table of indices: behind the first `length` numbers of a
+    `y[i, j] = x[i, length - (i - j)]`, without a table of indices: after the first `length` numbers of a
     matrix, rows that are read one number shorter than they are move by one place each (Dai et al. 2019,
     "Transformer-XL", appendix B). The gradient is written out, because TensorFlow's own of the slices takes
     ten times as long on a CPU.

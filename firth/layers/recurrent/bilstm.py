@@ -85,7 +85,7 @@ class BiLSTM(keras.layers.Layer):
         return self.run(inputs, document_ids, training=training)[0][-1]
 
     def run(self, inputs, document_ids, state=None, training=None):
-        """Returns the outputs of all layers, and the state behind each row's last token.
+        """Returns the outputs of all layers, and the state after each row's last token.
 
         Args:
             inputs, document_ids, training: As in the call.

@@ -26,7 +26,7 @@ class LSTM(keras.layers.Layer):
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
-        inputs: Float tensor [batch, length, directions * input width], the part of each direction behind
+        inputs: Float tensor [batch, length, directions * input width], the part of each direction after
             that of the one before.
         document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None for
             rows of one document without padding.
@@ -95,7 +95,7 @@ class LSTM(keras.layers.Layer):
         return self.call_with_state(inputs, document_ids)[0]
 
     def call_with_state(self, inputs, document_ids=None, state=None):
-        """Returns outputs, and the state behind each row's last token. The layer must be built.
+        """Returns outputs, and the state after each row's last token. The layer must be built.
 
         Args:
             inputs, document_ids: As in the call.
@@ -120,7 +120,7 @@ class LSTM(keras.layers.Layer):
 
         Returns:
             A tensor of the compute dtype [length, directions, width, batch], zero on padding, and the state
-            behind.
+            after.
         """
         weights = self.input_kernel, self.bias, self.recurrent_kernel, self.projection_kernel
         if state is None:

@@ -54,7 +54,7 @@ def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_cli
         i, f, o = sigmoid(U x + V h + b), g = tanh(U x + V h + b), each its own rows
         c' = clip(i g + f c),  h' = clip(W (o tanh(c')))
 
-    The gradient is written out. Over the steps it computes only what depends on the step behind, and the
+    The gradient is written out. Over the steps it computes only what depends on the step after, and the
     gradient of each weight matrix is one matmul over all steps after that; derived step by step it would be a
     sum of as many large matrices as there are steps.
 

@@ -1,4 +1,4 @@
-"""Inputs and targets as Features: for an encoder and a decoder, or one behind the other for one stack."""
+"""Inputs and targets as Features: for an encoder and a decoder, or one after the other for one stack."""
 
 import tensorflow as tf
 

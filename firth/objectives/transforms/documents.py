@@ -1,4 +1,4 @@
-"""The documents of a row, and sequences of one part for each of them, one behind another."""
+"""The documents of a row, and sequences of one part for each of them, one after another."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Text(NamedTuple):
         tokens: int32 [raw_length].
         documents: int32 [raw_length], which document each token is of, from 0; `max_documents` on padding.
         offsets: int32 [raw_length], its place in the document.
-        lengths: int32 [max_documents], zeros behind.
+        lengths: int32 [max_documents], zeros after.
         ordinary: bool [raw_length], False on padding and on special pieces, such as `[UNK]` or a `[MASK]`
             that somebody typed: they are never corrupted.
     """
@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A sequence with a part for each document, padding behind.
+    """A sequence with a part for each document, padding after.
 
     Attributes:
         ids: int32 [length].
@@ -77,7 +77,7 @@ def find_parts(lengths, size) -> tuple[tf.Tensor, tf.Tensor]:
         size: Of the sequence.
 
     Returns:
-        int32 [size] each; behind the parts their number, and zeros.
+        int32 [size] each; after the parts their number, and zeros.
 
     Example:
 

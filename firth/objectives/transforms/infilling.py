@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth.objectives.transforms.documents import Text, count_by_document, find_parts
 from firth.objectives.transforms.spans import random_ranks
 
-# Behind this share of its mass the distribution of lengths is cut off.
+# After this share of its mass the distribution of lengths is cut off.
 _TAIL = 1e-9
 
 
@@ -20,7 +20,7 @@ class Infilling(NamedTuple):
         is_hidden: bool [raw_length], the tokens of the spans.
         is_start: bool [raw_length], the first one of each.
         inserted: int32 [raw_length], masks for empty spans before each token.
-        appended: int32 [max_documents], masks for empty spans behind each document.
+        appended: int32 [max_documents], masks for empty spans after each document.
     """
 
     is_hidden: tf.Tensor
@@ -110,7 +110,7 @@ def _read_items(text, counts, items: _Items) -> Infilling:
     is_full = tf.cast(items.is_span & (items.widths > 0), tf.int32)
     opened = tf.math.unsorted_segment_sum(is_full, begins, size + 1)
     closed = tf.math.unsorted_segment_sum(is_full, begins + items.widths, size + 1)
-    # The place behind a document's last token is not the one before the next document's first.
+    # The place after a document's last token is not the one before the next document's first.
     is_empty = tf.cast(items.is_span & (items.widths == 0), tf.int32)
     inserted = tf.math.unsorted_segment_sum(is_empty, begins + items.documents, size + documents + 1)
     slots = tf.cumsum(tf.cast(text.ordinary, tf.int32), exclusive=True)

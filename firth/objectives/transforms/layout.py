@@ -30,15 +30,15 @@ class Layout(NamedTuple):
 
     Attributes:
         token_ids: int32 [length].
-        segment_ids: int32 [length], 1 on the second segment and the special tokens behind it.
+        segment_ids: int32 [length], 1 on the second segment and the special tokens after it.
         position_ids: int32 [length], counted from each document's first token.
         document_ids: int32 [length], 0 on padding, i + 1 on chunk i.
         is_text: bool [length], True on what is neither padding nor a special token put in here.
         word_starts: bool [length], True where a word of the text begins. A segment may begin without
             one, where a chunk could only be split amid a word.
         sources: int32 [length], what each place was filled with: an index into the raw tokens of the row,
-            those of the partner (if there is one), the padding id and the frame's ids, one behind another.
-        starts: int32 [max_documents], where each document begins, zeros behind.
+            those of the partner (if there is one), the padding id and the frame's ids, one after another.
+        starts: int32 [max_documents], where each document begins, zeros after.
     """
 
     token_ids: tf.Tensor
@@ -91,7 +91,7 @@ def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) 
     exists = row[features.CHUNK_LENGTHS] > 0
     block_lengths = tf.where(exists, pairs.lengths + len(frame.ids), 0)
     chunks, offsets = find_parts(block_lengths, length)
-    # One chunk more stands for the padding behind all of them.
+    # One chunk more stands for the padding after all of them.
     of_chunks = tf.pad(
         tf.stack([pairs.first_sources, pairs.first_lengths, pairs.second_sources, pairs.second_lengths]),
         [[0, 0], [0, 1]],
@@ -120,9 +120,9 @@ def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) 
 def _sources(offsets, of_places, inside, frame, padding):
     """Returns `Layout.sources`, and whether a place is behind the first segment and what follows it."""
     first_source, first, second_source, second = of_places
-    # Special tokens are counted on from the padding; of text before it, each is so many places behind.
+    # Special tokens are counted on from the padding; of text before it, each is so many places after.
     place = offsets - len(frame.before)
-    behind = place - first  # Place behind the first segment.
+    behind = place - first  # Place after the first segment.
     specials = padding + 1 + offsets
     if not frame.between:
         sources = tf.where(behind >= 0, specials - first, specials)

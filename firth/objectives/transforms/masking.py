@@ -16,7 +16,7 @@ class Predictions(NamedTuple):
 
     Attributes:
         positions: int32 [max_predictions], the length of the row on those that are not used.
-        labels: int32 [max_predictions], what stands there; zeros behind.
+        labels: int32 [max_predictions], what stands there; zeros after.
         is_used: bool [max_predictions].
     """
 

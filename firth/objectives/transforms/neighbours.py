@@ -1,14 +1,14 @@
-"""The tokens before and behind each token of a row, within its document."""
+"""The tokens before and after each token of a row, within its document."""
 
 import tensorflow as tf
 
 
 def next_tokens(token_ids, document_ids) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns what stands behind each token, int32 [length], and whether anything does, bool [length].
+    """Returns what stands after each token, int32 [length], and whether anything does, bool [length].
 
     Args:
         token_ids: int32 [length].
-        document_ids: int32 [length], 0 on padding. A document's last token has nothing behind it.
+        document_ids: int32 [length], 0 on padding. A document's last token has nothing after it.
 
     Example:
 

@@ -91,11 +91,11 @@ def cut_runs(count, lengths, seed, apart: bool) -> tf.Tensor:
         count: Of units.
         lengths: Probabilities of runs of 1, 2, ... units.
         seed: int32 or int64 [2].
-        apart: Put one unit behind each run, which counts as a part of it.
+        apart: Put one unit after each run, which counts as a part of it.
 
     Returns:
         int32 [count], the number of each unit's run, ascending from 0; and bool [count], False on the units
-        behind a run that keep it apart.
+        after a run that keep it apart.
     """
     lengths = np.concatenate([np.zeros(int(apart)), lengths])
     reaching_in = np.cumsum(lengths[::-1])[::-1]

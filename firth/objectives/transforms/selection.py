@@ -48,7 +48,7 @@ def select_words(maskable, word_starts, budget, seed) -> tf.Tensor:
 
     Args:
         maskable: bool [length].
-        word_starts: bool [length]; a word also begins behind a token that is not maskable.
+        word_starts: bool [length]; a word also begins after a token that is not maskable.
         budget: int32 [].
         seed: int32 or int64 [2].
 
@@ -70,7 +70,7 @@ def select_words(maskable, word_starts, budget, seed) -> tf.Tensor:
 def number_words(maskable, word_starts) -> tf.Tensor:
     """Returns which word each maskable token is of, int32 [length], ascending from 0.
 
-    A word begins where `word_starts` says so, and behind a token that is not maskable. What is not maskable
+    A word begins where `word_starts` says so, and after a token that is not maskable. What is not maskable
     has the number of the word before it.
 
     Example:

@@ -8,7 +8,7 @@ from firth.objectives.transforms.spans import Noise
 
 
 def sentinel_inputs(text: Text, noise: Noise, sentinel_ids, sep_id: int, length: int) -> Parts:
-    """Returns what is left of each document, one sentinel in the place of each span, and `[SEP]` behind.
+    """Returns what is left of each document, one sentinel in the place of each span, and `[SEP]` after.
 
     Args:
         text: Of the row.
@@ -46,7 +46,7 @@ def sentinel_inputs(text: Text, noise: Noise, sentinel_ids, sep_id: int, length:
 def sentinel_targets(
     text: Text, noise: Noise, sentinel_ids, sep_id: int, length: int, closing_sentinel: bool = False
 ) -> Parts:
-    """Returns each sentinel with the tokens that it stands for, and what closes them behind.
+    """Returns each sentinel with the tokens that it stands for, and what closes them after.
 
     Args:
         text: Of the row.
@@ -69,7 +69,7 @@ def sentinel_targets(
 
 
 def _closed(text, counts, closing, pieces, length):
-    """Returns the pieces with something behind each document, for which its number has left a place."""
+    """Returns the pieces with something after each document, for which its number has left a place."""
     exists = text.lengths > 0
     ends = tf.cumsum(counts) + tf.range(tf.size(counts))
     closing = tf.broadcast_to(tf.cast(closing, tf.int32), tf.shape(counts))

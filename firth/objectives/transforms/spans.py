@@ -10,7 +10,7 @@ from firth.objectives.transforms.documents import Text, count_by_document, find_
 class Noise(NamedTuple):
     """Which tokens of a row are corrupted.
 
-    A special piece of the text is never corrupted, and a span that it stands in goes on behind it: spans are
+    A special piece of the text is never corrupted, and a span that it stands in goes on after it: spans are
     counted as if it were not there.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Cleaning steps that look at documents beside one another, or beside evaluation data."""
+"""Cleaning steps that look at documents next to one another, or next to evaluation data."""
 
 from typing import Annotated, Literal
 
@@ -16,7 +16,7 @@ class SourcePriority(Config):
     """What steps that choose between documents state.
 
     Attributes:
-        source_priority: Names of sources, the one that wins first. Sources that are not named come behind
+        source_priority: Names of sources, the one that wins first. Sources that are not named come after
             those that are, in the order of the recipe.
     """
 
@@ -115,7 +115,7 @@ class DecontaminateStep(Config):
         benchmarks: The evaluation data.
         ngram_words: In lowercase and without punctuation.
         action: `drop` drops the document, `cut` cuts the n-grams out of it.
-        margin_characters: Cut before and behind each n-gram too.
+        margin_characters: Cut before and after each n-gram too.
         min_piece_characters: What is left between two cuts is cut too if it is shorter.
     """
 

@@ -20,7 +20,7 @@ class StepLimit(Config):
 class CorpusLimits(Config):
     """Bounds that a cleaned corpus must keep; the defaults bound nothing.
 
-    They are checked behind the cleaning, which a change of them does not repeat.
+    They are checked after the cleaning, which a change of them does not repeat.
 
     Attributes:
         max_dropped_fraction: Of the documents that come into the cleaning, what all steps together drop.

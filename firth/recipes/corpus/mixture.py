@@ -21,7 +21,7 @@ class AsIs(Config):
 class Mixed(Config):
     """What mixtures state.
 
-    They are made of the train split, behind all filters and the tokenizer, which learns from each document
+    They are made of the train split, after all filters and the tokenizer, which learns from each document
     once. The eval split keeps each of its documents once, so that what is measured does not follow the
     mixture. Repeats are those within one epoch of the training, which may itself be run through several
     times.

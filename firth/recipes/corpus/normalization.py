@@ -6,7 +6,7 @@ from firth.recipes.base.recipe_type import Config
 
 Substitution = tuple[str, str]
 
-# Characters beside the space that separate words within a line.
+# Characters next to the space that separate words within a line.
 _BLANKS = "\t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _LINE_ENDINGS = ("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", "\n")
 _CONTROLS = ("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]", "")

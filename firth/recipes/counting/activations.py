@@ -67,7 +67,7 @@ def _encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> int:
 
 
 def _two_streams(model: TwoStreamTransformer, lengths: Lengths) -> int:
-    # Beside the probabilities, the scores by relative position before they are shifted into place.
+    # Next to the probabilities, the scores by relative position before they are shifted into place.
     token = _block(model, lengths.input) + 2 * model.attention.heads * lengths.input
     return (lengths.input + lengths.selected) * (model.layers * token + model.width)
 

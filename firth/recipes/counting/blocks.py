@@ -49,7 +49,7 @@ def cross_attention(model: AnyTransformer) -> int:
 def stack(model: AnyTransformer, layers: int) -> int:
     """Returns the parameters of a stack of blocks without cross-attention.
 
-    Beside the blocks, counted once where they are shared, there are the norm behind the last block of a
+    Next to the blocks, counted once where they are shared, there are the norm after the last block of a
     pre-norm stack, and what relative positions learn once for all layers.
     """
     blocks = block(model) * model.distinct_blocks(layers)
@@ -81,5 +81,5 @@ def added_to_tokens(model: AnyTransformer) -> int:
 
 
 def projection(model: AnyTransformer, inputs: int, outputs: int) -> int:
-    """Returns the parameters of the projection behind a factorised token table; none between equal widths."""
+    """Returns the parameters of the projection after a factorised token table; none between equal widths."""
     return dense(inputs, outputs, model.biases) if inputs != outputs else 0

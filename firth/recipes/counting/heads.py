@@ -67,7 +67,7 @@ def _span_masking(model: MaskedTransformer, objective: SpanMasking, vocabulary: 
 def _replaced_token_detection(
     model: MaskedTransformer, objective: ReplacedTokenDetection, vocabulary: int
 ) -> dict[str, int]:
-    """The generator reads the discriminator's embeddings, so only what lies behind them is its own."""
+    """The generator reads the discriminator's embeddings, so only what lies after them is its own."""
     generator = generator_of(model, objective)
     behind = projection(generator, generator.embedding_width, generator.width)
     if objective.mask_decoder is not None:

@@ -11,7 +11,7 @@ class Lengths:
 
     Attributes:
         input: Tokens as the encoder, or the only stack, reads them.
-        target: Tokens as a decoder beside an encoder reads them; 0 without one.
+        target: Tokens as a decoder next to an encoder reads them; 0 without one.
         selected: Predictions at chosen positions; 0 where every position predicts.
         documents: Most of a row.
     """

@@ -92,7 +92,7 @@ class Norm(Config):
     Attributes:
         kind: Layer norm (Ba et al. 2016) or root mean square norm (Zhang and Sennrich 2019).
         placement: `post` normalises the sum of a sublayer and its input; `pre` the sublayer's input, with one
-            more norm behind the last block.
+            more norm after the last block.
         epsilon: Added to the variance.
     """
 

@@ -215,7 +215,7 @@ class CharacterCNN(Config):
         width: Of a character's embedding.
         max_characters: Of a word, with the marks at its begin and end; longer words are cut.
         filters: Pairs of a convolution's width and its number of filters.
-        highway_layers: Behind the convolutions (Srivastava et al. 2015).
+        highway_layers: After the convolutions (Srivastava et al. 2015).
         activation: Of the convolutions.
     """
 

@@ -28,7 +28,7 @@ class _Sentinels(Objective):
         closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
             `[SEP]`, as its reference code does with its end of sequence.
         arrangement: `encoder_decoder` gives inputs and targets to an encoder and a decoder; `decoder` puts
-            them one behind the other for one stack, inputs being the prefix.
+            them one after the other for one stack, inputs being the prefix.
     """
 
     noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)

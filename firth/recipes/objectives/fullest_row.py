@@ -18,7 +18,7 @@ def fullest_row(
     Args:
         size_of: Number of raw tokens of a document, from 1, to its size in whatever is asked about.
         raw_length: Most raw tokens of a row.
-        special_tokens: Room that each document takes beside its tokens.
+        special_tokens: Room that each document takes next to its tokens.
         max_documents: Of a row.
 
     Example: documents of 1, 2 and 3 tokens come to 2, 2 and 3; the row holds 4 places, each document 1 more

@@ -26,7 +26,7 @@ class CausalLM(Objective):
 
 
 class BidirectionalLM(Objective):
-    """Predict each word from those before it, and from those behind it (Peters et al. 2018, section 3.1).
+    """Predict each word from those before it, and from those after it (Peters et al. 2018, section 3.1).
 
     A document is `<S> x1 ... xn </S>`. The loss is the mean over the predictions of both directions.
 
@@ -66,7 +66,7 @@ class PrefixLM(Objective):
 
     @property
     def special_tokens(self) -> int:
-        """`[CLS]`, or the `[SEP]` behind a prefix that stands alone."""
+        """`[CLS]`, or the `[SEP]` after a prefix that stands alone."""
         return 1
 
     def target_length(self, sequences: Sequences) -> int:

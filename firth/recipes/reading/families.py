@@ -32,7 +32,7 @@ FAMILIES = (
     "bart",
 )
 
-# Sizes that are words; those that are numbers (`2_7b`) stand behind them.
+# Sizes that are words; those that are numbers (`2_7b`) stand after them.
 _SIZES = (
     "tiny",
     "mini",

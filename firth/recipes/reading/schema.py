@@ -10,7 +10,7 @@ from firth.recipes.run.recipe import Recipe
 def recipe_schema() -> dict[str, Any]:
     """Returns the JSON Schema (draft 2020-12) of a recipe file.
 
-    Beside the recipe's own keys a file may have `extends`; what it then leaves out comes from there.
+    Next to the recipe's own keys a file may have `extends`; what it then leaves out comes from there.
 
     Example:
 

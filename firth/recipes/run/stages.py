@@ -53,7 +53,7 @@ def _without_stages(recipe, **changes):
 
 
 def rows_folder(length: int) -> str:
-    """Returns where SequenceGen keeps the training rows of an earlier stage, beside its splits.
+    """Returns where SequenceGen keeps the training rows of an earlier stage, next to its splits.
 
     Example:
 

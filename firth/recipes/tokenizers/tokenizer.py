@@ -30,7 +30,7 @@ class WordPieceTokenizer(Config):
     @pydantic.model_validator(mode="after")
     def _pieces_are_left(self):
         if self.vocabulary_size < self.sentinels + 16:
-            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
+            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
 
     @property
@@ -60,7 +60,7 @@ class BytePairTokenizer(Config):
     @pydantic.model_validator(mode="after")
     def _bytes_are_left(self):
         if self.vocabulary_size < self.sentinels + 272:
-            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels")
+            raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
 
     @property
@@ -99,7 +99,7 @@ class SentencePieceTokenizer(Config):
     def _pieces_are_left(self):
         if self.vocabulary_size < self.sentinels + 16 + 256 * self.byte_fallback:
             raise ValueError(
-                f"vocabulary_size: {self.vocabulary_size} leaves no room beside the sentinels and bytes"
+                f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels and bytes"
             )
         return self
 

@@ -21,7 +21,7 @@ class _Optimizer(Config):
 
     @property
     def slots(self) -> int:
-        """Numbers that are kept for each weight, beside itself and its gradient."""
+        """Numbers that are kept for each weight, next to itself and its gradient."""
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ class Adafactor(_Optimizer):
 
     @property
     def slots(self) -> int:
-        """One moment: Keras keeps it whole beside its rows and columns."""
+        """One moment: Keras keeps it whole next to its rows and columns."""
         return 1
 
 

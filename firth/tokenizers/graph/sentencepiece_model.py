@@ -1,6 +1,6 @@
 """Models of SentencePiece written byte by byte, for the kernel that tensorflow-text has.
 
-A model is a protocol buffer; where two are written one behind the other, their pieces add up.
+A model is a protocol buffer; where two are written one after the other, their pieces add up.
 (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto)
 """
 

@@ -92,7 +92,7 @@ def _spans(*names: str) -> list[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=1)
 def spaces_before_word() -> str:
-    """Returns a regular expression for spaces, all but the last as the first group, that text goes on behind.
+    """Returns a regular expression for spaces, all but the last as the first group, that text goes on after.
 
     Of such spaces the last one belongs to the word (Radford et al. 2019, reference code).
     """

@@ -18,8 +18,8 @@ class WordBounds:
 
     Attributes:
         starts: They start a word wherever they stand; special pieces do.
-        ends: Behind them a word starts, whatever comes.
-        goes_on: Behind them none starts: a space by itself is part of the word behind it.
+        ends: After them a word starts, whatever comes.
+        goes_on: After them none starts: a space by itself is part of the word after it.
     """
 
     starts: np.ndarray
@@ -66,7 +66,7 @@ def word_starts(tokenizer, ids: np.ndarray, row_splits: np.ndarray) -> np.ndarra
 
     Args:
         tokenizer: Of any kind.
-        ids: int [tokens], of texts one behind the other.
+        ids: int [tokens], of texts one after the other.
         row_splits: int [texts + 1], where each text begins; so does a word.
     """
     bounds = tokenizer.word_bounds

@@ -30,7 +30,7 @@ def train_byte_pairs(
         ties: `greater`, or `first_seen`: the pair that comes first in the order of the table.
 
     Raises:
-        ValueError: if `vocabulary_size` leaves no room for the bytes beside the special pieces, or
+        ValueError: if `vocabulary_size` leaves no room for the bytes next to the special pieces, or
             `min_frequency` is below 1.
 
     Example: `o w` occurs 7 times, as `l o` does, but is the greater pair; `low` is merged next.
@@ -42,7 +42,7 @@ def train_byte_pairs(
     bytes_and_merges = vocabulary_size - special
     if bytes_and_merges < len(byte_pieces()):
         raise ValueError(
-            f"vocabulary_size: {vocabulary_size} leaves no room for 256 bytes beside {special} special pieces"
+            f"vocabulary_size: {vocabulary_size} leaves no room for 256 bytes and {special} special pieces"
         )
     if min_frequency < 1:
         raise ValueError(f"min_frequency: {min_frequency} is below 1")
@@ -53,7 +53,7 @@ def train_byte_pairs(
 def merge_byte_pairs(
     word_counts: Mapping[str, int], pieces: int, min_frequency: int, ties: Ties = "greater"
 ) -> list[str]:
-    """Returns the 256 bytes and, behind them, the pieces merged from them in their order."""
+    """Returns the 256 bytes and, after them, the pieces merged from them in their order."""
     alphabet = byte_pieces()
     number = {piece: index for index, piece in enumerate(alphabet)}
     words = [list(map(number.__getitem__, word)) for word in word_counts]

@@ -39,7 +39,7 @@ def train_wordpiece(
         sentinels: How many sentinels end the vocabulary; they count in its size.
 
     Raises:
-        ValueError: if `vocabulary_size` leaves no room beside the special pieces, or `min_frequency` is
+        ValueError: if `vocabulary_size` leaves no room next to the special pieces, or `min_frequency` is
             below 1.
 
     Example: `##u ##g` occurs 20 times and is merged first, then `h ##ug` with 15.
@@ -53,7 +53,7 @@ def train_wordpiece(
     special = len(SPECIAL_PIECES) + sentinels
     room = vocabulary_size - special
     if room < 1:
-        raise ValueError(f"vocabulary_size: {vocabulary_size} leaves no room beside {special} special pieces")
+        raise ValueError(f"vocabulary_size: {vocabulary_size} leaves no room after {special} special pieces")
     if min_frequency < 1:
         raise ValueError(f"min_frequency: {min_frequency} is below 1")
     alphabet = _alphabet(word_counts, room, min_frequency)
@@ -98,5 +98,5 @@ def _join(first: str, second: str) -> str:
 
 
 def _descending(piece: str) -> str:
-    """Returns a key that sorts pieces from the greatest to the smallest, a prefix behind what it begins."""
+    """Returns a key that sorts pieces from the greatest to the smallest, a prefix after what it begins."""
     return "".join(chr(_LAST - ord(character)) for character in piece) + chr(_LAST)

@@ -65,7 +65,7 @@ def test_what_was_found_of_each_benchmark_by_hand(tmp_path):
 
 def test_a_span_is_cut_with_a_margin_and_short_pieces_go(tmp_path):
     benchmark = exam(tmp_path, [{"id": "q1", "q": QUESTION, "a": ""}])
-    before, behind = "Words before it are here to stay.", "Some words stand behind it and stay as well."
+    before, behind = "Words before it are here to stay.", "Some words stand after it and stay as well."
     documents = [
         document(f"{before} {QUESTION} {behind}", "cut"),
         document(f"Quiz: {QUESTION} {behind}", "piece"),
@@ -75,8 +75,8 @@ def test_a_span_is_cut_with_a_margin_and_short_pieces_go(tmp_path):
     kept, tally = run_steps(tmp_path, documents, config)
     texts = {each.uri: each.text for each in kept}
     assert texts == {
-        "cut": "Words before it are here to\n\nwords stand behind it and stay as well.",
-        "piece": "words stand behind it and stay as well.",
+        "cut": "Words before it are here to\n\nwords stand after it and stay as well.",
+        "piece": "words stand after it and stay as well.",
     }
     assert reasons(tally) == {"contaminated": 1}
     assert tally.counts[Count("decontaminate", "docs", "documents_cut")] == 2

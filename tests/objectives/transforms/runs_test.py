@@ -41,7 +41,7 @@ def stack_int(pair):
 
 
 def test_no_place_is_more_likely_than_another():
-    """Neither the row's first words nor those behind a special token."""
+    """Neither the row's first words nor those after a special token."""
     maskable = np.ones(30, bool)
     maskable[[0, 12, 13, 29]] = False
     lengths = geometric_lengths(0.2, 10)

@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_cut_off():
 @pytest.mark.parametrize("arrangement", ["encoder_decoder", "decoder"])
 @pytest.mark.parametrize("config", [SpanCorruption, IidDenoising])
 def test_the_whole_objective_on_the_lectures_sentence(monkeypatch, config, arrangement):
-    """With the paper's noise in the place of random noise, beside a second document without any."""
+    """With the paper's noise in the place of random noise, next to a second document without any."""
     config = config(arrangement=arrangement)
     objective = OBJECTIVES[config.kind](config, Sequences(length=18, max_documents=3), TOKENIZER)
     ids = [TOKENIZER.token_to_id(word) for word in CORRUPTED]
