@@ -49,7 +49,7 @@ def _curate(
 ) -> None:
     """Reads, cleans and checks a recipe's corpus, prints the funnel, and writes a page on it.
 
-    Of the recipe its sources and its cleaning count.
+    Only the recipe's sources and its cleaning are used.
     """
     options = execution.beam_args(beam_arg, workers)
     checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)

@@ -69,7 +69,7 @@ def recipe_of(
     text_key: str | None,
     overrides: Sequence[str] | None,
 ) -> "Recipe":
-    """Returns the recipe that the options describe, checked; ends the command where they make no sense."""
+    """Returns the recipe that the options describe, checked. Ends the command if they do not fit together."""
     if context.args:
         fail(f"unexpected {' '.join(context.args[:3])}; {QUOTE_HINT}", ExitCode.USAGE)
     if text_key is not None and not jsonl:
@@ -81,7 +81,7 @@ def recipe_of(
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     """Returns Beam's options as they were given, and those of `workers` processes.
 
-    Ends the command where one is none, or where both say how many workers there are.
+    Ends the command where one is not an option, or where both say how many workers there are.
 
     Example:
 

@@ -26,7 +26,7 @@ def run_fn(fn_args) -> None:
 
     Raises:
         ValueError: if `custom_config` lacks a key.
-        pydantic.ValidationError: if the recipe is none.
+        pydantic.ValidationError: if the JSON is not a recipe.
     """
     config = fn_args.custom_config or {}
     missing = [key for key in _KEYS if key not in config]

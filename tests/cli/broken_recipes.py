@@ -81,19 +81,19 @@ FILES = {
     ),
     "a language by its name": (
         TEXT + "cleaning: {steps: [{kind: language, languages: [en, english]}]}\n",
-        "mine.yaml:2:53: cleaning.steps.0.languages.1: 'english' is no choice here; one of: af, am, ",
+        "mine.yaml:2:53: cleaning.steps.0.languages.1: 'english' is not a choice here; one of: af, am, ",
     ),
     "a language in capitals": (
         TEXT + "cleaning: {steps: [{kind: language, languages: [DE]}]}\n",
-        "mine.yaml:2:49: cleaning.steps.0.languages.0: 'DE' is no choice here; did you mean de?",
+        "mine.yaml:2:49: cleaning.steps.0.languages.0: 'DE' is not a choice here; did you mean de?",
     ),
     "a word list's language": (
         TEXT + "cleaning: {steps: [{kind: bad_words, lists: [{path: good.txt, language: eng}]}]}\n",
-        "cleaning.steps.0.lists.0.language: 'eng' is no choice here; did you mean en?",
+        "cleaning.steps.0.lists.0.language: 'eng' is not a choice here; did you mean en?",
     ),
     "a country without a telephone": (
         TEXT + "cleaning: {steps: [{kind: pii, phone_regions: [usa]}]}\n",
-        "cleaning.steps.0.phone_regions.0: 'usa' is no choice here; did you mean US?",
+        "cleaning.steps.0.phone_regions.0: 'usa' is not a choice here; did you mean US?",
     ),
     "priority of no source": (
         TEXT + "cleaning: {steps: [{kind: exact_duplicates, source_priority: [texts]}]}\n",

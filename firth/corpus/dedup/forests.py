@@ -8,7 +8,7 @@ from firth.corpus.grouping.tables import FOLD_ROWS, table_of
 
 
 def find_forest(tables: Iterable[np.ndarray]) -> np.ndarray:
-    """Returns a link from each node to the smallest of its component, of those that are not that themselves.
+    """Returns a link from each node to the smallest node of its component. The smallest has no link.
 
     Args:
         tables: Of links: `node`, `label`.

@@ -39,7 +39,7 @@ class DocumentCoder(coders.Coder):
 
 
 class Unmeasured:
-    """The type, as Beam knows it, of values that seldom leave a worker and whose size it need not know."""
+    """The type that Beam sees for values that seldom leave a worker. Beam does not measure their size."""
 
 
 class UnmeasuredCoder(coders.Coder):

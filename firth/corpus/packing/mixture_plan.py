@@ -34,9 +34,9 @@ class Cut(NamedTuple):
     """How often a source's documents stand in a mixture.
 
     Attributes:
-        full: Times that all do.
-        limit: Those of a smaller hash stand in it once more.
-        largest: Of the source's documents, in the mixture's unit.
+        full: How many times every document stands in it.
+        limit: Documents with a smaller hash stand in it once more.
+        largest: The size of the source's largest document, in the mixture's unit.
     """
 
     full: int

@@ -57,7 +57,7 @@ class Pii(DocumentStep):
         return Keep(document.with_text(text), counts) if counts else Keep(document)
 
     def scrub(self, text: str) -> str:
-        """Returns a text with its personal data replaced; what is scrubbed once stays as it is."""
+        """Returns a text with its personal data replaced. Scrubbing the result again changes nothing."""
         text, _ = self._scrub(text)
         return text
 

@@ -64,7 +64,9 @@ def train(
     for side, name in enumerate(SIDES):
         members = np.flatnonzero(sides == side)
         if len(members) < 2:
-            raise CorpusError(f"{len(members)} documents of the {name} to learn from, and it takes two")
+            raise CorpusError(
+                f"{len(members)} documents of the {name} to learn from; at least two are needed"
+            )
         held_out.append(members[: min(len(members) - 1, math.ceil(len(members) * held_out_fraction))])
     is_held_out = np.zeros(len(order), bool)
     is_held_out[np.concatenate(held_out)] = True

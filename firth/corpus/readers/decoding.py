@@ -1,4 +1,4 @@
-"""From the bytes of a record to a document, or to the reason why it is none."""
+"""From the bytes of a record to a document, or to the reason why there is no document in it."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ NOTHING = Stated()
 
 
 def decode_text(data: bytes) -> tuple[str, str | None]:
-    r"""Returns the text of UTF-8 bytes, and the reason of rejection if they are none or say nothing.
+    r"""Returns the text of UTF-8 bytes, and the reason of rejection if they are not UTF-8 or say nothing.
 
     A byte order mark is left out.
 

@@ -43,7 +43,7 @@ def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejecti
 
 
 def parse_line(line: str) -> tuple[dict[str, Any], str | None]:
-    """Returns a JSON object, and the reason of rejection if the line is none.
+    """Returns a JSON object, and the reason of rejection if the line is not one.
 
     Example:
 

@@ -11,7 +11,7 @@ from firth.recipes.corpus.sources import TextSource
 
 
 def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the documents of a text file, and rejections for what is none.
+    """Yields the documents of a text file, and rejections for what is not a text.
 
     Reasons: `empty`, `too_long`, `invalid_utf8`, and those of `problem_of`. One worker reads a file.
     """

@@ -79,7 +79,7 @@ def _read_record(
 
 
 def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
-    """Returns the first value of each feature of a tf.train.Example, and the reason if it is none.
+    """Returns the first value of each feature of a tf.train.Example, and the reason if it is not one.
 
     Features of floats, and those without a value, are left out.
 

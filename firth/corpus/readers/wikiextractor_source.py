@@ -24,7 +24,7 @@ class _Part:
 
 
 def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the articles of a file, and rejections for what is none.
+    """Yields the articles of a file, and rejections for what is not an article.
 
     Reasons: `empty`, `too_long`, `invalid_utf8`, `unclosed_document`, `outside_documents`, and those of
     `problem_of`. One worker reads a file.

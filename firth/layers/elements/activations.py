@@ -105,7 +105,7 @@ def get_activation(name: str):
     """Returns the activation of that name.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if no activation has that name.
 
     Example:
 

@@ -57,7 +57,7 @@ def span_masking_rates(sample: Sample) -> Rates:
 
 
 def _span_words(seen) -> list[int]:
-    """Returns the words of each span: those that begin in it, and one that it begins amid."""
+    """Returns how many words each span has: those that begin in it, and the one in whose middle it begins."""
     sample, words = seen.sample, []
     for row, (positions, used) in enumerate(zip(seen.positions, seen.used)):
         chosen = positions[used]

@@ -51,7 +51,7 @@ def choose_infilling(text: Text, hidden_counts, cdf: np.ndarray, seeds) -> Infil
     stand side by side.
 
     Args:
-        text: Of the row; its ordinary tokens may be hidden, and what is none stays in its place.
+        text: Of the row; its ordinary tokens may be hidden, and all others stay in their places.
         hidden_counts: int32 [max_documents], tokens to hide; at most a document's ordinary ones.
         cdf: Of the span lengths, as `poisson_cdf`.
         seeds: int32 or int64 [2, 2].

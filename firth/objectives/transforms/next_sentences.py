@@ -117,7 +117,7 @@ def _choose_sources(places: _Places, lengths, row, seed):
     ends = tf.minimum(tf.range(size) + lengths[:, tf.newaxis], size)
     whole = fits & tf.gather(places.is_end, ends)
     is_whole = tf.reduce_any(whole, axis=1)
-    # A segment that begins amid a sentence always has one that fits whole, or is none.
+    # A segment that begins amid a sentence always has one that fits whole, or is empty.
     has_sentences = _last_sentences(row) > 0
     possible = tf.where(is_whole[:, tf.newaxis], whole, fits & has_sentences[:, tf.newaxis])
     draws = tf.random.stateless_uniform(tf.shape(possible), seed, alg="philox")

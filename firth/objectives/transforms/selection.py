@@ -85,10 +85,10 @@ def number_words(maskable, word_starts) -> tf.Tensor:
 
 
 def take_in_order(sizes, budget):
-    """Returns bool [n]: what a loop over sizes takes that skips each one for which no room is left.
+    """Returns which sizes a loop takes that goes through them in order and skips those that do not fit.
 
-    Room only ever shrinks, so all that exceed it now can be skipped at once; then the longest prefix that
-    fits is taken at once. That needs as many turns as there are shrinkings that skip something.
+    The room that is left only shrinks. So all sizes that exceed it now are skipped at once, and then the
+    longest prefix that fits is taken at once. There is one turn for each time that a smaller room skips more.
     """
 
     def fits(pending, _, room):

@@ -32,7 +32,7 @@ def fullest_row(
     for tokens in range(1, raw_length + 1):
         one[tokens + special_tokens] = size_of(tokens)
     one = np.maximum(np.maximum.accumulate(one), 0)
-    # Binary powers: what up to a and up to b documents come to gives what up to a + b do.
+    # Doubling: the best of up to a documents and of up to b documents give the best of up to a + b documents.
     most, power, left = np.zeros_like(one), one, min(max_documents, capacity)
     while left:
         most = _together(most, power) if left % 2 else most

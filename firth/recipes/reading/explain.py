@@ -58,7 +58,7 @@ def _problems(details: Mapping[str, Any], path: Path, draft: Draft, root: type[C
         yield f"must be a mapping with a `kind`, not {_short(details['input'])}"
     elif kind == "literal_error":
         given = details["input"]
-        yield f"{_short(given)} is no choice here; {suggest(str(given), _quoted(context['expected']))}"
+        yield f"{_short(given)} is not a choice here; {suggest(str(given), _quoted(context['expected']))}"
     elif kind == "value_error":
         yield from str(context["error"]).splitlines()
     else:

@@ -1,4 +1,4 @@
-"""Names of presets: by family and from small to large, and which one is meant by a name that is none."""
+"""Names of presets: by family and from small to large, and the nearest one to a name that no preset has."""
 
 import difflib
 from collections.abc import Iterable

@@ -168,7 +168,7 @@ def _stages(recipe: "Recipe") -> Iterator[str]:
             if line not in known:
                 yield f"training.earlier_stages.{number}: {line}"
     if earlier and recipe.model.kind == "bilstm" and recipe.model.carry_state:
-        yield "training.earlier_stages: they do not work with model.carry_state: true: batches differ"
+        yield "training.earlier_stages: they do not work with model.carry_state: true, as batches differ"
 
 
 def _on_length(recipe: "Recipe") -> Iterator[str]:

@@ -179,7 +179,7 @@ def test_every_problem_is_listed_with_its_place(recipe_file):
     assert sorted(problems_of(path)) == [
         f"{path}:3:3: training.stepz: unknown key; did you mean steps?",
         f"{path}:4:3: training.learning_rate: unknown key; did you mean training.optimizer.learning_rate?",
-        f"{path}:5:3: training.precision: 'float16' is no choice here; did you mean float32?",
+        f"{path}:5:3: training.precision: 'float16' is not a choice here; did you mean float32?",
         f"{path}:6:21: model.attention.heads: must be a valid integer, not '4'",
         f"{path}:8:5: sources.0: kind: unknown kind 'jsonll'; did you mean jsonl?",
         f"{path}:9:5: sources.1.paths: required, but not given",
