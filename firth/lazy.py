@@ -14,7 +14,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Example:
 
-    >>> find = lazy_names("firth.tokenizers", {"train_wordpiece": "training"})
+    >>> find = lazy_names("firth.tokenizers", {"train_wordpiece": "training.word_piece"})
     >>> find("train_wordpiece").__module__
     'firth.tokenizers.training.word_piece'
     >>> find("train_bpe")

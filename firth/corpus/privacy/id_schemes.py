@@ -44,7 +44,18 @@ def _check(module: str) -> Callable[[str], bool]:
     if not module:
         return lambda value: True
     own = getattr(check_digits, module, None)
-    return own or importlib.import_module(f"stdnum.{module}").is_valid
+    return own or _without_errors(importlib.import_module(f"stdnum.{module}").is_valid)
+
+
+def _without_errors(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
+    # Tables of stdnum lack the places that some numbers name, and it then looks for more than it has found.
+    def checked(value: str) -> bool:
+        try:
+            return is_valid(value)
+        except (LookupError, ValueError):
+            return False
+
+    return checked
 
 
 _BIRTH_NUMBER = r"rodné číslo|rodne cislo|r\.? ?č\.?"
