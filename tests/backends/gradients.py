@@ -45,7 +45,8 @@ def compiled(function):
         return function  # Run step by step.
     import tensorflow as tf
 
-    return tf.function(function)
+    # Layers and models hold no control flow that AutoGraph would have to rewrite.
+    return tf.function(function, autograph=False)
 
 
 def _tensorflow_gradients(variables, compute_loss):

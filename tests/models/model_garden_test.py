@@ -13,6 +13,8 @@ if keras.backend.backend() != "tensorflow":
 
 networks = pytest.importorskip("official.nlp.modeling.networks", reason="needs the modelgarden extra")
 
+pytestmark = pytest.mark.repeated
+
 SHAPE = MODELS["bert"]
 
 

@@ -40,6 +40,7 @@ def data() -> pathlib.Path:
     return SHARED_DATA
 
 
+@pytest.mark.repeated
 def test_many_sources_go_through_with_one_command(tmp_path, monkeypatch):
     monkeypatch.chdir(data())
     recipe = load_recipe(str(MANY_SOURCES))

@@ -5,9 +5,12 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 PIPELINE_FILE = pathlib.Path(__file__).parents[2] / "firth" / "pipelines" / "local_runner.py"
 
 
+@pytest.mark.repeated
 def test_tfx_pipeline_create(tmp_path):
     scripts = pathlib.Path(sys.executable).parent
     # As in an activated environment: TFX runs the `pip` that it finds.

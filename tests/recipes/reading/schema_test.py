@@ -1,3 +1,4 @@
+import functools
 import pathlib
 
 import pytest
@@ -10,9 +11,13 @@ from firth.recipes.reading.schema import recipe_schema, schema_text
 FOLDER = pathlib.Path(firth.recipes.__file__).parent
 
 
+@functools.cache
+def validator():
+    return pytest.importorskip("jsonschema").Draft202012Validator(recipe_schema())
+
+
 def errors_of(data):
-    jsonschema = pytest.importorskip("jsonschema")
-    return [error.message for error in jsonschema.Draft202012Validator(recipe_schema()).iter_errors(data)]
+    return [error.message for error in validator().iter_errors(data)]
 
 
 def test_the_committed_schema_is_current(golden):
