@@ -101,8 +101,10 @@ def _in_chunks(labels, weights, rows, training):
             upstream = ops.cast(upstream[0], "float32") * real
             if slopes is None:
                 return of_any_sum(upstream)
-            square = ops.sum(ops.square(weights))
-            factor = ops.sum(upstream * weights) / ops.maximum(square, 1e-30)
+            # Of one row: a quotient of sums over all rows would be rounded too far for the comparison.
+            largest = ops.max(weights, initial=0.0)
+            of_largest = ops.max(ops.where(ops.equal(weights, largest), upstream, -1e30), initial=-1e30)
+            factor = ops.where(largest > 0.0, of_largest / ops.maximum(largest, 1e-30), 0.0)
             apart = ops.max(ops.abs(upstream - factor * weights))
 
             def of_weighted_sum():

@@ -1,5 +1,7 @@
 """Cross-entropy of a projection that is made in chunks equals that of whole logits."""
 
+import importlib
+
 import keras
 import numpy as np
 import pytest
@@ -219,3 +221,33 @@ def test_gradients_of_what_is_nearly_certain(max_logits):
     missing = 1 / (1 + np.exp(hidden[:, 0].astype("float64") - hidden[:, 1]))
     found = derivative(losses, hidden, np.ones(2))
     np.testing.assert_allclose(found, np.stack([-missing, missing], axis=1), rtol=1e-3)
+
+
+@pytest.mark.skipif(not IS_TENSORFLOW, reason="JAX traces both ways of making gradients")
+def test_a_mean_over_many_rows_is_made_in_one_pass(monkeypatch):
+    """A quotient of sums over so many rows is off by more than what tells one way from the other."""
+    import tensorflow as tf
+
+    module = importlib.import_module(chunked_cross_entropy.__module__)
+    passes, made = [], module._loop
+    monkeypatch.setattr(module, "_loop", lambda *given: passes.append(given) or made(*given))
+    rows = 4096
+    hidden, table = tf.ones((rows, 2)), tf.Variable(tf.ones((3, 2)))
+    for count in range(3000, rows, 48):
+        weights = tf.cast(tf.range(rows) < count, "float32")
+        for scaled in (weights, weights * tf.linspace(0.5, 2.0, rows)):
+            passes.clear()
+            with tf.GradientTape() as tape:
+                losses, _ = chunked_cross_entropy(
+                    hidden,
+                    table.value(),
+                    None,
+                    tf.zeros(rows, tf.int32),
+                    scaled,
+                    training=True,
+                    max_logits=3072,
+                )
+                tape.watch(table)
+                loss = tf.reduce_sum(losses * scaled) / tf.reduce_sum(scaled)
+            tape.gradient(loss, table)
+            assert len(passes) == 1, count
