@@ -32,7 +32,7 @@ class Bounds(NamedTuple):
         return " and ".join(sides)
 
     def keeps(self, value: float | None) -> bool:
-        """Returns whether a value lies within the bounds. One that was not recorded or is no number does not.
+        """Returns whether a value lies within the bounds. None and not-a-number never do.
 
         Example:
 

@@ -34,9 +34,10 @@ def comparable_words(text: str) -> list[str]:
     """Returns the words of a text as a reader sees them, without case, punctuation and symbols.
 
     A word is a run of non-space characters, and punctuation inside it closes up, as GPT-3 (arXiv:2005.14165,
-    appendix C) and its followers compare words. What has no other character is no word. So do characters that
-    nobody sees, such as soft hyphens and zero-width spaces, and letters of another width or form are the
-    letters they stand for (Unicode's NFKC). Accents count: without them other words have the same letters.
+    appendix C) and its followers compare words. A run of punctuation alone is not a word. Characters that
+    nobody sees, such as soft hyphens and zero-width spaces, close up too, and letters of another width or
+    form become the letters that they stand for (Unicode's NFKC). Accents count: without them other words have
+    the same letters.
 
     Example:
 
