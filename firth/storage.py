@@ -9,13 +9,17 @@ import contextlib
 import glob as local_glob
 import os
 import pathlib
+import re
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator
 from typing import IO, Any
 
 # As Hadoop and Spark name it.
 MARKER = "_SUCCESS"
+# In a bucket, until the marker is there.
+BEGUN = "_BEGUN"
 # Where the Trainer's model artifact holds what `firth.models.load_model` reads, next to the SavedModel.
 BUNDLE_FOLDER = "bundle"
 
@@ -27,12 +31,18 @@ class NotWholeError(OSError):
 def is_local(path: str | os.PathLike) -> bool:
     """Returns whether a path is on this machine's file systems.
 
+    Raises:
+        ValueError: for a path with a scheme that `pathlib` has taken a slash from.
+
     Example:
 
     >>> is_local("runs/a"), is_local("gs://bucket/runs/a")
     (True, False)
     """
-    return "://" not in os.fspath(path)
+    path = os.fspath(path)
+    if re.match(r"[a-z][a-z0-9+.-]+:/(?!/)", path):
+        raise ValueError(f"{path}: pathlib keeps no scheme; give a path with a scheme as a string")
+    return "://" not in path
 
 
 def open_file(path: str | os.PathLike, mode: str = "rb") -> IO[Any]:
@@ -107,21 +117,19 @@ def whole_file(path: str | os.PathLike, mode: str = "wb") -> Iterator[IO[Any]]:
     ...     list_folder(folder), open_file(f"{folder}/a.txt", "r").read()
     (['a.txt'], 'abc')
     """
-    target = pathlib.Path(path) if is_local(path) else None
-    if target is not None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=target and target.parent)
+    if not is_local(path):
+        with tempfile.TemporaryDirectory() as folder:
+            with whole_file(os.path.join(folder, "file"), mode) as file:
+                yield file
+            _gfile().copy(os.path.join(folder, "file"), os.fspath(path), overwrite=True)
+        return
+    unfinished = _unfinished(path)
     try:
-        with open(handle, mode, encoding=None if "b" in mode else "utf-8") as file:
+        with open(unfinished, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if target is None:
-            _gfile().copy(unfinished, os.fspath(path), overwrite=True)
-        else:
-            # mkstemp gives nobody else a right to read.
-            os.chmod(unfinished, 0o666 & ~_umask())
-            os.replace(unfinished, target)
+        os.replace(unfinished, path)
     finally:
         pathlib.Path(unfinished).unlink(missing_ok=True)
 
@@ -133,10 +141,11 @@ def whole_folder(path: str | os.PathLike) -> Iterator[str]:
     The last file in its place is the marker, without which `check_whole` refuses the folder.
 
     Args:
-        path: The folder's place. A folder that is there and holds nothing, or lacks its marker, is replaced.
+        path: The folder's place, where there must be nothing but an empty folder, or, in a bucket, what an
+            upload that was cut short has left.
 
     Raises:
-        FileExistsError: if there is a whole folder already.
+        FileExistsError: if there is anything else.
         OSError: if the disk is full, or the place cannot be written.
 
     Example:
@@ -148,22 +157,22 @@ def whole_folder(path: str | os.PathLike) -> Iterator[str]:
     ...     list_folder(f"{root}/model")
     ['_SUCCESS', 'weights']
     """
-    path = os.fspath(path).rstrip("/")
-    if is_whole(path):
-        raise FileExistsError(f"{path} is there already; it is written into a folder of its own")
-    parent = os.path.dirname(path) if is_local(path) else None
-    if parent:
-        os.makedirs(parent, exist_ok=True)
-    unfinished = tempfile.mkdtemp(prefix=f".{os.path.basename(path)}.", dir=parent)
+    if not is_local(path):
+        path = os.fspath(path).rstrip("/")
+        _check_free(path, [] if BEGUN in list_folder(path) else list_folder(path))
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
+            _upload(folder, path)
+        return
+    path = os.path.abspath(path)
+    _check_free(path, list_folder(path) if os.path.isdir(path) or not os.path.lexists(path) else [path])
+    unfinished = _unfinished(path)
+    os.mkdir(unfinished)
     try:
         yield unfinished
-        remove(path)
-        if is_local(path):
-            pathlib.Path(unfinished, MARKER).touch()
-            os.chmod(unfinished, 0o777 & ~_umask())
-            os.replace(unfinished, path)
-        else:
-            _upload(unfinished, path)
+        pathlib.Path(unfinished, MARKER).touch()
+        _flush(unfinished)
+        os.replace(unfinished, path)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -209,10 +218,26 @@ def _gfile():
     return tf.io.gfile
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _unfinished(path: str | os.PathLike) -> str:
+    """Returns a new path next to another one, whose folder is there afterwards."""
+    home, name = os.path.split(os.path.abspath(path))
+    os.makedirs(home, exist_ok=True)
+    return os.path.join(home, f".{name}.{uuid.uuid4().hex}")
+
+
+def _check_free(path: str, found: list[str]) -> None:
+    if found:
+        raise FileExistsError(f"{path} is there already; what is written needs a place of its own")
+
+
+def _flush(folder: str) -> None:
+    for home, _, names in os.walk(folder):
+        for each in (*(os.path.join(home, name) for name in names), home):
+            descriptor = os.open(each, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _remove_remote(path: str) -> None:
@@ -225,6 +250,10 @@ def _remove_remote(path: str) -> None:
 
 def _upload(folder: str, target: str) -> None:
     gfile = _gfile()
+    _remove_remote(target)
+    gfile.makedirs(target)
+    with gfile.GFile(os.path.join(target, BEGUN), "w") as file:
+        file.write("")
     for home, _, names in os.walk(folder):
         place = os.path.join(target, os.path.relpath(home, folder)) if home != folder else target
         gfile.makedirs(place)
@@ -232,6 +261,7 @@ def _upload(folder: str, target: str) -> None:
             gfile.copy(os.path.join(home, name), os.path.join(place, name))
     with gfile.GFile(os.path.join(target, MARKER), "w") as file:
         file.write("")
+    gfile.remove(os.path.join(target, BEGUN))
 
 
 def _download(folder: str, target: str) -> None:

@@ -45,16 +45,61 @@ def test_a_block_that_fails_leaves_nothing(root):
         storage.check_whole(f"{root}/model")
 
 
-def test_a_folder_without_its_marker_is_refused_and_replaced(root):
+def test_a_folder_without_its_marker_is_refused(root):
     path = write(root)
-    with pytest.raises(FileExistsError, match="is there already"):
-        write(root)
     storage.remove(f"{path}/{storage.MARKER}")
     with pytest.raises(storage.NotWholeError, match="lacks its marker: what wrote it was cut short"):
         storage.check_whole(path)
-    with storage.whole_file(f"{path}/old") as file:
-        file.write(b"old")
-    assert storage.list_folder(write(root)) == [storage.MARKER, "a.txt", "deep"]
+
+
+def test_nothing_that_is_there_is_replaced(root):
+    path = write(root)
+    for _ in range(2):
+        with pytest.raises(FileExistsError, match="is there already"):
+            write(root)
+        assert storage.exists(f"{path}/deep/b")
+        storage.remove(f"{path}/{storage.MARKER}")
+    with storage.whole_file(f"{root}/file") as file:
+        file.write(b"mine")
+    if storage.is_local(root):
+        with pytest.raises(FileExistsError, match="is there already"):
+            write(root, "file")
+    assert storage.open_file(f"{root}/file").read() == b"mine"
+
+
+def test_folders_of_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("empty").mkdir()
+    for path in ("new", "empty"):
+        with storage.whole_folder(path) as folder:
+            pathlib.Path(folder, "a").touch()
+        storage.check_whole(path)
+    with pytest.raises(FileExistsError), storage.whole_folder("."):
+        pass
+    assert storage.list_folder(".") == ["empty", "new"]
+
+
+def test_an_upload_that_is_cut_short_is_begun_anew(monkeypatch):
+    import tensorflow as tf
+
+    path, copy = f"ram://storage/{os.getpid()}/cut", tf.io.gfile.copy
+
+    def cut(source, target, overwrite=False):
+        if source.endswith("b"):
+            raise OSError(28, "No space left on device")
+        copy(source, target, overwrite)
+
+    with monkeypatch.context() as patch, pytest.raises(OSError):
+        patch.setattr(tf.io.gfile, "copy", cut)
+        write(path)
+    with pytest.raises(storage.NotWholeError, match="cut short"):
+        storage.check_whole(f"{path}/model")
+    assert storage.list_folder(write(path)) == [storage.MARKER, "a.txt", "deep"]
+
+
+def test_a_scheme_that_pathlib_has_spoilt_is_refused():
+    with pytest.raises(ValueError, match="pathlib keeps no scheme"):
+        storage.exists(pathlib.Path("gs://bucket/model"))
 
 
 def test_a_file_is_replaced_whole(root):

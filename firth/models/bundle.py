@@ -51,7 +51,7 @@ def save_model(
         with open(os.path.join(unfinished, RECIPE_FILE), "w", encoding="utf-8") as file:
             file.write(recipe_to_yaml(recipe))
         safetensors.numpy.save_file(
-            {path: np.ascontiguousarray(array) for path, array in arrays.items()},
+            {path: np.asarray(array, order="C") for path, array in arrays.items()},
             os.path.join(unfinished, WEIGHTS_FILE),
             metadata={"format": _FORMAT, "library": "firth"},
         )
@@ -95,10 +95,18 @@ def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
 
     A path does not begin with the model's own name, which depends on how many a process has made. The state
     that recurrent models carry from batch to batch is left out.
+
+    Raises:
+        ValueError: if two weights have one path.
     """
     carried = [each for each in model.backbone.layers if isinstance(each, CarriedState)]
     left_out = {id(weight) for layer in carried for weight in layer.weights}
-    return {each.path.split("/", 1)[1]: each for each in model.weights if id(each) not in left_out}
+    weights = [each for each in model.weights if id(each) not in left_out]
+    by_path = {each.path.split("/", 1)[1]: each for each in weights}
+    if len(by_path) < len(weights):
+        paths = [each.path for each in weights]
+        raise ValueError(f"two weights are named {next(path for path in paths if paths.count(path) > 1)}")
+    return by_path
 
 
 def _read_recipe(path: str) -> Recipe:
@@ -112,12 +120,18 @@ def _assign(model: PretrainingModel, path: str) -> None:
     variables = weights_by_path(model)
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
+            _check_format(path, file.metadata() or {})
             _check_names(path, set(file.keys()), set(variables))
             _check_shapes(path, file, variables)
             for name, variable in variables.items():
                 variable.assign(file.get_tensor(name))
     except (safetensors.SafetensorError, OSError) as error:
         raise BundleError(f"{path} cannot be read: {error}") from error
+
+
+def _check_format(path: str, metadata: dict[str, str]) -> None:
+    if metadata.get("library") != "firth" or metadata.get("format") != _FORMAT:
+        raise BundleError(f"{path} is not of format {_FORMAT} of firth's weights; it says {metadata}")
 
 
 def _check_names(path: str, found: set[str], wanted: set[str]) -> None:

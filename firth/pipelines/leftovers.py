@@ -9,6 +9,8 @@ from ml_metadata.proto import metadata_store_pb2
 from firth.components.pusher.executor import UNFINISHED
 from firth.pipelines.lineage import DESTINATION_PROPERTY, PUSHED_TYPE, PUSHER, WHOLE, metadata_store
 
+_SECONDS_TO_BEGIN = 60
+
 
 def remove_leftovers(
     pipeline_root: pathlib.Path, metadata_path: pathlib.Path, serving_dir: pathlib.Path | None = None
@@ -59,4 +61,9 @@ def _pushed_by(
     # A version is the time at which it was pushed, in seconds.
     versions = [path for path in serving_dir.glob("*") if path.name.isdigit() and path.name not in recorded]
     unfinished = sorted(serving_dir.glob(UNFINISHED))
-    return sorted(path for path in versions if int(path.name) >= min(begun)) + unfinished
+    return sorted(path for path in versions if _is_of_one(int(path.name), begun)) + unfinished
+
+
+def _is_of_one(version: int, begun: list[int]) -> bool:
+    """Whether a Pusher chose a version. It does so when it begins; what comes later is somebody else's."""
+    return any(start <= version <= start + _SECONDS_TO_BEGIN for start in begun)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from firth.pipelines.judgement import newest_version, reasons_against
 from firth.pipelines.source_schema import propose_schema
-from firth.storage import BUNDLE_FOLDER
+from firth.storage import BUNDLE_FOLDER, is_whole
 
 if TYPE_CHECKING:
     from firth.pipelines.lineage import Outputs
@@ -71,9 +71,10 @@ class RunResult(CurationResult):
     evaluation: dict[str, dict[str, float]]
 
     @property
-    def bundle(self) -> pathlib.Path:
-        """The trained model, blessed or not, as `firth.models.load_model` takes it."""
-        return self.outputs["Trainer"]["model"] / BUNDLE_FOLDER
+    def bundle(self) -> pathlib.Path | None:
+        """The trained model, blessed or not, as `firth.models.load_model` takes it; None without one."""
+        model = self.outputs.get("Trainer", {}).get("model")
+        return model / BUNDLE_FOLDER if model is not None and is_whole(model / BUNDLE_FOLDER) else None
 
 
 def collect_curation(
@@ -142,7 +143,7 @@ def _write_summary(result: RunResult) -> None:
         "reasons": result.reasons,
         "pushed": str(result.pushed) if result.pushed else None,
         "served": str(result.served) if result.served else None,
-        "bundle": str(result.bundle),
+        "bundle": str(result.bundle) if result.bundle else None,
         "evaluation": result.evaluation,
         "outputs": {
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()

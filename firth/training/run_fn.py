@@ -2,6 +2,7 @@
 
 import os
 
+from firth import storage
 from firth.models import save_model
 from firth.recipes.run.recipe import Recipe
 from firth.storage import BUNDLE_FOLDER
@@ -40,8 +41,10 @@ def run_fn(fn_args) -> None:
     )
     counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
-    home = os.path.dirname(fn_args.serving_model_dir.rstrip("/"))
-    save_model(model, recipe, tokenizer_directory, os.path.join(home, BUNDLE_FOLDER))
+    bundle = os.path.join(os.path.dirname(fn_args.serving_model_dir.rstrip("/")), BUNDLE_FOLDER)
+    # An orchestrator that starts a killed Trainer again gives it the same folders.
+    storage.remove(bundle)
+    save_model(model, recipe, tokenizer_directory, bundle)
 
     from firth.serving import export
 

@@ -16,6 +16,7 @@ from firth.models.bundle import RECIPE_FILE, WEIGHTS_FILE, weights_by_path
 from firth.recipes import load_recipe, preset_names
 from tests.models.table import make_features, tiny_recipe
 
+METADATA = {"library": "firth", "format": "1"}
 TINY = [name for name in preset_names() if name.endswith("_tiny")]
 
 
@@ -119,7 +120,7 @@ def test_truncated_weights_are_refused(bundle, size):
 def test_weights_of_another_model_are_refused(bundle, change, said):
     weights = safetensors.numpy.load_file(f"{bundle}/{WEIGHTS_FILE}")
     change(weights)
-    safetensors.numpy.save_file(weights, f"{bundle}/{WEIGHTS_FILE}")
+    safetensors.numpy.save_file(weights, f"{bundle}/{WEIGHTS_FILE}", METADATA)
     refused(bundle, f"does not fit its recipe: .*{said}")
 
 
@@ -128,3 +129,19 @@ def test_a_missing_or_foreign_recipe_is_refused(bundle, tmp_path):
     refused(bundle, f"{RECIPE_FILE} holds no recipe")
     pathlib.Path(bundle, RECIPE_FILE).write_text("widht: 8\n")
     refused(bundle, "widht")
+
+
+@pytest.mark.parametrize("metadata", [None, {**METADATA, "format": "2"}, {"format": "pt"}])
+def test_another_format_is_refused(bundle, metadata):
+    weights = safetensors.numpy.load_file(f"{bundle}/{WEIGHTS_FILE}")
+    safetensors.numpy.save_file(weights, f"{bundle}/{WEIGHTS_FILE}", metadata)
+    refused(bundle, "is not of format 1")
+
+
+def test_two_weights_of_one_path_are_refused(monkeypatch):
+    model = build_pretraining_model(tiny_recipe())
+    monkeypatch.setattr(
+        type(model), "weights", property(lambda self: [*self.variables[:2], self.variables[0]])
+    )
+    with pytest.raises(ValueError, match=r"two weights are named .*token_embedding/table"):
+        weights_by_path(model)

@@ -155,11 +155,13 @@ def test_versions_that_a_killed_pusher_did_not_record_are_removed(tmp_path):
     pushed.custom_properties["pushed_destination"].string_value = f"/moved/serving/{begun}"
     store.put_artifacts([pushed])
     serving = tmp_path / "serving"
-    for name in (str(begun - 9), str(begun), str(begun + 1), ".unfinished", "notes"):
+    # Somebody has copied an old version as the newest one.
+    rolled_back = str(begun + 3600)
+    for name in (str(begun - 9), str(begun), str(begun + 1), rolled_back, ".unfinished", "notes"):
         (serving / name / "variables").mkdir(parents=True)
     removed = remove_leftovers(tmp_path / "pipeline", tmp_path / "metadata.sqlite", serving)
     assert removed == [serving / str(begun + 1), serving / ".unfinished"]
-    assert {path.name for path in serving.iterdir()} == {str(begun - 9), str(begun), "notes"}
+    assert {path.name for path in serving.iterdir()} == {str(begun - 9), str(begun), rolled_back, "notes"}
 
 
 def test_records_of_executions_that_a_full_disk_undid_are_removed(tmp_path):

@@ -93,6 +93,10 @@ def history(run_dir: pathlib.Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def losses(run_dir: pathlib.Path) -> dict[int, float]:
+    return {entry["step"]: entry["loss"] for entry in history(run_dir)}
+
+
 def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
     assert first.blessed and first.reasons == ()
     assert first.pushed == first.served is not None
@@ -100,7 +104,7 @@ def test_raw_text_becomes_a_served_model_without_thresholds_too(first):
     (candidates,) = client.fill_mask(["Return the [MASK] of the message."])
     assert len(candidates[0]) == 5
     assert client.embed(["a string", "two strings"]).shape == (2, 32)
-    assert [entry["step"] for entry in history(first.run_dir)] == list(range(1, STEPS + 1))
+    assert list(losses(first.run_dir)) == list(range(1, STEPS + 1))
 
 
 def test_a_run_trains_on_short_rows_first(first, events):

@@ -30,6 +30,9 @@ def arguments(directory, train_files, **config):
 def test_rows_become_a_served_model_and_a_curve(tmp_path):
     """Without a checkpoint root, the run's directory serves as one."""
     args = arguments(tmp_path, write_artifact(tmp_path / "artifact"), checkpoint_root="")
+    # Of a Trainer that was killed and is started again with the same folders.
+    (tmp_path / "model" / "bundle").mkdir(parents=True)
+    (tmp_path / "model" / "bundle" / "_SUCCESS").touch()
     run_fn(args)
     assert [line["step"] for line in read_history(args.model_run_dir)] == [1, 2, 3]
     assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "model_run").iterdir())

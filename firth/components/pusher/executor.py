@@ -10,6 +10,8 @@ from tfx.types import artifact_utils
 from tfx.types.standard_component_specs import PUSH_DESTINATION_KEY, PUSHED_MODEL_KEY
 from tfx.utils import proto_utils
 
+from firth import storage
+
 # Within the folder of versions, where servers read only folders that are numbers.
 UNFINISHED = ".unfinished"
 # As TFX stamps the artifact.
@@ -17,7 +19,7 @@ _PUSHED, _DESTINATION, _VERSION = "pushed", "pushed_destination", "pushed_versio
 
 
 class Executor(executor.Executor):
-    """Pushes a model in one step."""
+    """Pushes a model in one step, on local disks."""
 
     def Do(self, input_dict, output_dict, exec_properties: dict[str, Any]) -> None:
         """Writes a version if the model is blessed.
@@ -30,6 +32,10 @@ class Executor(executor.Executor):
         destination = pusher_pb2.PushDestination()
         proto_utils.json_to_proto(exec_properties[PUSH_DESTINATION_KEY], destination)
         versions = destination.filesystem.base_directory
+        if not storage.is_local(versions):
+            # An object store renames file by file, in any order; TFX copies what servers look for last.
+            super().Do(input_dict, output_dict, exec_properties)
+            return
         unfinished = os.path.join(versions, UNFINISHED)
         destination.filesystem.base_directory = unfinished
         aside = {**exec_properties, PUSH_DESTINATION_KEY: proto_utils.proto_to_json(destination)}
