@@ -13,7 +13,7 @@ from firth.corpus.io.record_files import write_records
 from firth.recipes import load_recipe
 from firth.recipes.corpus.cleaning import step_names
 from tests.corpus.helpers import SHARED_DATA, document, shared_data
-from tests.pipelines.beam_options_test import OPTIONS, NotRun, Translated, no_bucket  # noqa: F401
+from tests.pipelines.pipelines_beam_options_test import OPTIONS, NotRun, Translated, no_bucket  # noqa: F401
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.yaml"))
 MANY_SOURCES = next(path for path in EXAMPLES if path.stem == "many_sources")

@@ -1,4 +1,4 @@
-"""Counting from types alone; tests/models/counting_test.py holds it equal to built models."""
+"""Counting from types alone; tests/models/build_counting_test.py holds it equal to built models."""
 
 import pytest
 

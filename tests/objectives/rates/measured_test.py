@@ -21,7 +21,7 @@ from firth.recipes.objectives.masking import (
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordTokenizer
-from tests.objectives.corruption_test import TOKENIZER
+from tests.objectives.objectives_corruption_test import TOKENIZER
 from tests.objectives.rows import make_batch, partners_of, random_rows
 
 SEQUENCES = Sequences(length=64, max_documents=4)
