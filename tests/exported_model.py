@@ -31,11 +31,11 @@ RECIPE = recipes.Recipe(
     tokenizer=recipes.WordPieceTokenizer(vocabulary_size=ROWS_OF_VOCABULARY),
     sequences=recipes.Sequences(length=24, max_documents=3),
     objective=recipes.MaskedLM(max_predictions=4),
-    model=recipes.MaskedTransformer(
+    model=recipes.MaskedTransformerConfig(
         layers=1,
         width=8,
-        attention=recipes.Attention(heads=2),
-        positions=recipes.LearnedPositions(length=32),
+        attention=recipes.AttentionConfig(heads=2),
+        positions=recipes.LearnedPositionsConfig(length=32),
         initializer_stddev=0.5,
     ),
     training=recipes.Training(steps=1, optimizer=recipes.AdamW(warmup_steps=0)),

@@ -27,55 +27,57 @@ OBJECTIVES = {
     "denoising": Denoising(),
     "bidirectional": BidirectionalLM(negatives=NEGATIVES),
 }
-PRE_NORM = blocks.Norm(placement="pre", epsilon=1e-5)
-RMS_NORM = blocks.Norm(kind="rms_norm", placement="pre", epsilon=1e-6)
-FACTORISED = blocks.Embeddings(width=EMBEDDING_WIDTH, segments=2, norm=True)
+PRE_NORM = blocks.NormConfig(placement="pre", epsilon=1e-5)
+RMS_NORM = blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=1e-6)
+FACTORISED = blocks.EmbeddingsConfig(width=EMBEDDING_WIDTH, segments=2, norm=True)
 
 
 def _encoder(**parts):
-    return lambda common, size: model.MaskedTransformer(**common, **parts)
+    return lambda common, size: model.MaskedTransformerConfig(**common, **parts)
 
 
 def _elmo(common, size):
     shape = {"cells": elmo_cells(size), "projection_width": size.width}
-    return model.BiLSTM(layers=size.layers // 2, dropout=common["dropout"], **shape)
+    return model.BiLSTMConfig(layers=size.layers // 2, dropout=common["dropout"], **shape)
 
 
 def _xlnet(common, size):
-    return model.TwoStreamTransformer(**common)
+    return model.TwoStreamTransformerConfig(**common)
 
 
 def _gpt2(common, size):
-    feed_forward = blocks.FeedForward(activation="gelu_approximate")
-    positions = blocks.LearnedPositions(length=1024)
+    feed_forward = blocks.FeedForwardConfig(activation="gelu_approximate")
+    positions = blocks.LearnedPositionsConfig(length=1024)
     parts = {"feed_forward": feed_forward, "norm": PRE_NORM, "positions": positions}
-    return model.CausalTransformer(**common, **parts)
+    return model.CausalTransformerConfig(**common, **parts)
 
 
 def _llama(common, size):
     attention = common["attention"].model_copy(update={"key_value_heads": size.heads // 2})
-    feed_forward = blocks.FeedForward(width=llama_inner_width(size), activation="silu", gated=True)
+    feed_forward = blocks.FeedForwardConfig(width=llama_inner_width(size), activation="silu", gated=True)
     parts = {"attention": attention, "feed_forward": feed_forward, "norm": RMS_NORM}
-    untied = {"biases": False, "tied_output": False, "positions": blocks.RotaryPositions()}
-    return model.CausalTransformer(**{**common, **parts}, **untied)
+    untied = {"biases": False, "tied_output": False, "positions": blocks.RotaryPositionsConfig()}
+    return model.CausalTransformerConfig(**{**common, **parts}, **untied)
 
 
 def _t5(inner_factor, tied, **feed_forward):
     def make(common, size):
         attention = common["attention"].model_copy(update={"scaled": False})
-        inner = blocks.FeedForward(width=inner_factor * size.width, **feed_forward)
+        inner = blocks.FeedForwardConfig(width=inner_factor * size.width, **feed_forward)
         parts = {"attention": attention, "feed_forward": inner, "norm": RMS_NORM, "biases": False}
         output = {"tied_output": tied, "scaled_output": tied}
-        return model.EncoderDecoder(**{**common, **parts}, positions=blocks.RelativeBuckets(), **output)
+        return model.EncoderDecoderConfig(
+            **{**common, **parts}, positions=blocks.RelativeBucketsConfig(), **output
+        )
 
     return make
 
 
 def _bart(common, size):
-    positions = blocks.LearnedPositions(length=1024, unused=2)
-    norm = blocks.Norm(epsilon=1e-5)
-    return model.EncoderDecoder(
-        **common, norm=norm, positions=positions, embeddings=blocks.Embeddings(norm=True)
+    positions = blocks.LearnedPositionsConfig(length=1024, unused=2)
+    norm = blocks.NormConfig(epsilon=1e-5)
+    return model.EncoderDecoderConfig(
+        **common, norm=norm, positions=positions, embeddings=blocks.EmbeddingsConfig(norm=True)
     )
 
 
@@ -83,11 +85,14 @@ MODELS = {
     "elmo": _elmo,
     "bert": _encoder(),
     "roberta": _encoder(
-        positions=blocks.LearnedPositions(length=512, unused=2), embeddings=blocks.Embeddings(norm=True)
+        positions=blocks.LearnedPositionsConfig(length=512, unused=2),
+        embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
-    "albert": _encoder(embeddings=FACTORISED, share_layers=blocks.SharedLayers()),
+    "albert": _encoder(embeddings=FACTORISED, share_layers=blocks.SharedLayersConfig()),
     "electra": _encoder(embeddings=FACTORISED),
-    "deberta_v3": _encoder(positions=blocks.DisentangledPositions(), embeddings=blocks.Embeddings(norm=True)),
+    "deberta_v3": _encoder(
+        positions=blocks.DisentangledPositionsConfig(), embeddings=blocks.EmbeddingsConfig(norm=True)
+    ),
     "xlnet": _xlnet,
     "gpt2": _gpt2,
     "llama": _llama,
@@ -99,7 +104,7 @@ MODELS = {
 
 def make_recipe(name: str, family: Family, size: Size) -> Recipe:
     """Returns the recipe of a family in a size."""
-    attention = blocks.Attention(heads=size.heads, dropout=family.dropout)
+    attention = blocks.AttentionConfig(heads=size.heads, dropout=family.dropout)
     common = {"layers": size.layers, "width": size.width, "attention": attention, "dropout": family.dropout}
     objective = OBJECTIVES[family.task]
     tokenizer = WordPieceTokenizer(

@@ -8,7 +8,7 @@ from firth.layers import BiLSTM, CharCNN, Highway
 from firth.layers.elements.parts import check_part
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.models.carried_state import CarriedState
-from firth.recipes.models.model import CharacterCNN
+from firth.recipes.models.model import CharacterCNNConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -25,7 +25,7 @@ class BiLSTMBackbone(keras.Model):
         cells: Of an LSTM.
         projection_width: Of its output, and of a word's vector.
         characters: A dict: `filters`, and if wanted `width`, `max_characters`, `highway_layers` and
-            `activation`; see `firth.recipes.models.model.CharacterCNN`.
+            `activation`; see `firth.recipes.models.model.CharacterCNNConfig`.
         cell_clip, projection_clip: Bounds of cell states and of projected outputs; None for none.
         skip_connections: Add a layer's input to its output, from the second layer on.
         carry_state: In training, a batch goes on from the states that the batch before ended with, and no
@@ -73,7 +73,7 @@ class BiLSTMBackbone(keras.Model):
         **kwargs,
     ):
         super().__init__(dtype=dtype, **kwargs)
-        check_part("BiLSTMBackbone", "characters", characters, CharacterCNN)
+        check_part("BiLSTMBackbone", "characters", characters, CharacterCNNConfig)
         self._config = {
             "vocabulary_size": vocabulary_size,
             "characters": {**characters, "filters": [list(pair) for pair in characters["filters"]]},

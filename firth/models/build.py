@@ -17,9 +17,9 @@ def build_backbone(config: AnyModel, vocabulary_size: int, dtype=None, seed=None
 
     Example:
 
-    >>> from firth.recipes.models.model import MaskedTransformer
+    >>> from firth.recipes.models.model import MaskedTransformerConfig
     >>> positions = {"kind": "learned", "length": 16}
-    >>> small = MaskedTransformer(layers=1, width=8, attention={"heads": 2}, positions=positions)
+    >>> small = MaskedTransformerConfig(layers=1, width=8, attention={"heads": 2}, positions=positions)
     >>> build_backbone(small, vocabulary_size=20).count_params()
     1192
     """
@@ -41,8 +41,8 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
 
     >>> from firth.recipes.corpus.sources import TextSource
     >>> source = TextSource(kind="text", paths=("*.txt",))
-    >>> from firth.recipes.models.model import MaskedTransformer
-    >>> small = MaskedTransformer(layers=1, width=8, attention={"heads": 2})
+    >>> from firth.recipes.models.model import MaskedTransformerConfig
+    >>> small = MaskedTransformerConfig(layers=1, width=8, attention={"heads": 2})
     >>> model = build_pretraining_model(Recipe(name="small", sources=(source,), model=small))
     >>> model.heads.pair_head.count_params()
     18

@@ -9,7 +9,7 @@ from firth.layers.elements.noise import current_noise
 from firth.layers.elements.seeds import truncated_normal
 from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.predictions import Predictions, predictions_of_logits
-from firth.recipes.models.model import MaskedTransformer as MaskedTransformerConfig
+from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 from firth.recipes.run.generator import generator_of
 

@@ -12,12 +12,12 @@ keras_hub = pytest.importorskip("keras_hub", reason="needs KerasHub")
 
 VOCABULARY = references.VOCABULARY
 SHAPE = {"vocabulary_size": VOCABULARY, "num_layers": 2, "hidden_dim": 16, "intermediate_dim": 24}
-POSITIONS = blocks.LearnedPositions(length=14)
+POSITIONS = blocks.LearnedPositionsConfig(length=14)
 
 
 def gpt2():
     theirs = keras_hub.models.GPT2Backbone(**SHAPE, num_heads=4, dropout=0.0, max_sequence_length=14)
-    norm = blocks.Norm(placement="pre", epsilon=1e-5)
+    norm = blocks.NormConfig(placement="pre", epsilon=1e-5)
     return theirs, references.gpt2().model_copy(update={"norm": norm})
 
 
@@ -25,7 +25,7 @@ def llama():
     theirs = keras_hub.models.LlamaBackbone(
         **SHAPE, num_query_heads=4, num_key_value_heads=2, layer_norm_epsilon=references.EPSILON
     )
-    return theirs, references.llama(blocks.RotaryPositions())
+    return theirs, references.llama(blocks.RotaryPositionsConfig())
 
 
 def bart():

@@ -6,12 +6,12 @@ import pytest
 
 from firth.models import PretrainingModel
 from firth.models.bilstm import BiLSTMBackbone
-from firth.recipes.models.model import BiLSTM
+from firth.recipes.models.model import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 from tests.backends.gradients import gradients
 
 VOCABULARY, MAX_CHARACTERS, BATCH = 40, 9, 2
-SHAPE = BiLSTM.model_validate(
+SHAPE = BiLSTMConfig.model_validate(
     {
         "layers": 2,
         "cells": 12,

@@ -12,14 +12,14 @@ from firth.models.language_model_heads import LanguageModelHeads
 from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
 from firth.models.span_masking_heads import SpanMaskingHeads
 from firth.recipes.models import blocks
-from firth.recipes.models.model import CausalTransformer, EncoderDecoder, MaskedTransformer
+from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig, MaskedTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import ReplacedTokenDetection, SpanMasking
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
 
 BATCH, LENGTH, WIDTH, NARROW = 2, 5, 8, 4
-SHAPE = {"layers": 1, "width": WIDTH, "attention": blocks.Attention(heads=2), "initializer_stddev": 0.5}
+SHAPE = {"layers": 1, "width": WIDTH, "attention": blocks.AttentionConfig(heads=2), "initializer_stddev": 0.5}
 RANDOM = np.random.default_rng(0)
 HIDDEN = RANDOM.normal(size=(BATCH, LENGTH, WIDTH)).astype("float32")
 cases = pytest.mark.parametrize("name", TRAINED)
@@ -114,7 +114,7 @@ def test_labels_without_weight_do_not_matter(name):
 
 
 def language_model(**parts):
-    model = CausalTransformer(**SHAPE, **parts)
+    model = CausalTransformerConfig(**SHAPE, **parts)
     return make(LanguageModelHeads, model, CausalLM())
 
 
@@ -149,7 +149,7 @@ def test_a_table_of_its_own():
 
 
 def test_factorised_embeddings_project_back():
-    heads, backbone = language_model(embeddings=blocks.Embeddings(width=NARROW)), Backbone(NARROW)
+    heads, backbone = language_model(embeddings=blocks.EmbeddingsConfig(width=NARROW)), Backbone(NARROW)
     ((_, kernel),) = weights_of(heads).items()
     check_logits(heads, backbone, HIDDEN @ kernel @ backbone.table.T)
 
@@ -157,7 +157,7 @@ def test_factorised_embeddings_project_back():
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_tied_output_is_scaled_and_one_of_its_own_is_not(tied):
     """T5 divides by the root of the width, T5 1.1 does not."""
-    model = EncoderDecoder(**SHAPE, tied_output=tied, scaled_output=True)
+    model = EncoderDecoderConfig(**SHAPE, tied_output=tied, scaled_output=True)
     heads, backbone = make(LanguageModelHeads, model, CausalLM()), Backbone()
     table = backbone.table * WIDTH**-0.5 if tied else next(iter(weights_of(heads).values()))
     check_logits(heads, backbone, HIDDEN @ table.T)
@@ -197,7 +197,10 @@ def span_features():
 
 
 def test_spans_by_hand():
-    heads, backbone = make(SpanMaskingHeads, MaskedTransformer(**SHAPE), SpanMasking(max_span=3)), Backbone()
+    heads, backbone = (
+        make(SpanMaskingHeads, MaskedTransformerConfig(**SHAPE), SpanMasking(max_span=3)),
+        Backbone(),
+    )
     for weight in heads.trainable_variables:
         weight.assign(np.random.default_rng(len(weight.path)).normal(size=weight.shape))
     features, weights = span_features(), weights_of(heads)
@@ -217,7 +220,7 @@ def test_spans_by_hand():
 
 
 def test_the_boundary_objective_leaves_out_what_has_no_place():
-    heads = make(SpanMaskingHeads, MaskedTransformer(**SHAPE), SpanMasking(boundary_places=1))
+    heads = make(SpanMaskingHeads, MaskedTransformerConfig(**SHAPE), SpanMasking(boundary_places=1))
     assert heads.span_boundary_head.places == 1
     features = span_features()
     features[names.BOUNDARY_OFFSETS][:, 1] = 0
@@ -227,7 +230,7 @@ def test_the_boundary_objective_leaves_out_what_has_no_place():
 
 
 def test_the_boundary_objective_sees_the_tokens_around_a_span_and_masked_lm_those_in_it():
-    heads = make(SpanMaskingHeads, MaskedTransformer(**SHAPE), SpanMasking(max_span=3))
+    heads = make(SpanMaskingHeads, MaskedTransformerConfig(**SHAPE), SpanMasking(max_span=3))
     before = heads.predictions(Backbone(), span_features())
     for place, changed in {0: [], 1: ["sbo"], 2: ["mlm"], 3: ["mlm"], 4: ["sbo"]}.items():
         hidden = HIDDEN.copy()
@@ -326,7 +329,7 @@ def test_both_losses_are_minimised_and_none_goes_through_the_samples():
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
 def test_samples_follow_the_generator_s_distribution(vocabulary, training, temperature):
     objective = ReplacedTokenDetection(temperature=temperature, generator_width_fraction=1.0)
-    heads = make(ReplacedTokenDetectionHeads, MaskedTransformer(**SHAPE), objective)
+    heads = make(ReplacedTokenDetectionHeads, MaskedTransformerConfig(**SHAPE), objective)
     count, logits = 4000, np.full(vocabulary, -40.0, "float32")
     logits[[0, 1, 2, vocabulary // 2, -1]] = [0.0, 1.0, -1.0, 0.5, 0.7]
     features = {

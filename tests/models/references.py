@@ -20,52 +20,52 @@ from tests.models.weights import copy_weights
 FOLDER = pathlib.Path(__file__).parent / "golden"
 VOCABULARY, EPSILON = 40, 1e-3
 
-ATTENTION = blocks.Attention(heads=4, dropout=0.0)
+ATTENTION = blocks.AttentionConfig(heads=4, dropout=0.0)
 SHAPE = {"layers": 2, "width": 16, "attention": ATTENTION, "dropout": 0.0}
-SHAPE["feed_forward"] = blocks.FeedForward(width=24)
-POST_NORM = blocks.Norm(epsilon=EPSILON)
-POSITIONS = blocks.LearnedPositions(length=14)
-FACTORISED = blocks.Embeddings(width=8, segments=2, norm=True)
+SHAPE["feed_forward"] = blocks.FeedForwardConfig(width=24)
+POST_NORM = blocks.NormConfig(epsilon=EPSILON)
+POSITIONS = blocks.LearnedPositionsConfig(length=14)
+FACTORISED = blocks.EmbeddingsConfig(width=8, segments=2, norm=True)
 
 
-def encoder(**parts) -> model.MaskedTransformer:
-    return model.MaskedTransformer(**{**SHAPE, "norm": POST_NORM, "positions": POSITIONS, **parts})
+def encoder(**parts) -> model.MaskedTransformerConfig:
+    return model.MaskedTransformerConfig(**{**SHAPE, "norm": POST_NORM, "positions": POSITIONS, **parts})
 
 
-def gpt2() -> model.CausalTransformer:
-    return model.CausalTransformer(
+def gpt2() -> model.CausalTransformerConfig:
+    return model.CausalTransformerConfig(
         **{
             **SHAPE,
-            "norm": blocks.Norm(placement="pre", epsilon=EPSILON),
+            "norm": blocks.NormConfig(placement="pre", epsilon=EPSILON),
             "positions": POSITIONS,
-            "feed_forward": blocks.FeedForward(width=24, activation="gelu_approximate"),
+            "feed_forward": blocks.FeedForwardConfig(width=24, activation="gelu_approximate"),
         }
     )
 
 
-def llama(positions: blocks.RotaryPositions, **parts) -> model.CausalTransformer:
+def llama(positions: blocks.RotaryPositionsConfig, **parts) -> model.CausalTransformerConfig:
     attention = ATTENTION.model_copy(update={"key_value_heads": 2, **parts})
-    return model.CausalTransformer(
+    return model.CausalTransformerConfig(
         **{
             **SHAPE,
             "attention": attention,
-            "norm": blocks.Norm(kind="rms_norm", placement="pre", epsilon=EPSILON),
+            "norm": blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=EPSILON),
             "positions": positions,
-            "feed_forward": blocks.FeedForward(width=24, activation="silu", gated=True),
+            "feed_forward": blocks.FeedForwardConfig(width=24, activation="silu", gated=True),
             "biases": False,
             "tied_output": "head_width" in parts,
         }
     )
 
 
-def t5(tied: bool, **feed_forward) -> model.EncoderDecoder:
-    return model.EncoderDecoder(
+def t5(tied: bool, **feed_forward) -> model.EncoderDecoderConfig:
+    return model.EncoderDecoderConfig(
         **{
             **SHAPE,
             "attention": ATTENTION.model_copy(update={"head_width": 6, "scaled": False}),
-            "norm": blocks.Norm(kind="rms_norm", placement="pre", epsilon=EPSILON),
-            "positions": blocks.RelativeBuckets(buckets=8, max_distance=9),
-            "feed_forward": blocks.FeedForward(width=24, **feed_forward),
+            "norm": blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=EPSILON),
+            "positions": blocks.RelativeBucketsConfig(buckets=8, max_distance=9),
+            "feed_forward": blocks.FeedForwardConfig(width=24, **feed_forward),
             "biases": False,
             "tied_output": tied,
             "scaled_output": tied,
@@ -73,12 +73,12 @@ def t5(tied: bool, **feed_forward) -> model.EncoderDecoder:
     )
 
 
-def bart() -> model.EncoderDecoder:
-    return model.EncoderDecoder(
+def bart() -> model.EncoderDecoderConfig:
+    return model.EncoderDecoderConfig(
         **SHAPE,
-        norm=blocks.Norm(epsilon=1e-5),
-        positions=blocks.LearnedPositions(length=14, unused=2),
-        embeddings=blocks.Embeddings(norm=True),
+        norm=blocks.NormConfig(epsilon=1e-5),
+        positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+        embeddings=blocks.EmbeddingsConfig(norm=True),
     )
 
 
@@ -91,13 +91,13 @@ class Reference(NamedTuple):
 
 
 MASKED_LM = MaskedLM(max_predictions=12, next_sentence=False)
-SCALING = blocks.RotaryScaling(original_length=64)
+SCALING = blocks.RotaryScalingConfig(original_length=64)
 REFERENCES = {
     "bert": Reference(encoder(), MaskedLM(max_predictions=12), weights.bert),
     "roberta": Reference(
         encoder(
-            positions=blocks.LearnedPositions(length=14, unused=2),
-            embeddings=blocks.Embeddings(segments=1, norm=True),
+            positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+            embeddings=blocks.EmbeddingsConfig(segments=1, norm=True),
         ),
         MASKED_LM,
         weights.roberta,
@@ -105,16 +105,16 @@ REFERENCES = {
     "albert": Reference(
         encoder(
             embeddings=FACTORISED,
-            share_layers=blocks.SharedLayers(),
-            feed_forward=blocks.FeedForward(width=24, activation="gelu_approximate"),
+            share_layers=blocks.SharedLayersConfig(),
+            feed_forward=blocks.FeedForwardConfig(width=24, activation="gelu_approximate"),
         ),
         MaskedLM(max_predictions=12, next_sentence=False, sentence_order=True),
         weights.albert,
     ),
     "deberta": Reference(
         encoder(
-            positions=blocks.DisentangledPositions(buckets=4, max_distance=9),
-            embeddings=blocks.Embeddings(norm=True),
+            positions=blocks.DisentangledPositionsConfig(buckets=4, max_distance=9),
+            embeddings=blocks.EmbeddingsConfig(norm=True),
         ),
         MASKED_LM,
         weights.deberta,
@@ -123,9 +123,9 @@ REFERENCES = {
         encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), weights.electra
     ),
     "gpt2": Reference(gpt2(), CausalLM(), weights.gpt2),
-    "llama": Reference(llama(blocks.RotaryPositions(base=100.0)), CausalLM(), weights.llama),
+    "llama": Reference(llama(blocks.RotaryPositionsConfig(base=100.0)), CausalLM(), weights.llama),
     "llama_3_1": Reference(
-        llama(blocks.RotaryPositions(base=100.0, scaling=SCALING), head_width=8),
+        llama(blocks.RotaryPositionsConfig(base=100.0, scaling=SCALING), head_width=8),
         CausalLM(),
         weights.llama_3_1,
     ),

@@ -7,12 +7,12 @@ from firth.recipes.corpus.sources import TextSource
 from firth.recipes.models import blocks
 from firth.recipes.models.model import (
     AnyModel,
-    BiLSTM,
-    CausalTransformer,
-    CharacterCNN,
-    EncoderDecoder,
-    MaskedTransformer,
-    TwoStreamTransformer,
+    BiLSTMConfig,
+    CausalTransformerConfig,
+    CharacterCNNConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
 )
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
@@ -35,92 +35,99 @@ DOCUMENTS, TARGETS = (7, 4), (3, 5)
 SHAPE = {
     "layers": 2,
     "width": 16,
-    "attention": blocks.Attention(heads=4),
-    "feed_forward": blocks.FeedForward(width=24),
+    "attention": blocks.AttentionConfig(heads=4),
+    "feed_forward": blocks.FeedForwardConfig(width=24),
     # Large, that every input and every weight matters to the outputs of so small a model.
     "initializer_stddev": 0.3,
 }
-LEARNED = blocks.LearnedPositions(length=14)
-FACTORISED = blocks.Embeddings(width=8, segments=2, norm=True)
-PRE_NORM = blocks.Norm(placement="pre")
-RMS_NORM = blocks.Norm(kind="rms_norm", placement="pre", epsilon=1e-6)
-BUCKETS = blocks.RelativeBuckets(buckets=8, max_distance=9)
+LEARNED = blocks.LearnedPositionsConfig(length=14)
+FACTORISED = blocks.EmbeddingsConfig(width=8, segments=2, norm=True)
+PRE_NORM = blocks.NormConfig(placement="pre")
+RMS_NORM = blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=1e-6)
+BUCKETS = blocks.RelativeBucketsConfig(buckets=8, max_distance=9)
 LLAMA = {
     **SHAPE,
-    "attention": blocks.Attention(heads=4, key_value_heads=2),
-    "feed_forward": blocks.FeedForward(width=24, activation="silu", gated=True),
+    "attention": blocks.AttentionConfig(heads=4, key_value_heads=2),
+    "feed_forward": blocks.FeedForwardConfig(width=24, activation="silu", gated=True),
     "norm": RMS_NORM,
     "biases": False,
     "tied_output": False,
 }
 T5 = {
     **SHAPE,
-    "attention": blocks.Attention(heads=4, head_width=6, scaled=False),
-    "feed_forward": blocks.FeedForward(width=24, activation="relu"),
+    "attention": blocks.AttentionConfig(heads=4, head_width=6, scaled=False),
+    "feed_forward": blocks.FeedForwardConfig(width=24, activation="relu"),
     "norm": RMS_NORM,
     "positions": BUCKETS,
     "biases": False,
     "scaled_output": True,
 }
-GEGLU = blocks.FeedForward(width=24, activation="gelu_approximate", gated=True)
+GEGLU = blocks.FeedForwardConfig(width=24, activation="gelu_approximate", gated=True)
 
 ENCODERS = {
-    "bert": MaskedTransformer(**SHAPE, positions=LEARNED),
-    "roberta": MaskedTransformer(
+    "bert": MaskedTransformerConfig(**SHAPE, positions=LEARNED),
+    "roberta": MaskedTransformerConfig(
         **SHAPE,
-        positions=blocks.LearnedPositions(length=14, unused=2),
-        embeddings=blocks.Embeddings(segments=1, norm=True),
+        positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+        embeddings=blocks.EmbeddingsConfig(segments=1, norm=True),
     ),
-    "albert": MaskedTransformer(
-        **SHAPE, positions=LEARNED, embeddings=FACTORISED, share_layers=blocks.SharedLayers()
+    "albert": MaskedTransformerConfig(
+        **SHAPE, positions=LEARNED, embeddings=FACTORISED, share_layers=blocks.SharedLayersConfig()
     ),
-    "albert, groups": MaskedTransformer(
+    "albert, groups": MaskedTransformerConfig(
         **{**SHAPE, "layers": 4},
         positions=LEARNED,
         embeddings=FACTORISED,
-        share_layers=blocks.SharedLayers(groups=2, blocks=1),
+        share_layers=blocks.SharedLayersConfig(groups=2, blocks=1),
     ),
-    "electra": MaskedTransformer(**SHAPE, positions=LEARNED, embeddings=FACTORISED),
-    "deberta": MaskedTransformer(
+    "electra": MaskedTransformerConfig(**SHAPE, positions=LEARNED, embeddings=FACTORISED),
+    "deberta": MaskedTransformerConfig(
         **SHAPE,
-        positions=blocks.DisentangledPositions(max_distance=9, buckets=4),
-        embeddings=blocks.Embeddings(norm=True),
+        positions=blocks.DisentangledPositionsConfig(max_distance=9, buckets=4),
+        embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
     # Its rows have an order.
-    "unilm": MaskedTransformer(**SHAPE, positions=LEARNED),
-    "transformer": MaskedTransformer(
-        **SHAPE, positions=blocks.SinusoidalPositions(), embeddings=blocks.Embeddings(), norm=PRE_NORM
+    "unilm": MaskedTransformerConfig(**SHAPE, positions=LEARNED),
+    "transformer": MaskedTransformerConfig(
+        **SHAPE,
+        positions=blocks.SinusoidalPositionsConfig(),
+        embeddings=blocks.EmbeddingsConfig(),
+        norm=PRE_NORM,
     ),
 }
 DECODERS = {
-    "gpt2": CausalTransformer(**SHAPE, positions=LEARNED, norm=PRE_NORM, scaled_residual_initializer=True),
-    "llama": CausalTransformer(**LLAMA, positions=blocks.RotaryPositions(base=100.0)),
-    "llama_3_1": CausalTransformer(
-        **LLAMA,
-        positions=blocks.RotaryPositions(base=100.0, scaling=blocks.RotaryScaling(original_length=64)),
-        share_layers=blocks.SharedLayers(),
+    "gpt2": CausalTransformerConfig(
+        **SHAPE, positions=LEARNED, norm=PRE_NORM, scaled_residual_initializer=True
     ),
-    "causal t5": CausalTransformer(**SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False),
-    "prefix lm": CausalTransformer(
+    "llama": CausalTransformerConfig(**LLAMA, positions=blocks.RotaryPositionsConfig(base=100.0)),
+    "llama_3_1": CausalTransformerConfig(
+        **LLAMA,
+        positions=blocks.RotaryPositionsConfig(
+            base=100.0, scaling=blocks.RotaryScalingConfig(original_length=64)
+        ),
+        share_layers=blocks.SharedLayersConfig(),
+    ),
+    "causal t5": CausalTransformerConfig(**SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False),
+    "prefix lm": CausalTransformerConfig(
         **SHAPE, positions=BUCKETS, norm=RMS_NORM, biases=False, bidirectional_prefix=True
     ),
     # A prefix that is not predicted, but no other mask for it.
-    "causal prefix lm": CausalTransformer(**SHAPE, positions=LEARNED),
+    "causal prefix lm": CausalTransformerConfig(**SHAPE, positions=LEARNED),
 }
 ENCODER_DECODERS = {
-    "t5": EncoderDecoder(**T5),
-    "t5_1_1": EncoderDecoder(**{**T5, "feed_forward": GEGLU}, tied_output=False, decoder_layers=1),
-    "shared t5": EncoderDecoder(**T5, share_encoder_decoder=True),
-    "bart": EncoderDecoder(
+    "t5": EncoderDecoderConfig(**T5),
+    "t5_1_1": EncoderDecoderConfig(**{**T5, "feed_forward": GEGLU}, tied_output=False, decoder_layers=1),
+    "shared t5": EncoderDecoderConfig(**T5, share_encoder_decoder=True),
+    "bart": EncoderDecoderConfig(
         **SHAPE,
-        positions=blocks.LearnedPositions(length=14, unused=2),
-        embeddings=blocks.Embeddings(norm=True),
+        positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+        embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
-    "factorised": EncoderDecoder(
+    "factorised": EncoderDecoderConfig(
         **SHAPE,
-        positions=blocks.SinusoidalPositions(),
-        embeddings=blocks.Embeddings(width=8),
-        share_layers=blocks.SharedLayers(),
+        positions=blocks.SinusoidalPositionsConfig(),
+        embeddings=blocks.EmbeddingsConfig(width=8),
+        share_layers=blocks.SharedLayersConfig(),
     ),
 }
 MODELS: dict[str, AnyModel] = {**ENCODERS, **DECODERS, **ENCODER_DECODERS}
@@ -128,11 +135,11 @@ ORDERED = {"unilm", "prefix lm", "causal prefix lm", "xlnet"}
 
 # Families whose blocks are others, and which tests of their own look at.
 OTHERS: dict[str, AnyModel] = {
-    "xlnet": TwoStreamTransformer(**SHAPE),
-    "elmo": BiLSTM(
+    "xlnet": TwoStreamTransformerConfig(**SHAPE),
+    "elmo": BiLSTMConfig(
         cells=12,
         projection_width=8,
-        characters=CharacterCNN(width=4, max_characters=CHARACTERS, filters=((1, 4), (2, 6))),
+        characters=CharacterCNNConfig(width=4, max_characters=CHARACTERS, filters=((1, 4), (2, 6))),
         initializer_stddev=0.3,
     ),
 }

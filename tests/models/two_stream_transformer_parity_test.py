@@ -8,18 +8,18 @@ from firth.models import example_sums, total_loss
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models import blocks
-from firth.recipes.models.model import TwoStreamTransformer
+from firth.recipes.models.model import TwoStreamTransformerConfig
 from tests.backends.gradients import compiled
 from tests.models import references, transformers_weights, weights
 from tests.models.references import EPSILON, VOCABULARY, read_golden
 from tests.models.transformers_weights import State
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
-MODEL = TwoStreamTransformer(
+MODEL = TwoStreamTransformerConfig(
     layers=2,
     width=16,
-    attention=blocks.Attention(heads=4, dropout=0.0),
-    feed_forward=blocks.FeedForward(width=24),
+    attention=blocks.AttentionConfig(heads=4, dropout=0.0),
+    feed_forward=blocks.FeedForwardConfig(width=24),
     norm_epsilon=EPSILON,
     dropout=0.0,
 )

@@ -8,15 +8,15 @@ from firth.models import example_sums, total_loss
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models import blocks
-from firth.recipes.models.model import TwoStreamTransformer
+from firth.recipes.models.model import TwoStreamTransformerConfig
 from tests.backends.gradients import compiled, gradients
 
 VOCABULARY, LENGTH, BATCH = 23, 12, 3
-MODEL = TwoStreamTransformer(
+MODEL = TwoStreamTransformerConfig(
     layers=2,
     width=16,
-    attention=blocks.Attention(heads=4),
-    feed_forward=blocks.FeedForward(width=24),
+    attention=blocks.AttentionConfig(heads=4),
+    feed_forward=blocks.FeedForwardConfig(width=24),
     initializer_stddev=0.2,
 )
 

@@ -3,28 +3,28 @@
 import pytest
 
 from firth.recipes import (
-    Attention,
+    AttentionConfig,
     BidirectionalLM,
-    BiLSTM,
+    BiLSTMConfig,
     CausalLM,
-    CausalTransformer,
-    CharacterCNN,
-    DisentangledPositions,
-    EncoderDecoder,
-    FeedForward,
-    LearnedPositions,
+    CausalTransformerConfig,
+    CharacterCNNConfig,
+    DisentangledPositionsConfig,
+    EncoderDecoderConfig,
+    FeedForwardConfig,
+    LearnedPositionsConfig,
     MaskedLM,
-    MaskedTransformer,
+    MaskedTransformerConfig,
     PermutationLM,
     PrefixLM,
     Recipe,
-    RelativeBuckets,
+    RelativeBucketsConfig,
     ReplacedTokenDetection,
     Sequences,
     SpanMasking,
     TextSource,
     Training,
-    TwoStreamTransformer,
+    TwoStreamTransformerConfig,
     WordPieceTokenizer,
     WordTokenizer,
     load_recipe,
@@ -32,8 +32,8 @@ from firth.recipes import (
 from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
 from firth.recipes.training.optimizers import Adafactor, Adagrad, Lamb
 
-BASE = MaskedTransformer()
-LARGE = MaskedTransformer(layers=24, width=1024, attention=Attention(heads=16))
+BASE = MaskedTransformerConfig()
+LARGE = MaskedTransformerConfig(layers=24, width=1024, attention=AttentionConfig(heads=16))
 SOURCES = (TextSource(kind="text", paths=("*.txt",)),)
 
 
@@ -64,12 +64,12 @@ def test_without_next_sentences_neither_pooler_nor_its_head_is_trained():
 
 def test_flops_by_hand():
     tiny = recipe(
-        MaskedTransformer(
+        MaskedTransformerConfig(
             layers=2,
             width=4,
-            attention=Attention(heads=2),
-            feed_forward=FeedForward(width=8),
-            positions=LearnedPositions(length=16),
+            attention=AttentionConfig(heads=2),
+            feed_forward=FeedForwardConfig(width=8),
+            positions=LearnedPositionsConfig(length=16),
         ),
         tokenizer=WordPieceTokenizer(vocabulary_size=20),
         sequences=Sequences(length=8, max_documents=3),
@@ -84,14 +84,19 @@ def test_flops_by_hand():
 
 def test_flops_of_the_step_that_the_benchmark_measures():
     mini = recipe(
-        MaskedTransformer(layers=4, width=256, attention=Attention(heads=4)),
+        MaskedTransformerConfig(layers=4, width=256, attention=AttentionConfig(heads=4)),
         objective=MaskedLM(next_sentence=False),
         training=Training(batch_size=32, steps=20_000),
     )
     assert training_flops_per_step(mini) == pytest.approx(115e9, rel=0.02)
 
 
-TINY = {"layers": 2, "width": 4, "attention": Attention(heads=2), "feed_forward": FeedForward(width=8)}
+TINY = {
+    "layers": 2,
+    "width": 4,
+    "attention": AttentionConfig(heads=2),
+    "feed_forward": FeedForwardConfig(width=8),
+}
 # Of a block with them, for each token: queries, keys, values and output 64, feed-forward 64; for each key 8.
 DENSE, KEY = 64 + 64, 8
 
@@ -109,21 +114,21 @@ def flops(model, objective, **parts):
 
 
 def test_flops_of_a_causal_model_with_gate_and_shared_keys():
-    llama = {**TINY, "attention": Attention(heads=2, key_value_heads=1)}
-    llama["feed_forward"] = FeedForward(width=8, gated=True)
+    llama = {**TINY, "attention": AttentionConfig(heads=2, key_value_heads=1)}
+    llama["feed_forward"] = FeedForwardConfig(width=8, gated=True)
     block = 8 * (2 * 4 * 4 + 2 * 4 * 2 + 3 * 4 * 8 + KEY * 8)
-    assert flops(CausalTransformer(**llama), CausalLM()) == 2 * block + 8 * 4 * 20
+    assert flops(CausalTransformerConfig(**llama), CausalLM()) == 2 * block + 8 * 4 * 20
 
 
 def test_flops_of_an_encoder_and_a_decoder():
-    model = EncoderDecoder(**TINY, positions=RelativeBuckets())
+    model = EncoderDecoderConfig(**TINY, positions=RelativeBucketsConfig())
     encoder = 8 * (DENSE + 8 * KEY)
     cross = 8 * (32 + 8 * KEY) + 8 * 32
     assert flops(model, PrefixLM(arrangement="encoder_decoder")) == 2 * (2 * encoder + cross) + 8 * 4 * 20
 
 
 def test_flops_of_disentangled_attention():
-    model = MaskedTransformer(**TINY, positions=DisentangledPositions())
+    model = MaskedTransformerConfig(**TINY, positions=DisentangledPositionsConfig())
     # Two more scores for each of 16 distances, whose keys and queries a step makes once.
     block = 8 * (DENSE + 8 * KEY + 2 * 16 * 4) + 16 * 4 * 8
     head = 2 * (16 + 80)
@@ -131,13 +136,13 @@ def test_flops_of_disentangled_attention():
 
 
 def test_flops_of_the_span_boundary_objective():
-    model = MaskedTransformer(**TINY)
+    model = MaskedTransformerConfig(**TINY)
     predictions = 2 * ((16 + 80) + (3 * 16 + 16 + 80))
     assert flops(model, SpanMasking(max_predictions=2)) == 2 * 8 * (DENSE + 8 * KEY) + predictions
 
 
 def test_flops_of_generator_and_discriminator():
-    model = MaskedTransformer(**TINY)
+    model = MaskedTransformerConfig(**TINY)
     objective = ReplacedTokenDetection(max_predictions=2, generator_width_fraction=0.5)
     # The generator: tokens of width 4 to 2, one head, feed-forward 4.
     generator = 8 * (4 * 2 + 2 * (4 * 4 + 2 * 2 * 4 + 2 * 2 * 8)) + 2 * (2 * 4 + 80)
@@ -149,14 +154,14 @@ def test_flops_of_two_streams():
     seen = 4 * (8 + 16 + 8)
     content, query = 8 * (DENSE + seen), 3 * (16 + 16 + 64 + seen)
     distances = 16 * 16
-    model = TwoStreamTransformer(**TINY)
+    model = TwoStreamTransformerConfig(**TINY)
     assert flops(model, PermutationLM(max_predictions=3)) == 2 * (content + query + distances) + 3 * 80
 
 
 @pytest.mark.parametrize("negatives, words", [(5, 6), (None, 20)])
 def test_flops_of_elmo(negatives, words):
-    characters = CharacterCNN(width=2, max_characters=6, filters=((1, 3), (2, 4)), highway_layers=1)
-    model = BiLSTM(layers=1, cells=5, projection_width=4, characters=characters)
+    characters = CharacterCNNConfig(width=2, max_characters=6, filters=((1, 3), (2, 4)), highway_layers=1)
+    model = BiLSTMConfig(layers=1, cells=5, projection_width=4, characters=characters)
     word = 6 * 1 * 2 * 3 + 5 * 2 * 2 * 4 + 2 * 7 * 7 + 7 * 4
     lstm = 2 * ((4 + 4) * 4 * 5 + 5 * 4)
     tokenizer = WordTokenizer(vocabulary_size=20, max_characters=6)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from firth.cli.main import app
 from firth.models.elmo_import import load_elmo
-from firth.recipes.models.model import BiLSTM
+from firth.recipes.models.model import BiLSTMConfig
 from tests.models.elmo_files import BEGIN, END, characters_of, write_random_files
 
 SENTENCES = [["a", "snow\N{SNOWMAN}man"], ["one", "two", "three", "four"], []]
@@ -28,7 +28,7 @@ def test_import_elmo(tmp_path):
     check_keras(tmp_path / "out" / "backbone.keras", backbone)
     check_saved_model(tmp_path / "out" / "serving", backbone)
     settings = yaml.safe_load((tmp_path / "out" / "model.yaml").read_text())["model"]
-    assert BiLSTM.model_validate_json(json.dumps(settings)).cells == 6
+    assert BiLSTMConfig.model_validate_json(json.dumps(settings)).cells == 6
     again = CliRunner().invoke(app, arguments)
     assert again.exit_code == 2 and "is there already" in again.output
 

@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from firth import features
 from firth.recipes.corpus.sources import TextSource
-from firth.recipes.models.blocks import Attention, LearnedPositions
-from firth.recipes.models.model import MaskedTransformer
+from firth.recipes.models.blocks import AttentionConfig, LearnedPositionsConfig
+from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.objective import MaskedLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
@@ -35,8 +35,11 @@ def tiny_recipe(**training) -> Recipe:
         tokenizer=WordPieceTokenizer(vocabulary_size=len(VOCABULARY)),
         sequences=Sequences(length=LENGTH, max_documents=DOCUMENTS),
         objective=MaskedLM(max_predictions=5),
-        model=MaskedTransformer(
-            layers=1, width=16, attention=Attention(heads=2), positions=LearnedPositions(length=LENGTH)
+        model=MaskedTransformerConfig(
+            layers=1,
+            width=16,
+            attention=AttentionConfig(heads=2),
+            positions=LearnedPositionsConfig(length=LENGTH),
         ),
         training=Training(optimizer=optimizer, **settings),
     )

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from firth import features
 from firth.models import build_pretraining_model
-from firth.recipes.models.blocks import Attention, LearnedPositions
-from firth.recipes.models.model import CausalTransformer
+from firth.recipes.models.blocks import AttentionConfig, LearnedPositionsConfig
+from firth.recipes.models.model import CausalTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 from firth.serving.served import Served
@@ -25,8 +25,8 @@ def served(objective, model=None):
 
 
 def test_a_language_model_proposes_the_next_piece():
-    size = {"layers": 1, "width": 16, "attention": Attention(heads=2)}
-    lm = served(CausalLM(), CausalTransformer(**size, positions=LearnedPositions(length=LENGTH)))
+    size = {"layers": 1, "width": 16, "attention": AttentionConfig(heads=2)}
+    lm = served(CausalLM(), CausalTransformerConfig(**size, positions=LearnedPositionsConfig(length=LENGTH)))
     (sample,) = sampler(lm, [DOCUMENT, [5]])()
     assert (sample["text"], sample["answer"]) == ("w0 w4 w2", "w3")
     tokens = tf.constant([[lm.tokenizer.cls_id, *DOCUMENT[:-1]]])

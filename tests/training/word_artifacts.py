@@ -3,7 +3,7 @@
 import os
 
 from firth import features
-from firth.recipes.models.model import BiLSTM, CharacterCNN
+from firth.recipes.models.model import BiLSTMConfig, CharacterCNNConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -19,13 +19,15 @@ VOCABULARY = ["<S>", "</S>", "<UNK>", *(f"w{index}" for index in range(PIECES + 
 
 def tiny_elmo(**training) -> Recipe:
     """One LSTM of 8 cells in each direction, against 12 of 45 words."""
-    characters = CharacterCNN(width=4, max_characters=CHARACTERS, filters=((1, 4), (2, 4)), highway_layers=1)
+    characters = CharacterCNNConfig(
+        width=4, max_characters=CHARACTERS, filters=((1, 4), (2, 4)), highway_layers=1
+    )
     optimizer = Adagrad(learning_rate=0.2, gradient_clip_norm=training.pop("clip", 10.0))
     parts = {
         "tokenizer": WordTokenizerConfig(vocabulary_size=len(VOCABULARY), max_characters=CHARACTERS),
         "sequences": Sequences(length=LENGTH, max_documents=DOCUMENTS),
         "objective": BidirectionalLM(negatives=12),
-        "model": BiLSTM(layers=1, cells=8, projection_width=6, characters=characters),
+        "model": BiLSTMConfig(layers=1, cells=8, projection_width=6, characters=characters),
         "training": Training(optimizer=optimizer, **{"batch_size": 4, "log_every_steps": 1, **training}),
     }
     return tiny_recipe().model_copy(update=parts)

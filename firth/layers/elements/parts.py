@@ -28,12 +28,12 @@ def check_block_parts(layer: str, **parts: Mapping | None) -> None:
     from firth.recipes.models import blocks
 
     types: dict[str, Any] = {
-        "attention": blocks.Attention,
-        "feed_forward": blocks.FeedForward,
-        "norm": blocks.Norm,
+        "attention": blocks.AttentionConfig,
+        "feed_forward": blocks.FeedForwardConfig,
+        "norm": blocks.NormConfig,
         "positions": blocks.Positions,
-        "embeddings": blocks.Embeddings,
-        "share_layers": blocks.SharedLayers,
+        "embeddings": blocks.EmbeddingsConfig,
+        "share_layers": blocks.SharedLayersConfig,
     }
     for name, part in parts.items():
         check_part(layer, name, part, types[name])
@@ -50,8 +50,8 @@ def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> 
 
     Example:
 
-    >>> from firth.recipes.models.blocks import Embeddings
-    >>> check_part("Backbone", "embeddings", {"widht": 8}, Embeddings)
+    >>> from firth.recipes.models.blocks import EmbeddingsConfig
+    >>> check_part("Backbone", "embeddings", {"widht": 8}, EmbeddingsConfig)
     Traceback (most recent call last):
     ValueError: Backbone: `embeddings` has no key 'widht'; did you mean width?
     """

@@ -53,10 +53,10 @@ class RotaryPositions(keras.layers.Layer):
         self.scaling = dict(scaling) if scaling else None
         frequencies = base ** (-np.arange(0, head_width, 2) / head_width)
         if scaling:
-            from firth.recipes.models.blocks import RotaryScaling
+            from firth.recipes.models.blocks import RotaryScalingConfig
 
-            check_part("RotaryPositions", "scaling", scaling, RotaryScaling)
-            frequencies = _stretched(frequencies, RotaryScaling.model_construct(**scaling))
+            check_part("RotaryPositions", "scaling", scaling, RotaryScalingConfig)
+            frequencies = _stretched(frequencies, RotaryScalingConfig.model_construct(**scaling))
         self._frequencies = frequencies
 
     def call(self, position_ids):

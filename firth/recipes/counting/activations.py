@@ -4,7 +4,12 @@ from collections.abc import Callable
 
 from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths, lengths_of
-from firth.recipes.models.model import BiLSTM, EncoderDecoder, MaskedTransformer, TwoStreamTransformer
+from firth.recipes.models.model import (
+    BiLSTMConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
+)
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.objectives.masking import MaskDecoding, ReplacedTokenDetection, SpanMasking
 from firth.recipes.objectives.objective_base import Objective
@@ -29,12 +34,12 @@ def activation_bytes(recipe: Recipe) -> int:
     lengths = lengths_of(recipe)
     model, objective = recipe.model, recipe.objective
     kept = _BACKBONES[model.kind](model, lengths)
-    if isinstance(model, MaskedTransformer):
+    if isinstance(model, MaskedTransformerConfig):
         kept += _on_top(model, objective, lengths)
     return element * kept + 2 * _FLOAT32 * _logits(recipe, lengths)
 
 
-def _on_top(model: MaskedTransformer, objective: Objective, lengths: Lengths) -> int:
+def _on_top(model: MaskedTransformerConfig, objective: Objective, lengths: Lengths) -> int:
     """The generator's blocks, and those of a mask decoder."""
     if not isinstance(objective, MaskDecoding):
         return 0
@@ -59,20 +64,20 @@ def _one_stack(model: AnyTransformer, lengths: Lengths) -> int:
     return lengths.input * (model.layers * _block(model, lengths.input) + model.width)
 
 
-def _encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> int:
+def _encoder_decoder(model: EncoderDecoderConfig, lengths: Lengths) -> int:
     source, target = lengths.input, lengths.target
     cross = 4 * model.width + 3 * model.attention.heads * source
     decoder = model.blocks_of_decoder * (_block(model, target) + cross) + model.width
     return _one_stack(model, lengths) + target * decoder
 
 
-def _two_streams(model: TwoStreamTransformer, lengths: Lengths) -> int:
+def _two_streams(model: TwoStreamTransformerConfig, lengths: Lengths) -> int:
     # Next to the probabilities, the scores by relative position before they are shifted into place.
     token = _block(model, lengths.input) + 2 * model.attention.heads * lengths.input
     return (lengths.input + lengths.selected) * (model.layers * token + model.width)
 
 
-def _bilstm(model: BiLSTM, lengths: Lengths) -> int:
+def _bilstm(model: BiLSTMConfig, lengths: Lengths) -> int:
     characters = model.characters
     convolved = sum(count * (characters.max_characters - span + 1) for span, count in characters.filters)
     highways = 4 * characters.highway_layers * sum(count for _, count in characters.filters)
@@ -80,7 +85,7 @@ def _bilstm(model: BiLSTM, lengths: Lengths) -> int:
     return lengths.input * (convolved + highways + cells)
 
 
-def _block(model: AnyTransformer | TwoStreamTransformer, keys: int) -> int:
+def _block(model: AnyTransformer | TwoStreamTransformerConfig, keys: int) -> int:
     inner = (5 if model.feed_forward.gated else 3) * model.inner_width
     return 9 * model.width + inner + 3 * model.attention.heads * keys
 

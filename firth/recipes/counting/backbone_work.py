@@ -5,8 +5,13 @@ from collections.abc import Callable
 
 from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths
-from firth.recipes.models.blocks import DisentangledPositions
-from firth.recipes.models.model import BiLSTM, CharacterCNN, EncoderDecoder, TwoStreamTransformer
+from firth.recipes.models.blocks import DisentangledPositionsConfig
+from firth.recipes.models.model import (
+    BiLSTMConfig,
+    CharacterCNNConfig,
+    EncoderDecoderConfig,
+    TwoStreamTransformerConfig,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +34,7 @@ def further_blocks(model: AnyTransformer, count: int, lengths: Lengths) -> Work:
     return Work(count * length * _block(model, length), count * _distances(model, length))
 
 
-def encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> Work:
+def encoder_decoder(model: EncoderDecoderConfig, lengths: Lengths) -> Work:
     """The encoder over the inputs; the decoder over the targets, each block reading the inputs too."""
     source, target = lengths.input, lengths.target
     queries, keys = _head_widths(model)
@@ -38,7 +43,7 @@ def encoder_decoder(model: EncoderDecoder, lengths: Lengths) -> Work:
     return Work(one_stack(model, lengths).row + _factorised(model) * target + decoder)
 
 
-def two_stream_transformer(model: TwoStreamTransformer, lengths: Lengths) -> Work:
+def two_stream_transformer(model: TwoStreamTransformerConfig, lengths: Lengths) -> Work:
     """The content stream over the row, the query stream over the predicted positions."""
     length, width = lengths.input, model.width
     inner = model.attention.heads * model.head_width
@@ -51,14 +56,14 @@ def two_stream_transformer(model: TwoStreamTransformer, lengths: Lengths) -> Wor
     return Work(row, model.layers * 2 * length * width * inner)
 
 
-def bilstm(model: BiLSTM, lengths: Lengths) -> Work:
+def bilstm(model: BiLSTMConfig, lengths: Lengths) -> Work:
     """Characters to words, then all LSTMs of both directions."""
     projected = model.projection_width
     cell = 2 * projected * 4 * model.cells + model.cells * projected
     return Work(lengths.input * (_characters(model.characters, projected) + 2 * model.layers * cell))
 
 
-def _characters(model: CharacterCNN, width: int) -> int:
+def _characters(model: CharacterCNNConfig, width: int) -> int:
     places = ((span, count, model.max_characters - span + 1) for span, count in model.filters)
     convolutions = sum(place * span * model.width * count for span, count, place in places)
     filters = sum(count for _, count in model.filters)
@@ -83,7 +88,7 @@ def _factorised(model: AnyTransformer) -> int:
 
 def _relative(model: AnyTransformer, length: int) -> int:
     """Distances that content attends to, and that attend to content: twice the length of a row."""
-    return 2 * length if isinstance(model.positions, DisentangledPositions) else 0
+    return 2 * length if isinstance(model.positions, DisentangledPositionsConfig) else 0
 
 
 def _distances(model: AnyTransformer, length: int) -> int:

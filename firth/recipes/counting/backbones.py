@@ -11,19 +11,19 @@ from firth.recipes.counting.blocks import (
     stack,
 )
 from firth.recipes.models.model import (
-    BiLSTM,
-    CausalTransformer,
-    CharacterCNN,
-    EncoderDecoder,
-    MaskedTransformer,
-    TwoStreamTransformer,
+    BiLSTMConfig,
+    CausalTransformerConfig,
+    CharacterCNNConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
 )
 
 # Bytes, marks of a word's and a sentence's begin and end, padding of a word and of a sequence.
 CHARACTERS = 262
 
 
-def masked_transformer(model: MaskedTransformer, vocabulary: int) -> dict[str, int]:
+def masked_transformer(model: MaskedTransformerConfig, vocabulary: int) -> dict[str, int]:
     """`embeddings`: tokens, segments, positions, their norm, and the projection of a factorised table;
     `encoder`: all blocks, with what they share.
     """
@@ -31,13 +31,13 @@ def masked_transformer(model: MaskedTransformer, vocabulary: int) -> dict[str, i
     return {"embeddings": tokens + added_to_tokens(model), "encoder": stack(model, model.layers)}
 
 
-def causal_transformer(model: CausalTransformer, vocabulary: int) -> dict[str, int]:
+def causal_transformer(model: CausalTransformerConfig, vocabulary: int) -> dict[str, int]:
     """`embeddings` as in a masked transformer; `decoder`: all blocks, with what they share."""
     tokens = vocabulary * model.embedding_width
     return {"embeddings": tokens + added_to_tokens(model), "decoder": stack(model, model.layers)}
 
 
-def encoder_decoder(model: EncoderDecoder, vocabulary: int) -> dict[str, int]:
+def encoder_decoder(model: EncoderDecoderConfig, vocabulary: int) -> dict[str, int]:
     """`embeddings`: the token table that both stacks read; `encoder` and `decoder`: all blocks, and each
     stack's own positions and norm of the embeddings.
 
@@ -53,7 +53,7 @@ def encoder_decoder(model: EncoderDecoder, vocabulary: int) -> dict[str, int]:
     }
 
 
-def two_stream_transformer(model: TwoStreamTransformer, vocabulary: int) -> dict[str, int]:
+def two_stream_transformer(model: TwoStreamTransformerConfig, vocabulary: int) -> dict[str, int]:
     """`embeddings`: tokens, and the vector that the query stream starts from; `encoder`: all blocks.
 
     A block's attention has no biases at its projections, one more projection for relative positions, two
@@ -66,7 +66,7 @@ def two_stream_transformer(model: TwoStreamTransformer, vocabulary: int) -> dict
     return {"embeddings": (vocabulary + 1) * model.width, "encoder": model.layers * block}
 
 
-def bilstm(model: BiLSTM, vocabulary: int) -> dict[str, int]:
+def bilstm(model: BiLSTMConfig, vocabulary: int) -> dict[str, int]:
     """`characters`: from characters to a word's vector; `lstm`: both directions.
 
     The vocabulary's size matters to the softmax alone.
@@ -80,7 +80,7 @@ def bilstm(model: BiLSTM, vocabulary: int) -> dict[str, int]:
     }
 
 
-def _characters(model: CharacterCNN, width: int) -> int:
+def _characters(model: CharacterCNNConfig, width: int) -> int:
     convolutions = sum(dense(span * model.width, count) for span, count in model.filters)
     filters = sum(count for _, count in model.filters)
     highways = model.highway_layers * dense(filters, 2 * filters)

@@ -1,14 +1,18 @@
 """Parameters of the parts that all transformers are made of."""
 
-from firth.recipes.models.blocks import DisentangledPositions, LearnedPositions, RelativeBuckets
+from firth.recipes.models.blocks import (
+    DisentangledPositionsConfig,
+    LearnedPositionsConfig,
+    RelativeBucketsConfig,
+)
 from firth.recipes.models.model import (
-    CausalTransformer,
-    EncoderDecoder,
-    MaskedTransformer,
-    TwoStreamTransformer,
+    CausalTransformerConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
 )
 
-AnyTransformer = MaskedTransformer | CausalTransformer | EncoderDecoder
+AnyTransformer = MaskedTransformerConfig | CausalTransformerConfig | EncoderDecoderConfig
 
 
 def dense(inputs: int, outputs: int, bias: bool = True) -> int:
@@ -22,14 +26,14 @@ def norm(model: AnyTransformer, width: int) -> int:
     return (2 if has_offset else 1) * width
 
 
-def attention(model: AnyTransformer | TwoStreamTransformer, bias: bool) -> int:
+def attention(model: AnyTransformer | TwoStreamTransformerConfig, bias: bool) -> int:
     """Returns the parameters of one attention: queries, keys, values and output."""
     queries = model.attention.heads * model.head_width
     keys = model.key_value_heads * model.head_width
     return dense(model.width, queries + 2 * keys, bias) + dense(queries, model.width, bias)
 
 
-def feed_forward(model: AnyTransformer | TwoStreamTransformer, bias: bool) -> int:
+def feed_forward(model: AnyTransformer | TwoStreamTransformerConfig, bias: bool) -> int:
     """Returns the parameters of one feed-forward layer, a gate included."""
     inner = (2 if model.feed_forward.gated else 1) * model.inner_width
     return dense(model.width, inner, bias) + dense(model.inner_width, model.width, bias)
@@ -60,9 +64,9 @@ def stack(model: AnyTransformer, layers: int) -> int:
 def relative_positions(model: AnyTransformer) -> int:
     """Returns what the layers of a stack share to tell distances apart."""
     positions = model.positions
-    if isinstance(positions, RelativeBuckets):
+    if isinstance(positions, RelativeBucketsConfig):
         return positions.buckets * model.attention.heads
-    if isinstance(positions, DisentangledPositions):
+    if isinstance(positions, DisentangledPositionsConfig):
         # A row for each distance to either side, and a layer norm over the rows.
         return 2 * positions.span * model.width + 2 * model.width
     return 0
@@ -75,7 +79,7 @@ def added_to_tokens(model: AnyTransformer) -> int:
     """
     width, positions = model.embedding_width, model.positions
     rows = model.embeddings.segments
-    rows += positions.length + positions.unused if isinstance(positions, LearnedPositions) else 0
+    rows += positions.length + positions.unused if isinstance(positions, LearnedPositionsConfig) else 0
     normalised = norm(model, width) if model.embeddings.norm else 0
     return rows * width + normalised + projection(model, width, model.width)
 

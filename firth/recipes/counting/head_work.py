@@ -5,11 +5,11 @@ from collections.abc import Callable
 from firth.recipes.counting.backbone_work import Work, further_blocks, one_stack
 from firth.recipes.counting.lengths import Lengths, lengths_of
 from firth.recipes.models.model import (
-    BiLSTM,
-    CausalTransformer,
-    EncoderDecoder,
-    MaskedTransformer,
-    TwoStreamTransformer,
+    BiLSTMConfig,
+    CausalTransformerConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
 )
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.objectives.masking import (
@@ -30,13 +30,13 @@ def head_work(recipe: Recipe) -> Work:
     return _HEADS[recipe.objective.kind](recipe.model, recipe.objective, vocabulary, lengths_of(recipe))
 
 
-def _prediction(model: MaskedTransformer, vocabulary: int) -> int:
+def _prediction(model: MaskedTransformerConfig, vocabulary: int) -> int:
     """One token: to the width of the token table, then to the vocabulary."""
     return model.embedding_width * (model.width + vocabulary)
 
 
 def _masked_lm(
-    model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int, lengths: Lengths
+    model: MaskedTransformerConfig, objective: MaskedLM | UniLM, vocabulary: int, lengths: Lengths
 ) -> Work:
     pairs = lengths.documents * model.width * (model.width + 2) if objective.has_pair_task else 0
     again = objective.further_passes if isinstance(objective, MaskedLM) else 0
@@ -45,7 +45,7 @@ def _masked_lm(
 
 
 def _span_masking(
-    model: MaskedTransformer, objective: SpanMasking, vocabulary: int, lengths: Lengths
+    model: MaskedTransformerConfig, objective: SpanMasking, vocabulary: int, lengths: Lengths
 ) -> Work:
     boundary = (3 * model.width + model.width) * model.width + model.embedding_width * vocabulary
     each = _prediction(model, vocabulary) + (boundary if objective.boundary else 0)
@@ -53,7 +53,7 @@ def _span_masking(
 
 
 def _replaced_token_detection(
-    model: MaskedTransformer, objective: ReplacedTokenDetection, vocabulary: int, lengths: Lengths
+    model: MaskedTransformerConfig, objective: ReplacedTokenDetection, vocabulary: int, lengths: Lengths
 ) -> Work:
     """The generator over the whole row, its predictions, and one decision for each token."""
     generator = generator_of(model, objective)
@@ -65,14 +65,17 @@ def _replaced_token_detection(
 
 
 def _permutation_lm(
-    model: TwoStreamTransformer, objective: PermutationLM, vocabulary: int, lengths: Lengths
+    model: TwoStreamTransformerConfig, objective: PermutationLM, vocabulary: int, lengths: Lengths
 ) -> Work:
     del objective
     return Work(lengths.selected * model.width * vocabulary)
 
 
 def _language_model(
-    model: CausalTransformer | EncoderDecoder, objective: Objective, vocabulary: int, lengths: Lengths
+    model: CausalTransformerConfig | EncoderDecoderConfig,
+    objective: Objective,
+    vocabulary: int,
+    lengths: Lengths,
 ) -> Work:
     del objective
     width = model.embedding_width
@@ -80,7 +83,9 @@ def _language_model(
     return Work((lengths.target or lengths.input) * width * (to_table + vocabulary))
 
 
-def _bidirectional_lm(model: BiLSTM, objective: BidirectionalLM, vocabulary: int, lengths: Lengths) -> Work:
+def _bidirectional_lm(
+    model: BiLSTMConfig, objective: BidirectionalLM, vocabulary: int, lengths: Lengths
+) -> Work:
     """Both directions, each against the drawn words and the true one, or against all."""
     words = min((objective.negatives or vocabulary) + 1, vocabulary)
     return Work(2 * lengths.input * model.projection_width * words)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from firth.recipes.counting.blocks import dense, projection, stack
 from firth.recipes.models.model import (
-    BiLSTM,
-    CausalTransformer,
-    EncoderDecoder,
-    MaskedTransformer,
-    TwoStreamTransformer,
+    BiLSTMConfig,
+    CausalTransformerConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
 )
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.objectives.masking import (
@@ -40,12 +40,14 @@ def pooler(recipe: Recipe) -> dict[str, int]:
     return {"pooler": dense(recipe.model.width, recipe.model.width)} if has_one else {}
 
 
-def _tokens_head(model: MaskedTransformer, vocabulary: int) -> int:
+def _tokens_head(model: MaskedTransformerConfig, vocabulary: int) -> int:
     """A dense layer to the width of the token table, a layer norm, and the bias of the vocabulary."""
     return dense(model.width, model.embedding_width) + 2 * model.embedding_width + vocabulary
 
 
-def _masked_lm(model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary: int) -> dict[str, int]:
+def _masked_lm(
+    model: MaskedTransformerConfig, objective: MaskedLM | UniLM, vocabulary: int
+) -> dict[str, int]:
     counts = {"masked_lm_head": _tokens_head(model, vocabulary)}
     if isinstance(objective, MaskedLM) and objective.mask_decoder is not None:
         counts["mask_positions"] = objective.mask_decoder.length * model.width
@@ -55,7 +57,7 @@ def _masked_lm(model: MaskedTransformer, objective: MaskedLM | UniLM, vocabulary
     return counts
 
 
-def _span_masking(model: MaskedTransformer, objective: SpanMasking, vocabulary: int) -> dict[str, int]:
+def _span_masking(model: MaskedTransformerConfig, objective: SpanMasking, vocabulary: int) -> dict[str, int]:
     counts = {"masked_lm_head": _tokens_head(model, vocabulary)}
     if objective.boundary:
         width = model.width
@@ -65,7 +67,7 @@ def _span_masking(model: MaskedTransformer, objective: SpanMasking, vocabulary: 
 
 
 def _replaced_token_detection(
-    model: MaskedTransformer, objective: ReplacedTokenDetection, vocabulary: int
+    model: MaskedTransformerConfig, objective: ReplacedTokenDetection, vocabulary: int
 ) -> dict[str, int]:
     """The generator reads the discriminator's embeddings, so only what lies after them is its own."""
     generator = generator_of(model, objective)
@@ -78,13 +80,15 @@ def _replaced_token_detection(
     }
 
 
-def _permutation_lm(model: TwoStreamTransformer, objective: PermutationLM, vocabulary: int) -> dict[str, int]:
+def _permutation_lm(
+    model: TwoStreamTransformerConfig, objective: PermutationLM, vocabulary: int
+) -> dict[str, int]:
     del model, objective
     return {"permutation_lm_head": vocabulary}
 
 
 def _language_model(
-    model: CausalTransformer | EncoderDecoder, objective: Objective, vocabulary: int
+    model: CausalTransformerConfig | EncoderDecoderConfig, objective: Objective, vocabulary: int
 ) -> dict[str, int]:
     """The output projection where it is not the token table, and what leads to a table of another width."""
     del objective
@@ -94,7 +98,7 @@ def _language_model(
     return {"language_model_head": count} if count else {}
 
 
-def _bidirectional_lm(model: BiLSTM, objective: BidirectionalLM, vocabulary: int) -> dict[str, int]:
+def _bidirectional_lm(model: BiLSTMConfig, objective: BidirectionalLM, vocabulary: int) -> dict[str, int]:
     """Both directions share the softmax."""
     del objective
     return {"softmax": dense(model.projection_width, vocabulary)}

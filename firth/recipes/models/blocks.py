@@ -12,7 +12,7 @@ Layers = Annotated[int, pydantic.Field(ge=1, le=10_000)]
 Activation = Literal["gelu", "gelu_approximate", "relu", "silu"]
 
 
-class Attention(Config):
+class AttentionConfig(Config):
     """Multi-head attention (Vaswani et al. 2017, section 3.2).
 
     Attributes:
@@ -37,7 +37,7 @@ class Attention(Config):
         return self
 
 
-class FeedForward(Config):
+class FeedForwardConfig(Config):
     """The position-wise layer of a block (Vaswani et al. 2017, section 3.3).
 
     Attributes:
@@ -54,7 +54,7 @@ class FeedForward(Config):
     dropout: Fraction = 0.0
 
 
-class SharedLayers(Config):
+class SharedLayersConfig(Config):
     """Layers with the same weights (Lan et al. 2019, "ALBERT", section 3.1).
 
     Layers fall into `groups`, one after another, and each group applies its `blocks` again and again.
@@ -76,7 +76,7 @@ class SharedLayers(Config):
 
         Example:
 
-        >>> SharedLayers(groups=2, blocks=2).distinct(12)
+        >>> SharedLayersConfig(groups=2, blocks=2).distinct(12)
         4
         """
         if layers % self.blocks:
@@ -86,7 +86,7 @@ class SharedLayers(Config):
         return self.groups * self.blocks
 
 
-class Norm(Config):
+class NormConfig(Config):
     """Normalisation, and where it stands.
 
     Attributes:
@@ -101,7 +101,7 @@ class Norm(Config):
     epsilon: float = pydantic.Field(default=1e-12, gt=0)
 
 
-class LearnedPositions(Config):
+class LearnedPositionsConfig(Config):
     """A learned vector for each position, added to the embeddings.
 
     Attributes:
@@ -115,13 +115,13 @@ class LearnedPositions(Config):
     unused: int = pydantic.Field(default=0, ge=0)
 
 
-class SinusoidalPositions(Config):
+class SinusoidalPositionsConfig(Config):
     """Fixed sines and cosines, added to the embeddings (Vaswani et al. 2017, section 3.5)."""
 
     kind: Literal["sinusoidal"] = "sinusoidal"
 
 
-class RotaryScaling(Config):
+class RotaryScalingConfig(Config):
     """Llama 3.1's stretching of rotary frequencies to longer contexts.
 
     Attributes:
@@ -137,7 +137,7 @@ class RotaryScaling(Config):
     original_length: Count = 8192
 
 
-class RotaryPositions(Config):
+class RotaryPositionsConfig(Config):
     """Queries and keys turned by an angle that grows with the position (Su et al. 2021, "RoFormer").
 
     Attributes:
@@ -147,10 +147,10 @@ class RotaryPositions(Config):
 
     kind: Literal["rotary"] = "rotary"
     base: float = pydantic.Field(default=10_000.0, gt=1)
-    scaling: RotaryScaling | None = None
+    scaling: RotaryScalingConfig | None = None
 
 
-class RelativeBuckets(Config):
+class RelativeBucketsConfig(Config):
     """A learned bias of each head for buckets of distances, shared by all layers (Raffel et al. 2019, 2.1).
 
     Attributes:
@@ -170,7 +170,7 @@ class RelativeBuckets(Config):
         return self
 
 
-class DisentangledPositions(Config):
+class DisentangledPositionsConfig(Config):
     """Content and relative position attend to one another (He et al. 2020, "DeBERTa", section 3.1).
 
     Attributes:
@@ -197,12 +197,16 @@ class DisentangledPositions(Config):
 
 
 Positions = Annotated[
-    LearnedPositions | SinusoidalPositions | RotaryPositions | RelativeBuckets | DisentangledPositions,
+    LearnedPositionsConfig
+    | SinusoidalPositionsConfig
+    | RotaryPositionsConfig
+    | RelativeBucketsConfig
+    | DisentangledPositionsConfig,
     pydantic.Field(discriminator="kind"),
 ]
 
 
-class Embeddings(Config):
+class EmbeddingsConfig(Config):
     """What stands before the first block.
 
     Attributes:

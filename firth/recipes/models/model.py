@@ -7,17 +7,17 @@ import pydantic
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.cleaning import Fraction
 from firth.recipes.models.blocks import (
-    Attention,
+    AttentionConfig,
     Count,
-    DisentangledPositions,
-    Embeddings,
-    FeedForward,
+    DisentangledPositionsConfig,
+    EmbeddingsConfig,
+    FeedForwardConfig,
     Layers,
-    LearnedPositions,
-    Norm,
+    LearnedPositionsConfig,
+    NormConfig,
     Positions,
-    RotaryPositions,
-    SharedLayers,
+    RotaryPositionsConfig,
+    SharedLayersConfig,
 )
 
 Stddev = Annotated[float, pydantic.Field(gt=0)]
@@ -28,8 +28,8 @@ class _Shape(Config):
 
     layers: Layers = 12
     width: Count = 768
-    attention: Attention = Attention()
-    feed_forward: FeedForward = FeedForward()
+    attention: AttentionConfig = AttentionConfig()
+    feed_forward: FeedForwardConfig = FeedForwardConfig()
     dropout: Fraction = 0.1
     initializer_stddev: Stddev = 0.02
 
@@ -56,11 +56,11 @@ class _Shape(Config):
 
 
 class _Transformer(_Shape):
-    norm: Norm = Norm()
-    positions: Positions = LearnedPositions()
-    embeddings: Embeddings = Embeddings()
+    norm: NormConfig = NormConfig()
+    positions: Positions = LearnedPositionsConfig()
+    embeddings: EmbeddingsConfig = EmbeddingsConfig()
     biases: bool = True
-    share_layers: SharedLayers | None = None
+    share_layers: SharedLayersConfig | None = None
     output_dropout: Fraction = 0.0
     scaled_initializer: bool = False
 
@@ -74,9 +74,9 @@ class _Transformer(_Shape):
 
     @pydantic.model_validator(mode="after")
     def _positions_fit_heads(self):
-        if isinstance(self.positions, DisentangledPositions):
+        if isinstance(self.positions, DisentangledPositionsConfig):
             _refuse_shared_keys(self.attention, "positions.kind: disentangled")
-        if isinstance(self.positions, RotaryPositions) and self.head_width % 2:
+        if isinstance(self.positions, RotaryPositionsConfig) and self.head_width % 2:
             raise ValueError(
                 f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
             )
@@ -99,10 +99,10 @@ class _Transformer(_Shape):
     @property
     def longest(self) -> int | None:
         """Longest sequence that the model can read; None where there is no bound."""
-        return self.positions.length if isinstance(self.positions, LearnedPositions) else None
+        return self.positions.length if isinstance(self.positions, LearnedPositionsConfig) else None
 
 
-class MaskedTransformer(_Transformer):
+class MaskedTransformerConfig(_Transformer):
     """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
 
     Attributes:
@@ -120,15 +120,15 @@ class MaskedTransformer(_Transformer):
     """
 
     kind: Literal["masked_transformer"] = "masked_transformer"
-    embeddings: Embeddings = Embeddings(segments=2, norm=True)
+    embeddings: EmbeddingsConfig = EmbeddingsConfig(segments=2, norm=True)
 
 
-class CausalTransformer(_Transformer):
+class CausalTransformerConfig(_Transformer):
     """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
 
     Attributes:
         layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformer`.
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
         tied_output: The vocabulary projection is the token table.
         bidirectional_prefix: Tokens of a prefix see all of it; the objective says what the prefix is.
         scaled_residual_initializer: Start the projections that end a residual branch from a stddev divided by
@@ -142,13 +142,13 @@ class CausalTransformer(_Transformer):
 
     @pydantic.model_validator(mode="after")
     def _parts_are_causal(self):
-        _refuse(self, DisentangledPositions)
+        _refuse(self, DisentangledPositionsConfig)
         if self.embeddings.segments:
             raise ValueError("embeddings.segments: a causal transformer has no segments")
         return self
 
 
-class EncoderDecoder(_Transformer):
+class EncoderDecoderConfig(_Transformer):
     """An encoder, and a decoder that attends to it: T5, BART.
 
     Attributes:
@@ -159,7 +159,7 @@ class EncoderDecoder(_Transformer):
         tied_output: The vocabulary projection is the token table.
         scaled_output: Multiply the decoder's states by width ** -0.5 before a tied projection, as T5 does.
         width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformer`.
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
     """
 
     kind: Literal["encoder_decoder"] = "encoder_decoder"
@@ -175,7 +175,7 @@ class EncoderDecoder(_Transformer):
 
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self):
-        _refuse(self, DisentangledPositions)
+        _refuse(self, DisentangledPositionsConfig)
         self.distinct_blocks(self.blocks_of_decoder)
         if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
             raise ValueError("share_encoder_decoder needs as many decoder_layers as layers")
@@ -184,13 +184,13 @@ class EncoderDecoder(_Transformer):
         return self
 
 
-class TwoStreamTransformer(_Shape):
+class TwoStreamTransformerConfig(_Shape):
     """XLNet's encoder with a content stream and a query stream (Yang et al. 2019, section 2.3).
 
     Relative sinusoidal positions and relative segments are a part of its attention.
 
     Attributes:
-        layers, width, attention, feed_forward, dropout, initializer_stddev: As in `MaskedTransformer`.
+        layers, width, attention, feed_forward, dropout, initializer_stddev: As in `MaskedTransformerConfig`.
         norm_epsilon: Of its post-norm layer norms.
     """
 
@@ -208,7 +208,7 @@ class TwoStreamTransformer(_Shape):
         return None
 
 
-class CharacterCNN(Config):
+class CharacterCNNConfig(Config):
     """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4).
 
     Attributes:
@@ -234,7 +234,7 @@ class CharacterCNN(Config):
     activation: Literal["relu", "tanh"] = "relu"
 
 
-class BiLSTM(Config):
+class BiLSTMConfig(Config):
     """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
 
     Attributes:
@@ -254,7 +254,7 @@ class BiLSTM(Config):
     layers: Layers = 2
     cells: Count = 4096
     projection_width: Count = 512
-    characters: CharacterCNN = CharacterCNN()
+    characters: CharacterCNNConfig = CharacterCNNConfig()
     cell_clip: float | None = pydantic.Field(default=3.0, gt=0)
     projection_clip: float | None = pydantic.Field(default=3.0, gt=0)
     skip_connections: bool = True
@@ -274,7 +274,11 @@ class BiLSTM(Config):
 
 
 AnyModel = Annotated[
-    MaskedTransformer | CausalTransformer | EncoderDecoder | TwoStreamTransformer | BiLSTM,
+    MaskedTransformerConfig
+    | CausalTransformerConfig
+    | EncoderDecoderConfig
+    | TwoStreamTransformerConfig
+    | BiLSTMConfig,
     pydantic.Field(discriminator="kind"),
 ]
 
@@ -284,7 +288,7 @@ def _refuse(model: _Transformer, kind: type) -> None:
         raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")
 
 
-def _refuse_shared_keys(attention: Attention, reader: str) -> None:
+def _refuse_shared_keys(attention: AttentionConfig, reader: str) -> None:
     if attention.key_value_heads not in (None, attention.heads):
         raise ValueError(
             f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"

@@ -9,8 +9,8 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.corpus.classifier import ClassifierStep
 from firth.recipes.corpus.duplicates import SourcePriority
 from firth.recipes.corpus.mixture import AsIs, WeightedMixture
-from firth.recipes.models.blocks import DisentangledPositions
-from firth.recipes.models.model import MaskedTransformer
+from firth.recipes.models.blocks import DisentangledPositionsConfig
+from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.denoising import SalientSpans, _Sentinels
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.objectives.masking import (
@@ -104,7 +104,7 @@ def _candidates(recipe: "Recipe") -> Iterator[str]:
 def _pairs(recipe: "Recipe") -> Iterator[str]:
     objective, model = recipe.objective, recipe.model
     has_pairs = isinstance(objective, UniLM) or (isinstance(objective, MaskedLM) and objective.has_pairs)
-    if has_pairs and isinstance(model, MaskedTransformer) and model.embeddings.segments == 1:
+    if has_pairs and isinstance(model, MaskedTransformerConfig) and model.embeddings.segments == 1:
         yield f"objective.kind: {objective.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
     if not objective.has_pair_task and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
@@ -112,7 +112,7 @@ def _pairs(recipe: "Recipe") -> Iterator[str]:
 
 def _boundary(recipe: "Recipe") -> Iterator[str]:
     objective, model = recipe.objective, recipe.model
-    if not isinstance(objective, SpanMasking) or not isinstance(model, MaskedTransformer):
+    if not isinstance(objective, SpanMasking) or not isinstance(model, MaskedTransformerConfig):
         return
     width, table = model.width, model.embedding_width
     if objective.boundary and table != width:
@@ -121,7 +121,7 @@ def _boundary(recipe: "Recipe") -> Iterator[str]:
 
 def _generator(recipe: "Recipe") -> Iterator[str]:
     objective, model = recipe.objective, recipe.model
-    if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformer):
+    if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformerConfig):
         try:
             generator_of(model, objective)
         except pydantic.ValidationError as error:
@@ -134,11 +134,11 @@ def _generator(recipe: "Recipe") -> Iterator[str]:
 
 def _mask_decoder(recipe: "Recipe") -> Iterator[str]:
     objective, model = recipe.objective, recipe.model
-    if not isinstance(objective, MaskDecoding) or not isinstance(model, MaskedTransformer):
+    if not isinstance(objective, MaskDecoding) or not isinstance(model, MaskedTransformerConfig):
         return
     if objective.mask_decoder is None:
         return
-    if not isinstance(model.positions, DisentangledPositions):
+    if not isinstance(model.positions, DisentangledPositionsConfig):
         yield (
             f"objective.mask_decoder: it needs model.positions.kind: disentangled, not {model.positions.kind}"
         )

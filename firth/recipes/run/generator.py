@@ -1,10 +1,12 @@
 """The shape of ELECTRA's generator, which follows from the discriminator's."""
 
-from firth.recipes.models.model import MaskedTransformer
+from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 
 
-def generator_of(model: MaskedTransformer, objective: ReplacedTokenDetection) -> MaskedTransformer:
+def generator_of(
+    model: MaskedTransformerConfig, objective: ReplacedTokenDetection
+) -> MaskedTransformerConfig:
     """Returns the generator's shape: the discriminator's own, made smaller (Clark et al. 2020, section 3.1).
 
     Fractions are rounded, and at least one head and one layer are left. The embeddings keep their width, for
@@ -15,7 +17,7 @@ def generator_of(model: MaskedTransformer, objective: ReplacedTokenDetection) ->
 
     Example:
 
-    >>> small = MaskedTransformer(layers=12, width=256, attention={"heads": 4})
+    >>> small = MaskedTransformerConfig(layers=12, width=256, attention={"heads": 4})
     >>> made = generator_of(small, ReplacedTokenDetection())
     >>> made.layers, made.width, made.attention.heads, made.inner_width, made.embedding_width
     (12, 64, 1, 256, 256)
@@ -25,7 +27,7 @@ def generator_of(model: MaskedTransformer, objective: ReplacedTokenDetection) ->
     attention["heads"] = _part(model.attention.heads, fraction)
     if model.attention.key_value_heads:
         attention["key_value_heads"] = _part(model.attention.key_value_heads, fraction)
-    return MaskedTransformer.model_validate({
+    return MaskedTransformerConfig.model_validate({
         **model.model_dump(),
         "layers": _part(model.layers, objective.generator_layers_fraction),
         "width": _part(model.width, fraction),

@@ -10,7 +10,7 @@ from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
 from firth.recipes.corpus.sources import AnySource
-from firth.recipes.models.model import AnyModel, MaskedTransformer
+from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.run.fit import misfits
@@ -42,7 +42,7 @@ class Recipe(Config):
     mixture: AnyMixture = AsIs()
     sequences: Sequences = Sequences()
     objective: AnyObjective = MaskedLM()
-    model: AnyModel = MaskedTransformer()
+    model: AnyModel = MaskedTransformerConfig()
     training: Training = Training()
     evaluation: Evaluation = Evaluation()
     export: Export = Export()

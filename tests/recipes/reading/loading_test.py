@@ -1,11 +1,11 @@
 import pytest
 
 from firth.recipes import (
-    Attention,
-    MaskedTransformer,
+    AttentionConfig,
+    MaskedTransformerConfig,
     Recipe,
     RecipeError,
-    RotaryPositions,
+    RotaryPositionsConfig,
     SpanMasking,
     load_recipe,
     preset_names,
@@ -39,7 +39,7 @@ def test_a_literal_file(recipe_file, tmp_path):
         )
     )
     assert recipe.name == "mine"
-    assert recipe.model == MaskedTransformer(layers=2, width=8, attention=Attention(heads=2))
+    assert recipe.model == MaskedTransformerConfig(layers=2, width=8, attention=AttentionConfig(heads=2))
     assert recipe.sources[0].paths == (f"{tmp_path}/*.txt",)
 
 
@@ -154,7 +154,7 @@ def test_parts_that_cannot_work_together(preset, option, problem):
 
 def test_another_kind_starts_its_part_anew():
     recipe = load_recipe("bert_mini", ["model.positions.kind=rotary", "objective.kind=span_masking"])
-    assert recipe.model.positions == RotaryPositions()
+    assert recipe.model.positions == RotaryPositionsConfig()
     assert recipe.objective == SpanMasking()
     assert load_recipe("bert_mini", ["model.positions.kind=learned"]) == load_recipe("bert_mini")
 
