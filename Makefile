@@ -16,6 +16,7 @@ JAX_LOCK := requirements/jax-py$(DIGITS).txt
 # The environments' folders.
 export VENV ?= .venv
 export VENV_JAX ?= .venv-jax
+VENV_DOCS ?= .venv-docs
 
 .PHONY: help
 help:  ## lists the targets
@@ -30,7 +31,7 @@ test: env lint  ## lint, and the tests on TensorFlow
 	@scripts/test.sh $(PYTEST_WORKERS) "not repeated"
 
 .PHONY: test-all
-test-all: test test-repeated test-jax  ## `make test`, then what repeats its checks in other settings and on JAX
+test-all: test test-repeated test-jax docs  ## `make test`, what repeats its checks in other settings and on JAX, and the site
 
 .PHONY: test-repeated
 test-repeated: env  ## the tests that repeat a check in another setting
@@ -56,6 +57,10 @@ format: env  ## formats the code and sorts the imports
 bench: env  ## measures speed next to peers, on the same work in the same run
 	@$(VENV)/bin/python -m benchmarks.run
 
+.PHONY: docs
+docs: $(VENV_DOCS)/.complete  ## the site of docs/ in build/site; a broken link fails
+	@NO_MKDOCS_2_WARNING=1 $(VENV_DOCS)/bin/mkdocs build --quiet --strict && echo "The site: build/site/index.html"
+
 .PHONY: env
 env: $(VENV)/.complete  ## the environment in .venv, from the lock of the Python that fits this machine
 
@@ -71,6 +76,10 @@ $(VENV_JAX)/.complete: $(JAX_LOCK) scripts/make_env.sh scripts/python_version.sh
 	@scripts/make_env.sh $(UV) $(VENV_JAX) $(JAX_LOCK) $(PYTHON_VERSION)
 	@touch $@
 
+$(VENV_DOCS)/.complete: requirements/docs.txt scripts/make_env.sh scripts/python_version.sh | $(UV)
+	@scripts/make_env.sh $(UV) $(VENV_DOCS) requirements/docs.txt $(PYTHON_VERSION)
+	@touch $@
+
 $(UV):
 	@$(PYTHON3) -m pip --version >/dev/null 2>&1 || { \
 	  echo "make: $(PYTHON3) has no pip; install it (Debian and Ubuntu: apt install python3-pip) and run make again." >&2; exit 1; }
@@ -82,4 +91,4 @@ lock: | $(UV)  ## resolves setup.py and requirements/*.in anew into the locks of
 
 .PHONY: clean
 clean:  ## removes environments, tools and caches; runs stay
-	@rm -rf $(VENV) $(VENV_JAX) .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	@rm -rf $(VENV) $(VENV_JAX) $(VENV_DOCS) .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

@@ -6,6 +6,8 @@ import pytest
 
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
+# They import MkDocs and griffe, which are in the environment of `make docs` alone.
+collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 
 
 def pytest_collection_modifyitems(items):

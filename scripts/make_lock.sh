@@ -13,6 +13,10 @@ lock() {
   "$uv" pip compile "${options[@]}" requirements/jax.in --output-file "requirements/jax-py$digits.txt"
 }
 
+# One lock for all Python versions: the site needs nothing of what the stacks differ in.
+"$uv" pip compile --quiet --universal --python-version 3.10 --no-header --no-annotate --no-emit-index-url \
+  requirements/docs.in --output-file requirements/docs.txt
+
 lock 3.10 x86_64-manylinux_2_28 --extra modelgarden --constraint requirements/constraints.txt
 for version in 3.11 3.12 3.13; do
   lock "$version" x86_64-manylinux_2_40

@@ -83,12 +83,9 @@ from firth.recipes.tokenizers.tokenizer import (
 )
 from firth.recipes.training.evaluation import Evaluation, Threshold
 from firth.recipes.training.export import Export
-from firth.recipes.training.optimizers import Adafactor, Adagrad, AdamW, Lamb
-from firth.recipes.training.training import Stage, Training
+from firth.recipes.training.training import AdamW, Training
 
 __all__ = [
-    "Adafactor",
-    "Adagrad",
     "AdamW",
     "AsIs",
     "AttentionConfig",
@@ -126,7 +123,6 @@ __all__ = [
     "IidDenoising",
     "JsonlBenchmark",
     "JsonlSource",
-    "Lamb",
     "LanguageStep",
     "LearnedPositionsConfig",
     "LengthStep",
@@ -156,7 +152,6 @@ __all__ = [
     "SpanCorruption",
     "SpanMasking",
     "Split",
-    "Stage",
     "StepLimit",
     "TextBenchmark",
     "TextSource",

@@ -1,4 +1,4 @@
-"""The two splits of a corpus, train and eval, and the hash that assigns a text to one of them."""
+"""Train and eval."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,42 +10,25 @@ SPLITS = (TRAIN, EVAL)
 
 
 class HashRange(NamedTuple):
-    """The smallest and the largest hash of a corpus's texts. The default is the range of an empty corpus.
-
-    Attributes:
-        smallest: The smallest hash, in [0, 1).
-        largest: The largest hash, in [0, 1), or 1 for an empty corpus.
-    """
+    """The smallest and the largest hash of a corpus's texts; where there is none, of any text."""
 
     smallest: float = 0.0
     largest: float = 1.0
 
 
 def hash_of(text: str) -> float:
-    """Returns the hash that decides a text's split, in [0, 1).
-
-    Args:
-        text: The cleaned text.
-    """
+    """Returns what decides a text's split, in [0, 1)."""
     return unit_hash("split", text)
 
 
 def hash_range(texts: Iterable[str]) -> HashRange:
-    """Returns the smallest and the largest hash of the texts.
-
-    Args:
-        texts: The cleaned texts of a corpus or of a part of it.
-    """
+    """Returns the range of the texts' hashes."""
     hashes = [hash_of(text) for text in texts]
     return HashRange(min(hashes), max(hashes)) if hashes else HashRange()
 
 
 def join_ranges(ranges: Iterable[HashRange]) -> HashRange:
-    """Returns the range that spans the given ranges, in whatever order and grouping they are joined.
-
-    Args:
-        ranges: The ranges of the parts of a corpus. Those of empty parts do not count.
-    """
+    """Returns the range that spans all given, in any order and grouping."""
     # A batch that lost all its texts does not widen the range.
     known = [each for each in ranges if each != HashRange()]
     if not known:
@@ -54,15 +37,15 @@ def join_ranges(ranges: Iterable[HashRange]) -> HashRange:
 
 
 def split_of(text: str, eval_fraction: float, whole: HashRange) -> str:
-    """Returns the split of a text, by its hash, so that equal texts are always in the same split.
+    """Returns the split of a text: by its hash, so that the same text is never in both.
 
-    The text with the smallest hash is always in eval and the one with the largest hash always in train. A
-    corpus of only two different texts therefore has both splits.
+    However few texts there are, the one of the smallest hash is for eval and the one of the largest for
+    train, so that a corpus of two different texts already has both.
 
     Args:
-        text: The cleaned text.
-        eval_fraction: The expected share of texts in eval, in (0, 1).
-        whole: The range of the hashes of all texts of the corpus.
+        text: Cleaned.
+        eval_fraction: Of all texts, about this share is for eval.
+        whole: The range of all texts' hashes.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""The interfaces of cleaning steps, which keep a document or drop it with a reason."""
+"""What a cleaning step is: it keeps a document or drops it with a reason."""
 
 import abc
 import dataclasses
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
-    """The decision that a document goes on to the next step, changed or unchanged.
+    """The document goes on, as it was or changed.
 
     Attributes:
-        document: The document after the step.
-        counts: Changes that the step made, by name, such as the number of lines cut by one of its rules.
+        document: As the step leaves it.
+        counts: What the step did to it, by name, such as how many lines it cut for which rule.
     """
 
     document: Document
@@ -28,11 +28,7 @@ class Keep:
 
 @dataclasses.dataclass(frozen=True)
 class Drop:
-    """The decision that a document is dropped.
-
-    Attributes:
-        reason: One of the step's `reasons`, by which dropped documents are counted.
-    """
+    """The document ends here. The reason is one of a few words of the step, fit to be counted by."""
 
     reason: str
 
@@ -41,12 +37,12 @@ Decision = Keep | Drop
 
 
 class DocumentStep(abc.ABC):
-    """A step that decides about each document on its own.
+    """A step that looks at one document at a time.
 
     Attributes:
-        reasons: Every reason for which the step may drop a document.
-        changes_text: Whether the step may change a document that it keeps.
-        idempotent: Whether running the step again on its own output changes nothing.
+        reasons: Every reason that it may drop a document for.
+        changes_text: Whether a document that it keeps may be changed.
+        idempotent: Whether it leaves alone what it has left before.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -55,23 +51,15 @@ class DocumentStep(abc.ABC):
 
     @abc.abstractmethod
     def decide(self, document: Document) -> Decision:
-        """Returns the decision about one document.
-
-        Args:
-            document: The document as the previous step left it.
-
-        Returns:
-            `Keep` with the document, changed or not, or `Drop` with one of `reasons`.
-        """
+        """Returns whether the document goes on."""
 
 
 class Grouping(NamedTuple):
-    """Settings for bringing values of the same key together.
+    """How values are brought together.
 
     Attributes:
-        groups: Number of groups. The result does not depend on it.
-        scratch: Folder that all workers can read and write. If it is empty, the values go through Beam's
-            runner.
+        groups: How many there are. What comes out does not depend on it.
+        scratch: A folder that all workers can write and read. Without one, values go through the runner.
     """
 
     groups: int = 1
@@ -83,13 +71,13 @@ IN_RUNNER = Grouping()
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a corpus step is told in addition to the documents.
+    """What a corpus step is told next to the documents.
 
     Attributes:
-        name: Name of the step in the report.
+        name: Of the step in the report.
         sources: Names of the sources, in the order of the recipe.
-        folder: Folder of the report, to which the step writes its own tables.
-        grouping: Settings for bringing rows and documents of the same key together.
+        folder: Where the report will stand, and what the step itself has to report.
+        grouping: How rows and documents of one key are brought together.
     """
 
     name: str
@@ -99,10 +87,10 @@ class Setting:
 
 
 class CorpusStep(abc.ABC):
-    """A step that decides about documents in view of the whole corpus, on Beam.
+    """A step that looks at the corpus as a whole, in Beam.
 
     Attributes:
-        reasons: Every reason for which the step may drop a document.
+        reasons: Every reason that it may drop a document for.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -111,16 +99,9 @@ class CorpusStep(abc.ABC):
     def judge(
         self, documents: "PCollection[list[Document]]", setting: Setting
     ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]":
-        """Returns a decision about each document, and the step's other counts.
+        """Returns each document once, with a decision, and what else is to be counted.
 
-        The result may not depend on the order of the documents, on their batches or on the number of workers.
-
-        Args:
-            documents: The corpus, in lists of any length.
-            setting: The step's name, the sources' names and the folders to use.
-
-        Returns:
-            Every document exactly once with the decision about it, in lists, and the step's other counts.
+        Neither may depend on the order of documents, on how they are batched or on workers.
         """
 
 

@@ -1,4 +1,4 @@
-"""A base for Beam functions that count what they do."""
+"""Counting in Beam."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,12 +13,12 @@ TALLY = "tally"
 
 
 class Tallying(beam.DoFn):
-    """A DoFn that emits one `Tally` for each bundle of elements, on the output `TALLY`.
+    """A function that counts: of each bundle of elements there is one `tally`, on the output of that name.
 
-    One tally for each element would amount to as much data as the corpus itself, which the runner would hold.
+    A tally an element would be as much as a corpus, and the runner would hold it.
 
     Attributes:
-        tally: Counts of the current bundle so far.
+        tally: Of the bundle so far.
     """
 
     def start_bundle(self) -> None:  # noqa: D102

@@ -1,11 +1,11 @@
-"""Decompressors of one stream each, all with the interface and the errors of `bz2.BZ2Decompressor`."""
+"""Decompressors of one stream, all with the interface and the errors of `bz2.BZ2Decompressor`."""
 
 import zlib
 from typing import Any
 
 
 class _Adapter:
-    """The attributes that decompressors of other libraries share with those of bz2 and xz."""
+    """What decompressors of other interfaces have in common with those for bz2 and xz."""
 
     _inner: Any
 
@@ -35,25 +35,25 @@ class _Zlib(_Adapter):
 
 
 class Gzip(_Zlib):
-    """Decompresses gzip."""
+    """Of gzip."""
 
     _window_bits = 31
 
 
 class Zlib(_Zlib):
-    """Decompresses deflate in zlib's format."""
+    """Of deflate in zlib's format."""
 
     _window_bits = 15
 
 
 class RawDeflate(_Zlib):
-    """Decompresses deflate without a header."""
+    """Of deflate without a format around it."""
 
     _window_bits = -15
 
 
 class Zst(_Adapter):
-    """Decompresses Zstandard. Its output is not bounded: callers pass little input at a time."""
+    """Of zstandard. What it hands out is not bounded: give it little at a time."""
 
     needs_input = True
 
@@ -63,15 +63,7 @@ class Zst(_Adapter):
         self._inner = zstandard.ZstdDecompressor().decompressobj()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns the decompressed form of all the data.
-
-        Args:
-            data: Compressed bytes that continue the stream.
-            max_length: Ignored; the caller bounds the input instead.
-
-        Raises:
-            OSError: if the data is not valid.
-        """
+        """Returns all that the data amounts to."""
         import zstandard
 
         del max_length  # The input is short instead.
@@ -82,7 +74,7 @@ class Zst(_Adapter):
 
 
 class Lz4(_Adapter):
-    """Decompresses the frame format of LZ4."""
+    """Of lz4's frames."""
 
     def __init__(self) -> None:
         import lz4.frame
@@ -91,19 +83,11 @@ class Lz4(_Adapter):
 
     @property
     def needs_input(self) -> bool:
-        """Whether further output needs further input."""
+        """Whether nothing more comes without further data."""
         return self._inner.needs_input
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns the next decompressed bytes.
-
-        Args:
-            data: Compressed bytes that continue the stream.
-            max_length: Greatest number of bytes to return.
-
-        Raises:
-            OSError: if the data is not valid.
-        """
+        """Returns up to `max_length` bytes of the stream."""
         try:
             return self._inner.decompress(data, max_length)
         except RuntimeError as error:
@@ -111,7 +95,7 @@ class Lz4(_Adapter):
 
 
 class Brotli:
-    """Decompresses Brotli. Data after the end of the stream is an error."""
+    """Of Brotli. Data after the end of the stream is an error."""
 
     unused_data = b""
 
@@ -127,19 +111,11 @@ class Brotli:
 
     @property
     def needs_input(self) -> bool:
-        """Whether further output needs further input."""
+        """Whether nothing more comes without further data."""
         return self._inner.can_accept_more_data()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns the next decompressed bytes.
-
-        Args:
-            data: Compressed bytes that continue the stream.
-            max_length: Approximate number of bytes to return at most.
-
-        Raises:
-            OSError: if the data is not valid.
-        """
+        """Returns about `max_length` bytes of the stream."""
         import brotli
 
         try:

@@ -1,1 +1,1 @@
-"""Words, sentences, n-grams and languages, by which texts are compared and measured."""
+"""What texts are compared and measured by: words, sentences, n-grams, languages."""

@@ -1,4 +1,4 @@
-"""Unicode normalization whose time is linear in the length of the text."""
+"""Unicode's normal forms, in time that grows with the text alone."""
 
 import functools
 import itertools
@@ -13,7 +13,7 @@ _MANY_MARKS = 32
 
 
 def normalize(form: Form, text: str) -> str:
-    r"""Returns what `unicodedata.normalize` returns, quickly also for long runs of combining marks.
+    r"""Returns a text in a normal form: what `unicodedata.normalize` returns, also where many marks follow.
 
     Args:
         form: `NFC`, `NFD`, `NFKC` or `NFKD`.

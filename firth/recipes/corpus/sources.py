@@ -14,13 +14,12 @@ SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
 
 
 class Source(Config):
-    """Base of the kinds of source.
+    """What every source states.
 
     Attributes:
-        name: Name in every document's provenance, in the report's rows and in the evaluation's slices.
-        licence: Licence of the text, as its owner states it.
-        max_document_bytes: Most bytes of a document (or of a line of JSON); a longer one is rejected and
-            counted.
+        name: Stands in every document's provenance, in the report's rows and in the evaluation's slices.
+        licence: The licence of the text, as its owner states it.
+        max_document_bytes: A document (or a line of JSON) longer than this is rejected and counted.
     """
 
     name: SourceName
@@ -29,22 +28,22 @@ class Source(Config):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Patterns of file names, or packages, that the source reads."""
+        """What it reads: patterns of file names, or packages."""
         return ()
 
     @property
     def documents_are_files(self) -> bool:
-        """True if each of its files is one document."""
+        """Whether each of its files is one document."""
         return False
 
     @property
     def states_ids(self) -> bool:
-        """True if its records state ids, which may repeat."""
+        """Whether its records state ids, which may repeat."""
         return False
 
 
 class FileSource(Source):
-    """A source of files. Files in gzip, bz2, xz, zstandard or lz4 are decompressed, except Parquet's.
+    """A source of files. What gzip, bz2, xz, zstandard or lz4 compressed is decompressed, Parquet's excepted.
 
     The content tells the compression, whatever the name. One worker reads a file, so many files are better
     than one large one.
@@ -65,12 +64,12 @@ class RecordSource(FileSource):
     """A source whose records have named fields.
 
     Attributes:
-        text_key: Name of the text's field.
-        id_key: Name of the field of the record's id, a string or an integer. The document's id is made from
-            it and from the record's place, so that records of one id stay documents of their own; the corpus
-            report counts them under `repeated_ids`.
-        uri_key: Name of the URI's field. Without it, the URI is the record's place.
-        licence_key: Name of the field of the record's own licence. A record without one has the source's.
+        text_key: Of the text.
+        id_key: Of the record's id, a string or an integer. The document's id is made from it and from the
+            record's place, so that records of one id stay documents of their own; the corpus report counts
+            them under `repeated_ids`.
+        uri_key: Of the URI. Without, the URI is the record's place.
+        licence_key: Of the record's own licence. A record that states none has the source's.
     """
 
     text_key: Annotated[str, pydantic.Field(min_length=1)] = "text"
@@ -79,8 +78,7 @@ class RecordSource(FileSource):
     licence_key: str | None = None
 
     @property
-    def states_ids(self) -> bool:
-        """True if `id_key` is given."""
+    def states_ids(self) -> bool:  # noqa: D102
         return self.id_key is not None
 
 
@@ -88,8 +86,8 @@ class PageSource(FileSource):
     """A source of web pages.
 
     Attributes:
-        extractor: Package that extracts text from HTML. `trafilatura` leaves out more of what surrounds the
-            text of a page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
+        extractor: What makes text of HTML. `trafilatura` leaves out more of what surrounds the text of a
+            page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
     """
 
     extractor: Literal["trafilatura", "resiliparse"] = "trafilatura"
@@ -99,7 +97,7 @@ class TextSource(FileSource):
     """Plain text files, one document a file or one between two blank lines.
 
     Attributes:
-        documents: Unit of a document: a `file`, or the text between two blank lines, `blank_line`.
+        documents: What one document is: a whole `file`, or the text between two of its blank lines.
     """
 
     kind: Literal["text"]
@@ -107,8 +105,7 @@ class TextSource(FileSource):
     documents: Literal["file", "blank_line"] = "file"
 
     @property
-    def documents_are_files(self) -> bool:
-        """True if `documents` is `file`."""
+    def documents_are_files(self) -> bool:  # noqa: D102
         return self.documents == "file"
 
 
@@ -126,7 +123,7 @@ class ParquetSource(RecordSource):
     name: SourceName = "parquet"
 
     @pydantic.model_validator(mode="after")
-    def _compressed_inside(self) -> "ParquetSource":
+    def _compressed_inside(self):
         for path in self.paths:
             if path.endswith(COMPRESSIONS):
                 raise ValueError(
@@ -149,8 +146,7 @@ class HtmlSource(PageSource):
     name: SourceName = "html"
 
     @property
-    def documents_are_files(self) -> bool:
-        """Always true."""
+    def documents_are_files(self) -> bool:  # noqa: D102
         return True
 
 
@@ -185,8 +181,8 @@ class DocstringsSource(Source):
     """The docstrings of installed packages and of the standard library, read without importing them.
 
     Attributes:
-        packages: Names of packages, as one imports them.
-        standard_library: True to read the standard library too.
+        packages: Names of installed packages, as `import` takes them.
+        standard_library: Read Python's standard library too.
     """
 
     kind: Literal["docstrings"]
@@ -196,7 +192,7 @@ class DocstringsSource(Source):
     licence: str = "as each package states"
 
     @pydantic.model_validator(mode="after")
-    def _names_something(self) -> "DocstringsSource":
+    def _names_something(self):
         if not self.packages and not self.standard_library:
             raise ValueError("name at least one package, or set standard_library: true")
         return self

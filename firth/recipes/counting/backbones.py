@@ -24,42 +24,24 @@ CHARACTERS = 262
 
 
 def masked_transformer(model: MaskedTransformerConfig, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of an encoder, by part.
-
-    `embeddings` are tokens, segments, positions, their norm, and the projection of a factorised table;
-    `encoder` are all blocks, with what they share.
-
-    Args:
-        model: Shape of the backbone.
-        vocabulary: Number of rows of the token table.
+    """`embeddings`: tokens, segments, positions, their norm, and the projection of a factorised table;
+    `encoder`: all blocks, with what they share.
     """
     tokens = vocabulary * model.embedding_width
     return {"embeddings": tokens + added_to_tokens(model), "encoder": stack(model, model.layers)}
 
 
 def causal_transformer(model: CausalTransformerConfig, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of a decoder, by part.
-
-    `embeddings` are as in a masked transformer; `decoder` are all blocks, with what they share.
-
-    Args:
-        model: Shape of the backbone.
-        vocabulary: Number of rows of the token table.
-    """
+    """`embeddings` as in a masked transformer; `decoder`: all blocks, with what they share."""
     tokens = vocabulary * model.embedding_width
     return {"embeddings": tokens + added_to_tokens(model), "decoder": stack(model, model.layers)}
 
 
 def encoder_decoder(model: EncoderDecoderConfig, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of an encoder and a decoder, by part.
+    """`embeddings`: the token table that both stacks read; `encoder` and `decoder`: all blocks, and each
+    stack's own positions and norm of the embeddings.
 
-    `embeddings` are the token table that both stacks read; `encoder` and `decoder` are all blocks, and each
-    stack's own positions and norm of the embeddings. If both stacks share their weights, the decoder's part
-    is its attention to the encoder alone.
-
-    Args:
-        model: Shape of the backbone.
-        vocabulary: Number of rows of the token table.
+    Where both are shared, the decoder's part is its attention to the encoder alone.
     """
     depth = model.blocks_of_decoder
     cross = cross_attention(model) * model.distinct_blocks(depth)
@@ -72,15 +54,10 @@ def encoder_decoder(model: EncoderDecoderConfig, vocabulary: int) -> dict[str, i
 
 
 def two_stream_transformer(model: TwoStreamTransformerConfig, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of XLNet's encoder, by part.
+    """`embeddings`: tokens, and the vector that the query stream starts from; `encoder`: all blocks.
 
-    `embeddings` are tokens, and the vector that the query stream starts from; `encoder` are all blocks. A
-    block's attention has no biases at its projections, one more projection for relative positions, two
+    A block's attention has no biases at its projections, one more projection for relative positions, two
     vectors for relative segments and three learned query biases (Yang et al. 2019, sections 2.4 and 2.5).
-
-    Args:
-        model: Shape of the backbone.
-        vocabulary: Number of rows of the token table.
     """
     inner = model.attention.heads * model.head_width
     relative = dense(model.width, inner, bias=False) + 2 * inner + 3 * inner
@@ -90,13 +67,9 @@ def two_stream_transformer(model: TwoStreamTransformerConfig, vocabulary: int) -
 
 
 def bilstm(model: BiLSTMConfig, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of ELMo's model, by part.
+    """`characters`: from characters to a word's vector; `lstm`: both directions.
 
-    `characters` are the layers from characters to a word's vector; `lstm` are both directions.
-
-    Args:
-        model: Shape of the backbone.
-        vocabulary: Number of words, which matters to the softmax alone.
+    The vocabulary's size matters to the softmax alone.
     """
     del vocabulary
     projected = model.projection_width

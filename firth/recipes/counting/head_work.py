@@ -25,11 +25,7 @@ from firth.recipes.run.recipe import Recipe
 
 
 def head_work(recipe: Recipe) -> Work:
-    """Returns the multiply-adds of the heads that an objective puts on top of a backbone.
-
-    Args:
-        recipe: Recipe of one stage.
-    """
+    """Returns the multiply-adds of all that an objective puts on top of a backbone."""
     vocabulary = recipe.tokenizer.vocabulary_size
     return _HEADS[recipe.objective.kind](recipe.model, recipe.objective, vocabulary, lengths_of(recipe))
 

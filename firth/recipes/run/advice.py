@@ -22,10 +22,7 @@ KINDS = {
 
 
 def notices(recipe: Recipe) -> list[str]:
-    """Returns one line for each choice that works but is rarely meant.
-
-    Args:
-        recipe: Recipe that can run as it is.
+    """Returns one line for each choice that works but is seldom meant.
 
     Example:
 

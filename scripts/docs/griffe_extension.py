@@ -1,0 +1,19 @@
+"""What griffe calls with each object that it reads from the sources for the API's pages."""
+
+import pathlib
+import sys
+
+import griffe
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
+
+from scripts.docs.docstring_markdown import as_markdown
+
+
+class ShownDocstrings(griffe.Extension):
+    """Rewrites each docstring into the Markdown that griffe's parser of Google style takes."""
+
+    def on_instance(self, *, obj: griffe.Object | None = None, **kwargs) -> None:
+        """Called with each object."""
+        if obj is not None and obj.docstring:
+            obj.docstring.value = as_markdown(obj.docstring.value)

@@ -1,0 +1,57 @@
+"""The key reference says of every key of every recipe type what it is."""
+
+import re
+
+import pytest
+
+from firth.recipes import Recipe
+from firth.recipes.reading.types import kinds_of
+from scripts.docs.key_descriptions import descriptions
+from scripts.docs.recipe_keys import FOLDER, recipe_pages, recipe_types
+
+PAGES = recipe_pages()
+TYPES = {config.__name__: config for config in recipe_types(Recipe)}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_docstring_says_what_each_key_does(name):
+    config = TYPES[name]
+    # A type of one kind is told by its heading.
+    keys = {key for key in config.model_fields if not (key == "kind" and len(kinds_of(config)) == 1)}
+    assert {key for key in keys if not descriptions(config).get(key)} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in TYPES if name != "Recipe"])
+def test_each_type_has_a_section_with_all_its_keys(name):
+    (section,) = [
+        section
+        for page in PAGES.values()
+        for section in page.split("\n## ")
+        if section.split("\n")[0].endswith(f"{{: #{name.lower()} }}")
+    ]
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+) \|$", section, flags=re.MULTILINE)
+    assert {key for key, *_ in rows} >= set(TYPES[name].model_fields) - {"kind"}
+    assert all(cell.strip() for row in rows for cell in row)
+    for kind in kinds_of(TYPES[name]):
+        assert f"`{kind}`" in section or f"kind: {kind}" in section
+
+
+def test_each_key_of_the_recipe_leads_to_its_page():
+    index = PAGES[f"{FOLDER}/index.md"]
+    linked = set(re.findall(r"\]\((\w+)\.md\)", index))
+    assert {f"{FOLDER}/{page}.md" for page in linked} == set(PAGES) - {f"{FOLDER}/index.md"}
+    assert set(re.findall(r"^\| \[?`(\w+)`", index, flags=re.MULTILINE)) == set(Recipe.model_fields)
+
+
+def test_types_bounds_choices_and_defaults_are_those_of_the_recipe_types():
+    training = PAGES[f"{FOLDER}/training.md"]
+    assert "| `batch_size` | integer, at least 1, at most 16,777,216 | `256` | Rows of a step" in training
+    assert "| `precision` | `float32` or `mixed_bfloat16` | `float32` |" in training
+    assert "| `earlier_stages` | list of [mapping](training.md#stage) | `[]` |" in training
+    assert "[`lamb`](training.md#lamb)" in training
+    assert "| `learning_rate` | number, above 0, at most 1,000 | `0.2` |" in training
+    assert "| `paths` | list of text, at least 1 of them | **required** |" in PAGES[f"{FOLDER}/sources.md"]
+
+
+def test_no_text_points_to_another_type_instead_of_saying_what_a_key_does():
+    assert [line for page in PAGES.values() for line in page.splitlines() if "| As in `" in line] == []
