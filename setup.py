@@ -34,6 +34,8 @@ INSTALL_REQUIRES = [
     # gzip, several times as fast as zlib.
     "isal>=1.6",
     "jinja2>=3.1",
+    # Names of packages that load on first use, by a stub that type checkers read too.
+    "lazy_loader>=0.4",
     "lz4>=4.3",
     "matplotlib>=3.7",
     "numpy",
@@ -56,8 +58,12 @@ INSTALL_REQUIRES = [
     "sentencepiece>=0.2",
     # tf.summary needs it; TensorFlow 2.21 no longer installs it.
     "tensorboard>=2.16",
-    # TFX brings the version that fits it.
+    # TFX brings the versions that fit it.
+    "absl-py",
+    "ml-metadata",
     "tensorflow-metadata",
+    "tensorflow-model-analysis",
+    "tensorflow-serving-api",
     "threadpoolctl>=3.1",
     "trafilatura>=2",
     "typer>=0.12",
@@ -97,7 +103,8 @@ setuptools.setup(
         "firth": [
             "VERSION",
             "py.typed",
-            "recipes/presets/*.yaml",
+            "**/*.pyi",
+            "recipes/presets/**/*.yaml",
             "recipes/*.json",
             "tokenizers/graph/*.json",
             "analysis/templates/*",

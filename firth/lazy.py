@@ -1,31 +1,50 @@
 """Packages whose names load on first use, so that importing one does not load what it never needs."""
 
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+import lazy_loader
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Returns a module's `__getattr__` (PEP 562) that finds each name in the submodule it lives in.
+
+def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Returns `__getattr__`, `__dir__` and `__all__` of a package (PEP 562), as its stub says.
+
+    The stub is the `.pyi` next to the package's `__init__.py`, which type checkers and editors read too. Each
+    line of it says where names live: `from .optimizers import AdamW as AdamW`.
 
     Args:
         package: The package's `__name__`.
-        homes: Public name to submodule.
+        file: The package's `__file__`.
+
+    Raises:
+        ValueError: if there is no stub, or it imports from elsewhere than the package.
 
     Example:
 
-    >>> find = lazy_names("firth.tokenizers", {"train_wordpiece": "training.word_piece"})
-    >>> find("train_wordpiece").__module__
+    >>> import firth.tokenizers
+    >>> firth.tokenizers.train_wordpiece.__module__
     'firth.tokenizers.training.word_piece'
-    >>> find("train_bpe")
+    >>> firth.tokenizers.train_wordpeice
     Traceback (most recent call last):
     ...
-    AttributeError: module 'firth.tokenizers' has no attribute 'train_bpe'
+    AttributeError: module 'firth.tokenizers' has no attribute 'train_wordpeice'; did you mean
+    'train_wordpiece'?
     """
+    find, list_names, names = lazy_loader.attach_stub(package, file)
 
-    def find(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+    def find_name(name: str) -> Any:
+        if name not in names:
+            said = f"module {package!r} has no attribute {name!r}{_suggestion(name, names)}"
+            # With the name and no object Python suggests nothing of its own, which not every shell shows.
+            raise AttributeError(said, name=name)
+        return find(name)
 
-    return find
+    return find_name, list_names, names
+
+
+def _suggestion(name: str, names: list[str]) -> str:
+    # Only an error needs it.
+    import difflib
+
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

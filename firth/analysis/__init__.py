@@ -3,41 +3,6 @@
 Names load on first use, so that the command line can print durations without loading Matplotlib.
 """
 
-from typing import TYPE_CHECKING
+from firth.lazy import attach_stub
 
-from firth.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from firth.analysis.collect import ReportInputs, collect_run, read_corpus_report
-    from firth.analysis.compare import ComparedRun, render_comparison
-    from firth.analysis.corpus_view import CorpusView
-    from firth.analysis.record import ArtifactRecord, RunRecord
-    from firth.analysis.report import render_corpus_report, render_report
-
-_HOMES = {
-    "ArtifactRecord": "record",
-    "ComparedRun": "compare",
-    "CorpusView": "corpus_view",
-    "ReportInputs": "collect",
-    "RunRecord": "record",
-    "collect_run": "collect",
-    "read_corpus_report": "collect",
-    "render_comparison": "compare",
-    "render_corpus_report": "report",
-    "render_report": "report",
-}
-
-__all__ = [
-    "ArtifactRecord",
-    "ComparedRun",
-    "CorpusView",
-    "ReportInputs",
-    "RunRecord",
-    "collect_run",
-    "read_corpus_report",
-    "render_comparison",
-    "render_corpus_report",
-    "render_report",
-]
-
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -7,26 +7,6 @@ Example:
 True
 """
 
-from firth.lazy import lazy_names
+from firth.lazy import attach_stub
 
-# Each name loads its module, and with it TensorFlow, when it is first used.
-_HOMES = {
-    "AdamW": "optimizers",
-    "Checkpoints": "checkpoints",
-    "DeviceError": "distribution",
-    "NonFiniteLossError": "loop",
-    "RowsError": "rows",
-    "WarmupSchedule": "schedules",
-    "count_pieces": "unigram",
-    "prepare_devices": "distribution",
-    "read_history": "history",
-    "train": "pretraining",
-}
-
-__all__ = list(_HOMES)
-
-__getattr__ = lazy_names(__name__, _HOMES)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

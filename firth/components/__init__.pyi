@@ -1,0 +1,39 @@
+from .anomaly_validator.component import AnomalyValidator as AnomalyValidator
+from .artifacts import (
+    CorpusPage as CorpusPage,
+)
+from .artifacts import (
+    CorpusReport as CorpusReport,
+)
+from .artifacts import (
+    MeasuredLimits as MeasuredLimits,
+)
+from .artifacts import (
+    ObjectiveRates as ObjectiveRates,
+)
+from .artifacts import (
+    QualityClassifier as QualityClassifier,
+)
+from .artifacts import (
+    RecordAnomalies as RecordAnomalies,
+)
+from .artifacts import (
+    RunReport as RunReport,
+)
+from .artifacts import (
+    ServingReport as ServingReport,
+)
+from .artifacts import (
+    Tokenizer as Tokenizer,
+)
+from .corpus_example_gen.component import CorpusExampleGen as CorpusExampleGen
+from .corpus_reporter.component import CorpusReporter as CorpusReporter
+from .corpus_validator.component import CorpusValidator as CorpusValidator
+from .curator.component import Curator as Curator
+from .objective_validator.component import ObjectiveValidator as ObjectiveValidator
+from .pinned_schema_gen.component import PinnedSchemaGen as PinnedSchemaGen
+from .pusher.component import Pusher as Pusher
+from .reporter.component import Reporter as Reporter
+from .sequence_gen.component import SequenceGen as SequenceGen
+from .serving_validator.component import ServingValidator as ServingValidator
+from .tokenizer_gen.component import TokenizerGen as TokenizerGen

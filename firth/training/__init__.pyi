@@ -1,0 +1,10 @@
+from .checkpoints import Checkpoints as Checkpoints
+from .distribution import DeviceError as DeviceError
+from .distribution import prepare_devices as prepare_devices
+from .history import read_history as read_history
+from .loop import NonFiniteLossError as NonFiniteLossError
+from .optimizers import AdamW as AdamW
+from .pretraining import train as train
+from .rows import RowsError as RowsError
+from .schedules import WarmupSchedule as WarmupSchedule
+from .unigram import count_pieces as count_pieces
