@@ -111,7 +111,8 @@ def test_vectors_of_words(backbone, files):
     characters = np.stack([characters_of(word, 50) for word in words])[None]
     found = keras.ops.convert_to_numpy(backbone.words({"characters": characters}))[0]
     assert {BEGIN, END} < set(words)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    # Values reach 5, where neighbours in float32 are 5e-7 apart: another order of sums moves some by a few.
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_word_characters_are_those_of_the_tokenizer(files):

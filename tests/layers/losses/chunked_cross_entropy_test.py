@@ -187,6 +187,7 @@ def _largest_of_tensorflow(function, layer):
 
 def _largest_of_jax(function, layer):
     import jax
+    from jax.extend.core import ClosedJaxpr, Jaxpr
 
     def loss_of(values):
         with keras.StatelessScope(state_mapping=list(zip(layer.parts, values))):
@@ -196,7 +197,12 @@ def _largest_of_jax(function, layer):
     while jaxprs:
         for equation in jaxprs.pop().eqns:
             sizes += [each.aval.size for each in equation.outvars]
-            jaxprs += list(jax.core.jaxprs_in_params(equation.params))
+            values = jax.tree.leaves(
+                equation.params, is_leaf=lambda value: isinstance(value, Jaxpr | ClosedJaxpr)
+            )
+            jaxprs += [
+                getattr(value, "jaxpr", value) for value in values if isinstance(value, Jaxpr | ClosedJaxpr)
+            ]
     return max(sizes)
 
 
