@@ -83,9 +83,12 @@ from firth.recipes.tokenizers.tokenizer import (
 )
 from firth.recipes.training.evaluation import Evaluation, Threshold
 from firth.recipes.training.export import Export
-from firth.recipes.training.training import AdamW, Training
+from firth.recipes.training.optimizers import Adafactor, Adagrad, AdamW, Lamb
+from firth.recipes.training.training import Stage, Training
 
 __all__ = [
+    "Adafactor",
+    "Adagrad",
     "AdamW",
     "AsIs",
     "AttentionConfig",
@@ -123,6 +126,7 @@ __all__ = [
     "IidDenoising",
     "JsonlBenchmark",
     "JsonlSource",
+    "Lamb",
     "LanguageStep",
     "LearnedPositionsConfig",
     "LengthStep",
@@ -152,6 +156,7 @@ __all__ = [
     "SpanCorruption",
     "SpanMasking",
     "Split",
+    "Stage",
     "StepLimit",
     "TextBenchmark",
     "TextSource",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.models import BACKBONES, PretrainingModel, example_sums, total_loss
-from tests.models.checklist_test import build, numpy
+from tests.models.models_checklist_test import build, numpy
 from tests.models.table import BATCH, MODELS, TRAINED, VOCABULARY, training_features
 
 

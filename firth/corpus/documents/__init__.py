@@ -1,1 +1,1 @@
-"""What a document is, what a step may do to it, and how it is counted."""
+"""The document, the steps that keep or drop it, and the counts of both."""

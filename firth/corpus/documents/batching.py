@@ -1,4 +1,4 @@
-"""Items in lists of about one size."""
+"""Lists of items of about the same size."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -9,7 +9,14 @@ Item = TypeVar("Item")
 def in_batches(
     items: Iterable[Item], limit: int, size: Callable[[Item], int] = lambda item: 1
 ) -> Iterator[list[Item]]:
-    """Yields lists that end as soon as their items' sizes come to `limit`, and what is left, if only `[]`.
+    """Yields the items in lists, each of which ends when the sizes of its items add up to `limit` or more.
+
+    The last list holds the items that are left, and is empty if there are none.
+
+    Args:
+        items: The items, read one at a time.
+        limit: The total size at which a list ends.
+        size: Returns the size of one item; 1 for every item if it is not given.
 
     Example:
 

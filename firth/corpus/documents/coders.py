@@ -1,4 +1,4 @@
-"""How documents go between Beam's workers, and what tells Beam their size without encoding them."""
+"""How documents are encoded between Beam's workers, and how Beam learns their size without encoding them."""
 
 import pickle
 from operator import attrgetter
@@ -13,10 +13,10 @@ as_row = attrgetter(*FIELDS)
 
 
 class DocumentCoder(coders.Coder):
-    """Documents as plain tuples.
+    """Encodes documents as pickled tuples of their fields.
 
-    Beam asks for the size of the first elements of every bundle, and of some later ones. Where a coder knows
-    none, it encodes them, which here would take longer than many a step.
+    Beam asks for the size of the first elements of every bundle and of a sample of the later ones. A coder
+    that cannot tell the size has to encode the element, which would take longer here than many of the steps.
 
     Example:
 
@@ -39,11 +39,11 @@ class DocumentCoder(coders.Coder):
 
 
 class Unmeasured:
-    """The type that Beam sees for values that seldom leave a worker. Beam does not measure their size."""
+    """The type hint for values that rarely leave a worker. Beam is told one fixed size for all of them."""
 
 
 class UnmeasuredCoder(coders.Coder):
-    """Any values, all of one size."""
+    """Pickles values of any type, and estimates the size of each as `VALUE_BYTES`."""
 
     def encode(self, value: Any) -> bytes:  # noqa: D102
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)

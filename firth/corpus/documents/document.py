@@ -1,4 +1,4 @@
-"""The document: text with its provenance, and its form on disk."""
+"""The document: a text with its provenance, and how it is written to disk."""
 
 import dataclasses
 import functools
@@ -15,16 +15,16 @@ _HALF = 8
 
 @dataclasses.dataclass(frozen=True)
 class Document:
-    """A text, and where it comes from.
+    """A text with its provenance.
 
     Attributes:
-        id: 32 hexadecimal digits, a hash of the source and of the text's place in it (`document_id`). No
-            other document has it.
-        text: What the document says.
+        id: 32 hexadecimal digits that are unique to the document: a hash of the source and of the text's
+            place in it, as `document_id` returns it.
+        text: The text itself.
         source: Name of the source in the recipe.
-        licence: As the source's owner states it.
-        uri: Where the text comes from: the address of a web page; otherwise a path, with `#L12` for its first
-            line or `#R12` for its record where a file holds several documents, or
+        licence: Licence of the text, in the words of the source's owner.
+        uri: Address of the text: the URL of a web page; otherwise a path, followed by `#L12` for its first
+            line or `#R12` for its record where a file holds several documents; or
             `docstring:package/qualified.name`.
 
     Example:
@@ -42,25 +42,32 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Bytes of the text in UTF-8."""
+        """The length of the text in bytes of UTF-8."""
         return len(self.text) if self.text.isascii() else len(self.text.encode("utf-8"))
 
     @property
     def held_bytes(self) -> int:
-        """About what it takes in memory."""
+        """An estimate of the memory that the document takes, in bytes."""
         return len(self.text) + DOCUMENT_BYTES
 
     @functools.cached_property
     def words(self) -> int:
-        """Runs of characters that are no spaces, counted once: every step reports them."""
+        """The number of words, which are separated by white space.
+
+        It is counted once and kept, since every step reports it.
+        """
         return len(self.text.split())
 
     def with_text(self, text: str) -> "Document":
-        """Returns this document with another text."""
+        """Returns a copy of this document with another text, or the document itself if the text is the same.
+
+        Args:
+            text: The new text.
+        """
         return self if text == self.text else dataclasses.replace(self, text=text)
 
     def to_example(self) -> bytes:
-        """Returns a serialized tf.train.Example with one bytes feature a field."""
+        """Returns the document as a serialized `tf.train.Example`, with one bytes feature for each field."""
         example = Example()
         for name in FIELDS:
             example.features.feature[name].bytes_list.value.append(getattr(self, name).encode("utf-8"))
@@ -70,26 +77,32 @@ class Document:
     def from_example(cls, record: bytes) -> "Document":
         """Returns the document that `to_example` serialized.
 
+        Args:
+            record: A serialized `tf.train.Example`.
+
         Raises:
-            ValueError: if a field is missing.
+            ValueError: if a field is missing; the message names the missing fields and those that are there.
         """
         features = Example.FromString(record).features.feature
         missing = [name for name in FIELDS if name not in features]
         if missing:
-            raise ValueError(f"no document: the record has no {', '.join(missing)}, only {sorted(features)}")
+            raise ValueError(
+                f"the record is not a document: it has no {', '.join(missing)}, only {sorted(features)}"
+            )
         return cls(*(features[name].bytes_list.value[0].decode("utf-8") for name in FIELDS))
 
 
 def document_id(source: str, place: str, stated: str = "") -> str:
-    """Returns the id of the document that stands at a place of a source.
+    """Returns the id of the document at one place of a source.
 
-    Records of one source may state the same id, so that the id alone tells no document from another. The
-    first half of a document's id is a hash of what it states, the second of its place.
+    Several records of a source may state the same id, so that the stated id is not enough to tell two
+    documents apart. The first half of a document's id is a hash of the stated id, the second half a hash of
+    the place.
 
     Args:
-        source: Its name.
-        place: No other document of the source has it.
-        stated: The id that the record states, if it states one.
+        source: Name of the source in the recipe.
+        place: Path, line or record of the text; unique among the documents of the source.
+        stated: The id that the record states, or an empty string if it states none.
 
     Example:
 

@@ -1,12 +1,12 @@
-"""What can be wrong with a corpus as a whole."""
+"""The errors of building a corpus."""
 
 
 class CorpusError(ValueError):
-    """A corpus that cannot be built as the recipe asks."""
+    """The corpus cannot be built as the recipe asks."""
 
 
 class SourceError(CorpusError):
-    """A source that yields no document: no such file or package, or nothing readable in it."""
+    """A source yields no document: a file or package is missing, or nothing in it is readable."""
 
 
 class SourceSchemaError(CorpusError):
@@ -14,20 +14,20 @@ class SourceSchemaError(CorpusError):
 
 
 class EmptyCorpusError(CorpusError):
-    """Cleaning left nothing, or nothing for one of the splits."""
+    """Cleaning dropped every document, or every document of one split."""
 
 
 class CorpusLimitsError(CorpusError):
-    """Cleaning left another corpus than the limits of the recipe allow."""
+    """The cleaned corpus is outside the limits that the recipe sets."""
 
 
 class UnsettledClustersError(CorpusError):
-    """The rounds that a recipe allows were too few to find the clusters of duplicates."""
+    """The clusters of duplicates were not complete after the number of rounds that the recipe allows."""
 
 
 class CountMismatchError(CorpusError):
-    """Documents went missing: what came into a step is not what it kept, dropped and rejected."""
+    """Documents were lost: those that came into a step are not those that it kept, dropped and rejected."""
 
 
 class MixtureError(CorpusError):
-    """A mixture that cannot be had of the sources, or that is not what was planned."""
+    """The sources do not allow the recipe's mixture, or the mixture made is not the planned one."""

@@ -1,4 +1,4 @@
-"""tf.train.Example without TensorFlow, whose import each of Beam's workers would have to wait seconds for."""
+"""`tf.train.Example` without TensorFlow, which takes each of Beam's workers seconds to import."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A record that could not be read, kept aside with its place."""
+"""A record that could not be read, with its place and the reason."""
 
 import dataclasses
 import json
@@ -16,24 +16,31 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class Scrubber(Protocol):
-    """What takes personal data out of the beginning of a text, such as `firth.corpus.privacy.pii.Pii`."""
+    """Removes personal data from the beginning of a text, as `firth.corpus.privacy.pii.Pii` does."""
 
     def scrub_beginning(self, text: str, characters: int) -> str:
-        """Returns the first characters of a text without personal data, nor a part of it."""
+        """Returns the first characters of a text with all personal data replaced.
+
+        Args:
+            text: The text, long enough that no personal data at its beginning is cut.
+            characters: The greatest length of what is returned. A value that goes over this length is left
+                out whole.
+        """
 
 
 @dataclasses.dataclass(frozen=True)
 class Rejection:
-    r"""A record that is no document, and why.
+    r"""A record that could not be read as a document.
 
     Attributes:
         source: Name of the source in the recipe.
-        file: Where the record stands.
-        line: Its first line, from 1; in a file without lines, its number among the records; 0 where the
-            file as a whole is meant.
+        file: Path of the file with the record.
+        line: Number of the record's first line, from 1; in a file without lines, the number of the record; 0
+            if the whole file is rejected.
         reason: One of a short list of words, such as `malformed_json`.
-        size: Its bytes, as far as they were read.
-        beginning: Its first `BEGINNING_BYTES` bytes, which are nowhere written as they are.
+        size: Length of the record in bytes, as far as it was read.
+        beginning: The first bytes of the record, at most `BEGINNING_BYTES`. They may hold personal data, and
+            are never written to a file as they are.
 
     Example:
 
@@ -52,16 +59,24 @@ class Rejection:
     beginning: bytes = dataclasses.field(repr=False)
 
     def to_json(self, scrubber: Scrubber) -> str:
-        """Returns one line of ASCII: control and bidirectional characters are escaped."""
+        """Returns the rejection as a line of ASCII JSON, with control and bidirectional characters escaped.
+
+        Args:
+            scrubber: The step that removes personal data from the excerpt.
+        """
         shown = dataclasses.asdict(self)
         del shown["beginning"]
         return json.dumps({**shown, "excerpt": self.excerpt(scrubber)})
 
     def excerpt(self, scrubber: Scrubber) -> str:
-        """Returns how the record begins, without personal data, and with what is not UTF-8 escaped.
+        """Returns the beginning of the record without personal data, with bytes that are not UTF-8 escaped.
 
-        Control characters are left out, since zeros would hide the words of UTF-16, and escapes of JSON are
-        read. Of a record that was cut early the excerpt is empty: its last value may have been cut too.
+        Control characters are left out, since zeros would hide the words of UTF-16, and JSON's escapes are
+        decoded. The excerpt of a record that was cut early is empty, because personal data at the cut would
+        not be found.
+
+        Args:
+            scrubber: The step that removes personal data.
         """
         if len(self.beginning) < min(self.size, BEGINNING_BYTES):
             return ""

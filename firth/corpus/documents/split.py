@@ -1,4 +1,4 @@
-"""Train and eval."""
+"""The two splits of a corpus, train and eval, and the hash that assigns a text to one of them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,25 +10,42 @@ SPLITS = (TRAIN, EVAL)
 
 
 class HashRange(NamedTuple):
-    """The smallest and the largest hash of a corpus's texts; where there is none, of any text."""
+    """The smallest and the largest hash of a corpus's texts. The default is the range of an empty corpus.
+
+    Attributes:
+        smallest: The smallest hash, in [0, 1).
+        largest: The largest hash, in [0, 1), or 1 for an empty corpus.
+    """
 
     smallest: float = 0.0
     largest: float = 1.0
 
 
 def hash_of(text: str) -> float:
-    """Returns what decides a text's split, in [0, 1)."""
+    """Returns the hash that decides a text's split, in [0, 1).
+
+    Args:
+        text: The cleaned text.
+    """
     return unit_hash("split", text)
 
 
 def hash_range(texts: Iterable[str]) -> HashRange:
-    """Returns the range of the texts' hashes."""
+    """Returns the smallest and the largest hash of the texts.
+
+    Args:
+        texts: The cleaned texts of a corpus or of a part of it.
+    """
     hashes = [hash_of(text) for text in texts]
     return HashRange(min(hashes), max(hashes)) if hashes else HashRange()
 
 
 def join_ranges(ranges: Iterable[HashRange]) -> HashRange:
-    """Returns the range that spans all given, in any order and grouping."""
+    """Returns the range that spans the given ranges, in whatever order and grouping they are joined.
+
+    Args:
+        ranges: The ranges of the parts of a corpus. Those of empty parts do not count.
+    """
     # A batch that lost all its texts does not widen the range.
     known = [each for each in ranges if each != HashRange()]
     if not known:
@@ -37,15 +54,15 @@ def join_ranges(ranges: Iterable[HashRange]) -> HashRange:
 
 
 def split_of(text: str, eval_fraction: float, whole: HashRange) -> str:
-    """Returns the split of a text: by its hash, so that the same text is never in both.
+    """Returns the split of a text, by its hash, so that equal texts are always in the same split.
 
-    However few texts there are, the one of the smallest hash is for eval and the one of the largest for
-    train, so that a corpus of two different texts already has both.
+    The text with the smallest hash is always in eval and the one with the largest hash always in train. A
+    corpus of only two different texts therefore has both splits.
 
     Args:
-        text: Cleaned.
-        eval_fraction: Of all texts, about this share is for eval.
-        whole: The range of all texts' hashes.
+        text: The cleaned text.
+        eval_fraction: The expected share of texts in eval, in (0, 1).
+        whole: The range of the hashes of all texts of the corpus.
 
     Example:
 

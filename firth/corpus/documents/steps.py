@@ -1,4 +1,4 @@
-"""What a cleaning step is: it keeps a document or drops it with a reason."""
+"""The interfaces of cleaning steps, which keep a document or drop it with a reason."""
 
 import abc
 import dataclasses
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
-    """The document goes on, as it was or changed.
+    """The decision that a document goes on to the next step, changed or unchanged.
 
     Attributes:
-        document: As the step leaves it.
-        counts: What the step did to it, by name, such as how many lines it cut for which rule.
+        document: The document after the step.
+        counts: Changes that the step made, by name, such as the number of lines cut by one of its rules.
     """
 
     document: Document
@@ -28,7 +28,11 @@ class Keep:
 
 @dataclasses.dataclass(frozen=True)
 class Drop:
-    """The document ends here. The reason is one of a few words of the step, fit to be counted by."""
+    """The decision that a document is dropped.
+
+    Attributes:
+        reason: One of the step's `reasons`, by which dropped documents are counted.
+    """
 
     reason: str
 
@@ -37,12 +41,12 @@ Decision = Keep | Drop
 
 
 class DocumentStep(abc.ABC):
-    """A step that looks at one document at a time.
+    """A step that decides about each document on its own.
 
     Attributes:
-        reasons: Every reason that it may drop a document for.
-        changes_text: Whether a document that it keeps may be changed.
-        idempotent: Whether it leaves alone what it has left before.
+        reasons: Every reason for which the step may drop a document.
+        changes_text: Whether the step may change a document that it keeps.
+        idempotent: Whether running the step again on its own output changes nothing.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -51,15 +55,23 @@ class DocumentStep(abc.ABC):
 
     @abc.abstractmethod
     def decide(self, document: Document) -> Decision:
-        """Returns whether the document goes on."""
+        """Returns the decision about one document.
+
+        Args:
+            document: The document as the previous step left it.
+
+        Returns:
+            `Keep` with the document, changed or not, or `Drop` with one of `reasons`.
+        """
 
 
 class Grouping(NamedTuple):
-    """How values are brought together.
+    """Settings for bringing values of the same key together.
 
     Attributes:
-        groups: How many there are. What comes out does not depend on it.
-        scratch: A folder that all workers can write and read. Without one, values go through the runner.
+        groups: Number of groups. The result does not depend on it.
+        scratch: Folder that all workers can read and write. If it is empty, the values go through Beam's
+            runner.
     """
 
     groups: int = 1
@@ -71,13 +83,13 @@ IN_RUNNER = Grouping()
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a corpus step is told next to the documents.
+    """What a corpus step is told in addition to the documents.
 
     Attributes:
-        name: Of the step in the report.
+        name: Name of the step in the report.
         sources: Names of the sources, in the order of the recipe.
-        folder: Where the report will stand, and what the step itself has to report.
-        grouping: How rows and documents of one key are brought together.
+        folder: Folder of the report, to which the step writes its own tables.
+        grouping: Settings for bringing rows and documents of the same key together.
     """
 
     name: str
@@ -87,10 +99,10 @@ class Setting:
 
 
 class CorpusStep(abc.ABC):
-    """A step that looks at the corpus as a whole, in Beam.
+    """A step that decides about documents in view of the whole corpus, on Beam.
 
     Attributes:
-        reasons: Every reason that it may drop a document for.
+        reasons: Every reason for which the step may drop a document.
     """
 
     reasons: frozenset[str] = frozenset()
@@ -99,9 +111,16 @@ class CorpusStep(abc.ABC):
     def judge(
         self, documents: "PCollection[list[Document]]", setting: Setting
     ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]":
-        """Returns each document once, with a decision, and what else is to be counted.
+        """Returns a decision about each document, and the step's other counts.
 
-        Neither may depend on the order of documents, on how they are batched or on workers.
+        The result may not depend on the order of the documents, on their batches or on the number of workers.
+
+        Args:
+            documents: The corpus, in lists of any length.
+            setting: The step's name, the sources' names and the folders to use.
+
+        Returns:
+            Every document exactly once with the decision about it, in lists, and the step's other counts.
         """
 
 

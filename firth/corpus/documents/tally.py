@@ -1,4 +1,4 @@
-"""What happened to the documents of a corpus, counted so that it must add up."""
+"""Counts of the documents that come into a step and of what becomes of them, which must add up."""
 
 import heapq
 from collections import Counter
@@ -16,7 +16,14 @@ SAMPLED_DOCUMENTS = 1000
 
 
 class Flow(NamedTuple):
-    """One line of the account: in `step`, documents of `source` had this `outcome` for this `reason`."""
+    """A key of the counts: documents of `source` that had `outcome` in `step`.
+
+    Attributes:
+        step: Name of the step in the report.
+        source: Name of the source in the recipe.
+        outcome: `in`, `kept`, `dropped` or `rejected`.
+        reason: Reason for which documents are dropped or rejected; empty for the other outcomes.
+    """
 
     step: str
     source: str
@@ -25,7 +32,13 @@ class Flow(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Something next to documents that a step counts, such as the lines that it cut for one rule."""
+    """A key of the other counts of a step, such as the number of lines cut by one of its rules.
+
+    Attributes:
+        step: Name of the step in the report.
+        source: Name of the source in the recipe.
+        name: What is counted, in the words of the step.
+    """
 
     step: str
     source: str
@@ -33,9 +46,13 @@ class Count(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A dropped document, or its beginning. Those with the smallest ids are shown, so workers do not matter.
+    """A dropped document that the report shows, one of those with the smallest ids.
 
-    What it says may hold personal data, until the report leaves that out.
+    Attributes:
+        id: Id of the document.
+        source: Name of the source in the recipe.
+        uri: Address of the text.
+        excerpt: The text or its beginning. It may hold personal data, which the report removes.
     """
 
     id: str
@@ -45,21 +62,28 @@ class Example(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """The beginning of a document of a sample: of all documents those with the smallest ids."""
+    """A document of a sample, which consists of the documents with the smallest ids.
+
+    Attributes:
+        id: Id of the document.
+        text: The beginning of its text.
+    """
 
     id: str
     text: str
 
 
 class Tally:
-    """Counts that are made in parts, on many workers, and merged.
+    """Counts that are made in parts by many workers and then merged.
 
     Attributes:
-        documents, bytes, words: By `Flow`.
-        counts: By `Count`.
-        histograms: By name of the histogram and value.
-        examples: By step and reason, at most `MAX_EXAMPLES`.
-        samples: By name of the sample, at most `SAMPLED_DOCUMENTS`.
+        documents: Number of documents by `Flow`.
+        bytes: Bytes of their texts in UTF-8, by `Flow`.
+        words: Number of words, by `Flow`.
+        counts: The other counts of steps, by `Count`.
+        histograms: Number of occurrences by (name of the histogram, value).
+        examples: At most `MAX_EXAMPLES` dropped documents by (step, reason).
+        samples: At most `SAMPLED_DOCUMENTS` documents by name of the sample.
 
     Example:
 
@@ -79,24 +103,45 @@ class Tally:
         self.samples: dict[str, list[Sampled]] = {}
 
     def add(self, flow: Flow, size: int, words: int = 0) -> None:
-        """Counts one document of `size` bytes; a record that cannot be read has no words."""
+        """Counts one document or one rejected record.
+
+        Args:
+            flow: The step, source, outcome and reason to count it under.
+            size: Its length in bytes.
+            words: Its number of words; 0 for a rejected record.
+        """
         self.documents[flow] += 1
         self.bytes[flow] += size
         self.words[flow] += words
 
     def add_example(self, step: str, reason: str, example: Example) -> None:
-        """Keeps the example if its id is among the smallest of its step and reason."""
+        """Keeps a dropped document if its id is among the smallest of those of the same step and reason.
+
+        Args:
+            step: Name of the step in the report.
+            reason: Reason for which the document was dropped.
+            example: The document.
+        """
         kept = self.examples.setdefault((step, reason), [])
         if len(kept) < MAX_EXAMPLES or example < kept[-1]:
             kept[:] = heapq.nsmallest(MAX_EXAMPLES, {*kept, example})
 
     def add_sample(self, name: str, sampled: Iterable[Sampled]) -> None:
-        """Keeps, of what is sampled under a name, that of the smallest ids."""
+        """Adds documents to a sample, of which those with the smallest ids are kept.
+
+        Args:
+            name: Name of the sample.
+            sampled: The documents to add.
+        """
         kept = self.samples.get(name, [])
         self.samples[name] = heapq.nsmallest(SAMPLED_DOCUMENTS, [*kept, *sampled])
 
     def merge(self, other: "Tally") -> None:
-        """Adds the counts of another tally."""
+        """Adds the counts, examples and samples of another tally to this one.
+
+        Args:
+            other: The tally of another part of the corpus. It is not changed.
+        """
         self.documents.update(other.documents)
         self.bytes.update(other.bytes)
         self.words.update(other.words)
@@ -109,7 +154,13 @@ class Tally:
             self.add_sample(name, sampled)
 
     def named(self, step: str) -> "Tally":
-        """Returns these counts with the step's name before those of its histograms, which others have too."""
+        """Returns a copy in which the names of the histograms begin with the step's name.
+
+        Steps of the same kind have histograms of the same name, and a recipe may use a kind more than once.
+
+        Args:
+            step: Name of the step in the report.
+        """
         named = merge_tallies([self])
         named.histograms = Counter(
             {(f"{step}.{name}", n): count for (name, n), count in self.histograms.items()}
@@ -117,7 +168,13 @@ class Tally:
         return named
 
     def total(self, step: str, source: str, outcome: str) -> int:
-        """Returns the documents of a source that had an outcome in a step, whatever the reason."""
+        """Returns the number of documents of a source that had an outcome in a step, for whatever reason.
+
+        Args:
+            step: Name of the step in the report.
+            source: Name of the source in the recipe.
+            outcome: `in`, `kept`, `dropped` or `rejected`.
+        """
         return sum(
             count
             for flow, count in self.documents.items()
@@ -125,10 +182,14 @@ class Tally:
         )
 
     def check(self, steps: Iterable[str]) -> None:
-        """Checks that in = kept + dropped + rejected, and that what a step kept came into the next.
+        """Checks in each step that in = kept + dropped + rejected, and that in is what the step before kept.
+
+        Args:
+            steps: Names of all steps in their order.
 
         Raises:
-            CountMismatchError: naming step, source and numbers.
+            CountMismatchError: if the counts do not add up; the message names the step, the source and the
+                counts.
         """
         for source in sorted({flow.source for flow in self.documents}):
             before = None
@@ -143,7 +204,11 @@ class Tally:
 
 
 def merge_tallies(tallies: Iterable[Tally]) -> Tally:
-    """Returns the sum of tallies."""
+    """Returns the sum of tallies, as a new one.
+
+    Args:
+        tallies: The tallies of the parts of a corpus, in any order.
+    """
     merged = Tally()
     for tally in tallies:
         merged.merge(tally)

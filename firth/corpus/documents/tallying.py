@@ -1,4 +1,4 @@
-"""Counting in Beam."""
+"""A base for Beam functions that count what they do."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,12 +13,12 @@ TALLY = "tally"
 
 
 class Tallying(beam.DoFn):
-    """A function that counts: of each bundle of elements there is one `tally`, on the output of that name.
+    """A DoFn that emits one `Tally` for each bundle of elements, on the output `TALLY`.
 
-    A tally an element would be as much as a corpus, and the runner would hold it.
+    One tally for each element would amount to as much data as the corpus itself, which the runner would hold.
 
     Attributes:
-        tally: Of the bundle so far.
+        tally: Counts of the current bundle so far.
     """
 
     def start_bundle(self) -> None:  # noqa: D102

@@ -1,1 +1,1 @@
-"""Files in and out: compressed, on any of Beam's file systems, whole or not at all; and Beam's workers."""
+"""Files, compressed or not, read and written on any of Beam's file systems; and Beam's worker processes."""

@@ -1,24 +1,34 @@
-"""A file as bytes to take from the front, whatever the blocks in which it comes."""
+"""A file read as a stream of bytes, from which callers take any number at a time."""
 
 from firth.corpus.io.lines import problem_of, read_blocks
 
 
 class ByteStream:
-    """The decompressed content of a file, of which only what was asked for is held.
+    """The decompressed content of a file. Only the bytes asked for are held in memory.
+
+    Args:
+        path: Path of the file on any of Beam's file systems.
 
     Attributes:
-        buffer: What has been read and not yet taken.
-        problem: Why the file ends before its time, one of `problem_of`, once that is known.
+        buffer: Bytes that have been read and not yet taken.
+        problem: Reason why the file could not be read to its end, as `problem_of` returns it, or None.
     """
 
-    def __init__(self, path: str):
+    def __init__(self, path: str) -> None:
         self._blocks = read_blocks(path)
         self._ended = False
         self.buffer = bytearray()
         self.problem: str | None = None
 
     def fill(self, size: int) -> bool:
-        """Reads until the buffer holds this many bytes, and returns whether it does."""
+        """Reads until the buffer holds a number of bytes or the file ends.
+
+        Args:
+            size: Number of bytes.
+
+        Returns:
+            Whether the buffer holds at least `size` bytes.
+        """
         while len(self.buffer) < size and not self._ended:
             try:
                 self.buffer += next(self._blocks)
@@ -29,14 +39,22 @@ class ByteStream:
         return len(self.buffer) >= size
 
     def take(self, size: int) -> bytes:
-        """Returns the next bytes: fewer where the file ends."""
+        """Returns the next bytes of the file, fewer than `size` only at its end.
+
+        Args:
+            size: Number of bytes.
+        """
         self.fill(size)
         data = bytes(self.buffer[:size])
         del self.buffer[:size]
         return data
 
     def skip(self, size: int) -> int:
-        """Passes over the next bytes without holding them, and returns how many there were."""
+        """Skips the next bytes of the file without holding them, and returns how many there were.
+
+        Args:
+            size: Number of bytes. At the end of the file fewer are skipped.
+        """
         skipped = 0
         while skipped < size and self.fill(1):
             step = min(size - skipped, len(self.buffer))

@@ -1,4 +1,4 @@
-"""Decompression as a stream: bounded in memory, and strict about how a stream ends."""
+"""Streaming decompression with bounded memory, which reports truncated and corrupt streams."""
 
 import bz2
 import codecs
@@ -23,21 +23,29 @@ _BINARY = re.compile(rb"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 class StreamError(OSError):
-    """A compressed stream that ends too early or is not one. `reason` names the compression."""
+    """A compressed stream ends too early or is not valid.
 
-    def __init__(self, reason: str):
+    Args:
+        reason: Reason of rejection: `truncated_<name>` or `corrupt_<name>`, with the compression's name.
+
+    Attributes:
+        reason: The same.
+    """
+
+    def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
 class Compression(NamedTuple):
-    """A compression.
+    """A compression format.
 
     Attributes:
-        name: As reasons of rejection call it.
-        new_decompressor: Returns what reads one stream, with the interface of `bz2.BZ2Decompressor`.
-        start: Matches how a stream begins.
-        input_bytes: Of the compressed file, so many are decompressed at a time.
+        name: Name of the format in reasons of rejection.
+        new_decompressor: Returns a new decompressor of one stream, with the interface of
+            `bz2.BZ2Decompressor`.
+        start: Pattern that matches the first bytes of a stream.
+        input_bytes: Number of compressed bytes that are decompressed at a time.
     """
 
     name: str
@@ -63,13 +71,13 @@ COMPRESSIONS = {
 
 
 def compression_of(path: str, start: bytes) -> Compression | None:
-    r"""Returns the compression of a file, or None for one that is plain.
+    r"""Returns the compression of a file, or None if the file is not compressed.
 
-    The content decides. Where it begins as no compression does, a name that says one is believed, unless the
-    content is text: what a server sent as `.gz` is often saved decompressed.
+    The content decides. If it does not begin as any known compression, the extension of the name decides,
+    unless the content is text: files from servers are often called `.gz` but saved decompressed.
 
     Args:
-        path: The file's name.
+        path: Name or path of the file.
         start: The first bytes of its content.
 
     Example:
@@ -86,7 +94,10 @@ def compression_of(path: str, start: bytes) -> Compression | None:
 
 
 def looks_plain(start: bytes) -> bool:
-    r"""Returns whether bytes may be text: they begin with a byte order mark, or none of them is binary.
+    r"""Returns whether bytes may be text: they have a UTF-16 byte order mark, or no control characters.
+
+    Args:
+        start: The first bytes of a file.
 
     Example:
 
@@ -97,18 +108,18 @@ def looks_plain(start: bytes) -> bool:
 
 
 def decompress(start: bytes, raw: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Yields what streams of one compression, one after another, hold, in blocks of bounded size.
+    """Yields the content of one or more concatenated streams, in blocks of bounded size.
 
-    Zeros between and after streams are padding.
+    Zeros between and after the streams are skipped, as padding.
 
     Args:
         start: The first bytes of a file.
-        raw: The rest of it.
-        compression: How it is compressed.
+        raw: The open file, after these bytes.
+        compression: Format of the streams.
 
     Raises:
         StreamError: `truncated_<name>` or `corrupt_<name>`, after everything before it has been yielded.
-        OSError: from the file itself.
+        OSError: if the file itself cannot be read.
     """
     decompressor = None
     data = start
@@ -128,10 +139,15 @@ def decompress(start: bytes, raw: BinaryIO, compression: Compression) -> Iterato
 
 
 def blocks_of(decompressor: Any, data: bytes, name: str) -> Iterator[bytes]:
-    """Yields what a decompressor makes of some data, in blocks of bounded size.
+    """Yields the decompressed form of some data, in blocks of bounded size.
+
+    Args:
+        decompressor: A decompressor with the interface of `bz2.BZ2Decompressor`.
+        data: Compressed bytes that continue its stream.
+        name: Name of the format in the reason of rejection.
 
     Raises:
-        StreamError: `corrupt_<name>`.
+        StreamError: `corrupt_<name>`, if the data is not valid.
     """
     try:
         while True:

@@ -1,11 +1,11 @@
-"""Decompressors of one stream, all with the interface and the errors of `bz2.BZ2Decompressor`."""
+"""Decompressors of one stream each, all with the interface and the errors of `bz2.BZ2Decompressor`."""
 
 import zlib
 from typing import Any
 
 
 class _Adapter:
-    """What decompressors of other interfaces have in common with those for bz2 and xz."""
+    """The attributes that decompressors of other libraries share with those of bz2 and xz."""
 
     _inner: Any
 
@@ -35,25 +35,25 @@ class _Zlib(_Adapter):
 
 
 class Gzip(_Zlib):
-    """Of gzip."""
+    """Decompresses gzip."""
 
     _window_bits = 31
 
 
 class Zlib(_Zlib):
-    """Of deflate in zlib's format."""
+    """Decompresses deflate in zlib's format."""
 
     _window_bits = 15
 
 
 class RawDeflate(_Zlib):
-    """Of deflate without a format around it."""
+    """Decompresses deflate without a header."""
 
     _window_bits = -15
 
 
 class Zst(_Adapter):
-    """Of zstandard. What it hands out is not bounded: give it little at a time."""
+    """Decompresses Zstandard. Its output is not bounded: callers pass little input at a time."""
 
     needs_input = True
 
@@ -63,7 +63,15 @@ class Zst(_Adapter):
         self._inner = zstandard.ZstdDecompressor().decompressobj()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns all that the data amounts to."""
+        """Returns the decompressed form of all the data.
+
+        Args:
+            data: Compressed bytes that continue the stream.
+            max_length: Ignored; the caller bounds the input instead.
+
+        Raises:
+            OSError: if the data is not valid.
+        """
         import zstandard
 
         del max_length  # The input is short instead.
@@ -74,7 +82,7 @@ class Zst(_Adapter):
 
 
 class Lz4(_Adapter):
-    """Of lz4's frames."""
+    """Decompresses the frame format of LZ4."""
 
     def __init__(self) -> None:
         import lz4.frame
@@ -83,11 +91,19 @@ class Lz4(_Adapter):
 
     @property
     def needs_input(self) -> bool:
-        """Whether nothing more comes without further data."""
+        """Whether further output needs further input."""
         return self._inner.needs_input
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns up to `max_length` bytes of the stream."""
+        """Returns the next decompressed bytes.
+
+        Args:
+            data: Compressed bytes that continue the stream.
+            max_length: Greatest number of bytes to return.
+
+        Raises:
+            OSError: if the data is not valid.
+        """
         try:
             return self._inner.decompress(data, max_length)
         except RuntimeError as error:
@@ -95,7 +111,7 @@ class Lz4(_Adapter):
 
 
 class Brotli:
-    """Of Brotli. Data after the end of the stream is an error."""
+    """Decompresses Brotli. Data after the end of the stream is an error."""
 
     unused_data = b""
 
@@ -111,11 +127,19 @@ class Brotli:
 
     @property
     def needs_input(self) -> bool:
-        """Whether nothing more comes without further data."""
+        """Whether further output needs further input."""
         return self._inner.can_accept_more_data()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns about `max_length` bytes of the stream."""
+        """Returns the next decompressed bytes.
+
+        Args:
+            data: Compressed bytes that continue the stream.
+            max_length: Approximate number of bytes to return at most.
+
+        Raises:
+            OSError: if the data is not valid.
+        """
         import brotli
 
         try:

@@ -1,4 +1,4 @@
-"""Lines and whole contents of files, read without ever holding more than asked for."""
+"""Lines and whole contents of files, with a limit on what is held in memory."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -9,12 +9,18 @@ from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.io.compression import BLOCK_BYTES, compression_of, decompress
 
-# What tells a compression.
+# Enough of a file to recognise its compression.
 START_BYTES = 2**9
 
 
 class BoundedBytes:
-    """The beginning of something that may be very long, and how long it is.
+    """The beginning of a sequence of bytes of any length, and the length of the whole sequence.
+
+    Args:
+        max_bytes: Number of bytes that a sequence may have. One more is kept.
+
+    Attributes:
+        size: Length of the whole sequence so far.
 
     Example:
 
@@ -24,41 +30,42 @@ class BoundedBytes:
     (8, True)
     """
 
-    def __init__(self, max_bytes: int):
+    def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._data = bytearray()
         self.size = 0
 
     def extend(self, part: bytes, size: int | None = None) -> None:
-        """Appends a part, of which nothing is kept beyond the limit and one byte.
+        """Appends a part. Bytes above the limit are counted but not kept.
 
         Args:
-            part: What comes next, or the beginning of it.
-            size: Of what comes next, if `part` is only its beginning.
+            part: The next part of the sequence, or the beginning of it.
+            size: Length of the next part in bytes, if `part` is only its beginning.
         """
         self._data += part[: self._max_bytes + 1 - len(self._data)]
         self.size += len(part) if size is None else size
 
     @property
     def too_long(self) -> bool:
-        """Whether more came than the limit allows."""
+        """Whether the sequence is longer than the limit."""
         return self.size > self._max_bytes
 
     @property
     def data(self) -> bytes:
-        """What was kept."""
+        """The bytes that were kept."""
         return bytes(self._data)
 
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One line, or what could be had of it.
+    """One line of a file, whole or cut.
 
     Attributes:
-        number: From 1.
-        data: The line without its line feed; of a line above the limit only the beginning.
+        number: Number of the line, from 1.
+        data: The line without its line feed; the beginning of it if it is too long.
         size: Length of the whole line in bytes.
-        problem: Why the line is not whole: `too_long`, or one of `problem_of`, after which the file ends.
+        problem: Reason why the line is not whole: `too_long`; or one that `problem_of` returns, if the file
+            could not be read any further. None for a whole line.
     """
 
     number: int
@@ -68,10 +75,15 @@ class Line:
 
 
 def read_lines(path: str, max_bytes: int) -> Iterator[Line]:
-    """Yields the lines of a file on any of Beam's file systems, decompressed as `read_blocks` does.
+    """Yields the lines of a file, decompressed as in `read_blocks`.
 
-    A line above `max_bytes` is yielded cut, as `too_long`. A file that cannot be opened, or not be read to
-    its end, yields a last line with the `problem`, after the lines before it.
+    A line longer than `max_bytes` is cut and has the problem `too_long`. If a file cannot be opened or not be
+    read to its end, a last `Line` with the `problem` follows the lines that could be read. No error is
+    raised.
+
+    Args:
+        path: Path of the file on any of Beam's file systems.
+        max_bytes: Greatest length of a line in bytes.
     """
     number, pending = 1, BoundedBytes(max_bytes)
     try:
@@ -94,10 +106,13 @@ def _line(number: int, content: BoundedBytes) -> Line:
 
 
 def read_blocks(path: str) -> Iterator[bytes]:
-    """Yields a file's content in blocks of bounded size, decompressed as `compression_of` says.
+    """Yields the content of a file in blocks of bounded size, decompressed if `compression_of` says so.
+
+    Args:
+        path: Path of the file on any of Beam's file systems.
 
     Raises:
-        OSError: as `problem_of` tells apart.
+        OSError: if the file cannot be read; `problem_of` returns the reason of rejection.
     """
     # Beam's own decompression takes the end of a truncated file for its end.
     with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as raw:
@@ -113,7 +128,15 @@ def read_blocks(path: str) -> Iterator[bytes]:
 
 
 def read_whole(path: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
-    """Returns the content of a file, and why it is not whole: `too_long`, or one of `problem_of`."""
+    """Returns the content of a file, and the reason why it is not whole.
+
+    Args:
+        path: Path of the file on any of Beam's file systems.
+        max_bytes: Greatest number of bytes to keep.
+
+    Returns:
+        The content, and None or `too_long` or what `problem_of` returns.
+    """
     content = BoundedBytes(max_bytes)
     try:
         for block in read_blocks(path):
@@ -124,9 +147,12 @@ def read_whole(path: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
 
 
 def problem_of(error: OSError) -> str:
-    """Returns the reason of rejection that an error while reading amounts to.
+    """Returns the reason of rejection for an error while reading a file.
 
-    Of a compressed stream `truncated_gzip` or `corrupt_gzip`, and so for `bz2`, `xz`, `zst` and `lz4`;
-    otherwise `unreadable`.
+    It is `truncated_<name>` or `corrupt_<name>` for a compressed stream, where the name is `gzip`, `bz2`,
+    `xz`, `zst` or `lz4`, and `unreadable` otherwise.
+
+    Args:
+        error: The error.
     """
     return getattr(error, "reason", "unreadable")

@@ -1,4 +1,4 @@
-"""Gzipped TFRecord files that appear whole or not at all."""
+"""Gzipped TFRecord files, each written as a whole or not at all."""
 
 import io
 import posixpath
@@ -18,19 +18,30 @@ _AS_IT_IS = CompressionTypes.UNCOMPRESSED
 
 
 def write_records(folder: str, index: int, count: int, records: Iterable[bytes]) -> str:
-    """Writes file `index` of `count` into a folder and returns its path.
+    """Writes one of several numbered files into a folder, and returns its path.
+
+    Args:
+        folder: Folder of the file, made if it does not exist.
+        index: Number of the file, from 0.
+        count: Number of files.
+        records: The records of the file.
 
     Raises:
-        OSError: if the file system refuses, as a full disk does.
+        OSError: if the file cannot be written, for example because the disk is full.
     """
     return write_file(folder, f"{index:05d}-of-{count:05d}", records)
 
 
 def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
-    """Writes a file whose name ends as given and returns its path.
+    """Writes a file `data_tfrecord-<name>.gz` into a folder, and returns its path.
+
+    Args:
+        folder: Folder of the file, made if it does not exist.
+        name: Last part of the file's name, without the extension.
+        records: The records of the file.
 
     Raises:
-        OSError: if the file system refuses, as a full disk does.
+        OSError: if the file cannot be written, for example because the disk is full.
     """
     path = posixpath.join(folder, f"data_tfrecord-{name}.gz")
     # Next to the folder, since readers of a split take every file in it.
@@ -70,12 +81,15 @@ def _compress(records: Iterable[bytes], file: BinaryIO) -> None:
 
 
 def read_records(path: str) -> Iterator[bytes]:
-    """Yields the records of a TFRecord file, gzipped where its name ends in `.gz`.
+    """Yields the records of a TFRecord file, which is gzipped if its name ends in `.gz`.
+
+    Args:
+        path: Path of the file on any of Beam's file systems.
 
     Raises:
         OSError: if there is no such file, or its gzip stream is damaged.
-        EOFError: if its gzip stream ends too early; names the file.
-        ValueError: if a record is damaged; names the file.
+        EOFError: if its gzip stream ends too early; the message names the file.
+        ValueError: if a record is damaged; the message names the file.
     """
     try:
         with FileSystems.open(path, compression_type=_AS_IT_IS) as file:

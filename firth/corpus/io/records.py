@@ -1,4 +1,4 @@
-"""TFRecords in and out of Beam, in batches."""
+"""TFRecords read and written by Beam, in batches."""
 
 import pickle
 from collections.abc import Iterator
@@ -22,11 +22,14 @@ FILE_BYTES = 2**23
 class ReadBatches(beam.PTransform):
     """Reads TFRecord files, gzipped or not, as lists of records of about a mebibyte.
 
+    Args:
+        pattern: Path pattern of the files on any of Beam's file systems.
+
     Raises:
         OSError: on construction, if no file matches.
     """
 
-    def __init__(self, pattern: str):
+    def __init__(self, pattern: str) -> None:
         super().__init__()
         self._paths = [each.path for each in FileSystems.match([pattern])[0].metadata_list]
         if not self._paths:
@@ -38,10 +41,14 @@ class ReadBatches(beam.PTransform):
 
 
 def read_batches(path: str) -> Iterator[list[bytes]]:
-    """Yields the records of a TFRecord file in lists.
+    """Yields the records of a TFRecord file in lists of about a mebibyte.
+
+    Args:
+        path: Path of the file on any of Beam's file systems.
 
     Raises:
         OSError: if there is no such file, or its gzip stream is damaged.
+        EOFError: if its gzip stream ends too early.
         ValueError: if a record is damaged.
     """
     batch: list[bytes] = []
@@ -57,13 +64,17 @@ def read_batches(path: str) -> Iterator[list[bytes]]:
 
 
 class WriteRecords(beam.PTransform):
-    """Writes records to gzipped TFRecord files of a folder, and returns their paths.
+    """Writes records to gzipped TFRecord files in a folder, and returns the paths of the files.
 
-    Each worker makes a file of `FILE_BYTES`, called by what is in it, so that there are enough for as many
-    workers to read them, no record goes from one worker to another, and what is written twice is there once.
+    Each worker writes files of about `FILE_BYTES` before compression, so that no record moves between workers
+    and there are enough files for many workers to read. A file's name is a hash of its records, so that a
+    bundle that Beam runs twice leaves one file.
+
+    Args:
+        folder: Folder of the files, on a file system that all workers can write.
     """
 
-    def __init__(self, folder: str):
+    def __init__(self, folder: str) -> None:
         super().__init__()
         self._folder = folder
 
@@ -73,7 +84,7 @@ class WriteRecords(beam.PTransform):
 
 @beam.typehints.with_output_types(str)
 class _WriteRecords(beam.DoFn):
-    def __init__(self, folder: str):
+    def __init__(self, folder: str) -> None:
         self._folder = folder
 
     def start_bundle(self) -> None:
@@ -97,10 +108,18 @@ class _WriteRecords(beam.DoFn):
 
 
 def pickle_list(values: list[Any]) -> bytes:
-    """Returns a list as one value to send between workers: Beam would encode its elements one by one."""
+    """Returns a list as one value, since Beam would encode the elements of a list one by one.
+
+    Args:
+        values: The elements, which may be any values that pickle accepts.
+    """
     return pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
 
 
 def unpickle_list(data: bytes) -> list[Any]:
-    """Returns the list of `pickle_list`."""
+    """Returns the list that `pickle_list` encoded.
+
+    Args:
+        data: The encoded list.
+    """
     return pickle.loads(data)

@@ -1,4 +1,4 @@
-"""What an earlier run left, removed."""
+"""Removal of files that an earlier run left."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,13 @@ from apache_beam.io.filesystems import FileSystems
 
 
 def remove_leftovers(scratch: str, split_folders: Mapping[str, str]) -> None:
-    """Removes what a call that was cut short left: files of other names than will be written now."""
+    """Removes the files that an interrupted run left, since the new files will have other names.
+
+    Args:
+        scratch: Folder for temporary files, which is removed.
+        split_folders: Folder of each split, by the split's name. Their data files and unfinished files are
+            removed.
+    """
     remove_folder(scratch)
     patterns = [
         pattern
@@ -19,6 +25,10 @@ def remove_leftovers(scratch: str, split_folders: Mapping[str, str]) -> None:
 
 
 def remove_folder(folder: str) -> None:
-    """Removes a folder and what is in it, if it is there."""
+    """Removes a folder with all that is in it, if it exists.
+
+    Args:
+        folder: Path of the folder on any of Beam's file systems.
+    """
     if FileSystems.exists(folder):
         FileSystems.delete([folder])

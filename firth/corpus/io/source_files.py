@@ -1,4 +1,4 @@
-"""The files that a source's path patterns stand for."""
+"""The files that match the path patterns of a source."""
 
 import dataclasses
 import os
@@ -14,10 +14,11 @@ class SourceFile:
     """A file of a source.
 
     Attributes:
-        path: On any of Beam's file systems.
-        name: Where it differs from the path, what its documents are called by: `package/module`.
-        size: In bytes.
-        modified: Seconds since 1970, as the file system states it.
+        path: Path of the file on any of Beam's file systems.
+        name: Name of the file in the ids and addresses of its documents, such as `package/module`; empty if
+            it is the path.
+        size: Size of the file in bytes.
+        modified: Time of the last change in seconds since 1970, according to the file system.
     """
 
     path: str
@@ -27,7 +28,11 @@ class SourceFile:
 
 
 def match_files(source_name: str, patterns: tuple[str, ...]) -> list[SourceFile]:
-    """Returns the files that match, each once, by path.
+    """Returns the files that match any of the patterns, each once, sorted by path.
+
+    Args:
+        source_name: Name of the source in the recipe, for error messages.
+        patterns: Path patterns as the recipe states them; `~` is the home folder.
 
     Raises:
         SourceError: if a pattern matches no file, or is a folder.

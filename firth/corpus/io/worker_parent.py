@@ -1,6 +1,7 @@
-"""The process that `firth.corpus.io.workers` forks workers from: one a line of its input, which is JSON.
+"""The process from which `firth.corpus.io.workers` forks workers, one for each line of JSON on its input.
 
-It imports what they need once, and starts no thread of its own, so that it may be forked.
+It imports once what workers need. It starts no thread, because a process with threads cannot safely be
+forked.
 """
 
 import json
@@ -11,7 +12,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Forks workers until the input ends."""
+    """Forks a worker for each line of standard input, until the input ends."""
     from apache_beam.runners.worker import sdk_worker_main
 
     # The system takes note of children that end.

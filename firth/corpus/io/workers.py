@@ -1,4 +1,4 @@
-"""Beam's worker processes on this machine, forked from one that has imported what they need."""
+"""Beam's worker processes on this machine, forked from a process that has imported what they need."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 from apache_beam.portability import python_urns
@@ -14,13 +15,14 @@ from google.protobuf import json_format, text_format
 
 
 def fork_workers(beam_pipeline_args: Sequence[str] = ()) -> None:
-    """Has the `multi_processing` mode of Beam's runner fork its workers, in this process and from now on.
+    """Makes Beam's `multi_processing` mode fork its workers, for all later pipelines of this process.
 
-    Beam starts an interpreter for each worker of each pipeline, which takes seconds to import Beam alone.
+    Otherwise Beam starts a new interpreter for each worker of each pipeline, which takes seconds to import
+    Beam.
 
     Args:
-        beam_pipeline_args: Of pipelines to come. Where they ask for that mode, the process that workers are
-            forked from is started at once, and imports what they need while this one goes on.
+        beam_pipeline_args: Arguments of later pipelines. If they ask for that mode, the process from which
+            workers are forked is started at once, and imports what they need while this process goes on.
 
     Example:
 
@@ -33,7 +35,7 @@ def fork_workers(beam_pipeline_args: Sequence[str] = ()) -> None:
 
 
 class _Parent:
-    """The process that forks workers. It starts with the first or before, and ends with this one."""
+    """The process from which workers are forked. It ends when this process ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,9 +64,9 @@ _PARENT = _Parent()
 
 
 class _ForkedWorkerHandler(GrpcWorkerHandler):
-    """Beam's handler of a worker in a process, but for how that is started."""
+    """Beam's handler of a worker in a process of its own, forked instead of started anew."""
 
-    def __init__(self, worker_command_line, state, provision_info, grpc_server):
+    def __init__(self, worker_command_line: bytes, state: Any, provision_info: Any, grpc_server: Any) -> None:
         del worker_command_line
         super().__init__(state, provision_info, grpc_server)
 
@@ -85,4 +87,4 @@ class _ForkedWorkerHandler(GrpcWorkerHandler):
         )
 
     def stop_worker(self) -> None:
-        """Nothing: a worker ends when its runner's end of the connection does."""
+        """Does nothing: a worker ends when the runner closes its end of the connection."""

@@ -1,1 +1,1 @@
-"""What texts are compared and measured by: words, sentences, n-grams, languages."""
+"""Words, sentences, n-grams and languages, by which texts are compared and measured."""

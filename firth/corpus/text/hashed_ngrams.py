@@ -1,4 +1,4 @@
-"""Texts as counts of hashed word n-grams."""
+"""Counts of hashed word n-grams, which represent a text as a sparse vector."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from firth.corpus.text.shingles import shingle_hashes, word_hashes
 
 
 class Hashing(NamedTuple):
-    """How texts become counts.
+    """Settings for turning texts into counts.
 
     Attributes:
-        ngram_words: Lengths of the n-grams.
-        buckets: Into which they are hashed.
-        max_characters: Of a longer text the beginning is read.
+        ngram_words: Lengths of the n-grams, in words.
+        buckets: Number of buckets into which n-grams are hashed.
+        max_characters: Number of characters that are read of each text, from its beginning.
     """
 
     ngram_words: tuple[int, ...]
@@ -23,11 +23,11 @@ class Hashing(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """One sparse vector a text, of length 1, or 0 where a text has no n-gram.
+    """One sparse vector for each text, of Euclidean length 1, or 0 for a text without n-grams.
 
     Attributes:
-        splits: Where each text's entries begin: int64 [texts + 1].
-        buckets: uint32 [entries], each bucket once a text, in order.
+        splits: int64 [texts + 1]; the entries of text i are those from `splits[i]` to `splits[i + 1]`.
+        buckets: uint32 [entries], ascending within each text, each bucket once.
         values: float32 [entries].
     """
 
@@ -37,15 +37,19 @@ class Vectors(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """The text of each entry: int64 [entries]."""
+        """The index of the text to which each entry belongs: int64 [entries]."""
         return np.repeat(np.arange(len(self.splits) - 1), np.diff(self.splits))
 
 
 def hash_ngrams(texts: Sequence[str], hashing: Hashing) -> Vectors:
-    """Returns the texts as vectors: how often each bucket's n-grams occur, over the vector's length.
+    """Returns the texts as vectors of the counts in each bucket, divided by the vector's Euclidean length.
 
-    Words are those of Spark's standard tokenizer, which GPT-3's classifier read (Brown et al. 2020,
-    arXiv:2005.14165, appendix A): in lowercase, between spaces, with their punctuation.
+    Words are those of Spark's standard tokenizer, on which GPT-3's quality classifier was trained (Brown et
+    al. 2020, arXiv:2005.14165, appendix A): in lower case, separated by white space, with their punctuation.
+
+    Args:
+        texts: The texts.
+        hashing: Lengths of the n-grams, number of buckets and length of the texts.
 
     Example:
 
@@ -70,7 +74,11 @@ def _keys(words: np.ndarray, splits: np.ndarray, size: int, buckets: int) -> np.
 
 
 def join_vectors(parts: Sequence[Vectors]) -> Vectors:
-    """Returns the vectors of all parts, one part after the other."""
+    """Returns the vectors of all parts in one, in the order of the parts.
+
+    Args:
+        parts: The vectors of batches of texts, all hashed with the same settings.
+    """
     ends = np.cumsum([0, *(each.splits[-1] for each in parts)])
     splits = [each.splits[1:] + end for each, end in zip(parts, ends)]
     return Vectors(

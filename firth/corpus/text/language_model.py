@@ -1,7 +1,8 @@
-"""py3langid's model, asked at a fifth of the price.
+"""Language identification with py3langid's model, about five times as fast as by the package itself.
 
-The package sets up a vector of all features for each text and multiplies it by the whole model. Here only
-those states of its automaton count that a text comes through. The answers are the same.
+The package sets up a vector of all features for each text and multiplies it by the whole matrix of weights.
+Here only the weights of those states of its automaton are added that a text reaches. The answers are the
+same.
 """
 
 import functools
@@ -14,13 +15,13 @@ class LanguageModel:
     """Naive Bayes over byte n-grams (Lui and Baldwin 2012, "langid.py").
 
     Args:
-        identifier: py3langid's `LanguageIdentifier`.
+        identifier: An instance of py3langid's `LanguageIdentifier`.
 
     Attributes:
-        languages: ISO 639-1 codes of the languages that are told apart.
+        languages: ISO 639-1 codes of the languages that the model knows.
     """
 
-    def __init__(self, identifier: Any):
+    def __init__(self, identifier: Any) -> None:
         self.languages: list[str] = list(identifier.nb_classes)
         self._priors = np.asarray(identifier.nb_pc, np.float64)
         self._following = identifier.tk_nextmove
@@ -33,7 +34,12 @@ class LanguageModel:
             self._weights[row] = identifier.nb_ptc[list(identifier.tk_output[state])].sum(axis=0)
 
     def identify(self, text: str) -> tuple[str, float]:
-        """Returns the likeliest language of a text, and its probability among all of them."""
+        """Returns the most probable language of a text as (ISO 639-1 code, probability).
+
+        Args:
+            text: The text. Lone surrogates are allowed. An empty text gets the language that is most probable
+                a priori.
+        """
         following, state, states = self._following, 0, []
         for byte in text.encode("utf-8", "surrogatepass"):
             state = following[state << 8 | byte]
@@ -47,7 +53,7 @@ class LanguageModel:
 
 @functools.cache
 def language_model() -> LanguageModel:
-    """Returns the model, of which each process has one: it is too large to travel with a step."""
+    """Returns py3langid's model, which each process loads once: it is too large to be pickled with a step."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageModel(LanguageIdentifier.from_pickled_model(MODEL_FILE))

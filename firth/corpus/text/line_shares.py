@@ -1,4 +1,4 @@
-"""Lines of a text, and how much of it stood there before."""
+"""Lines of a text, and which of them are repeated."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,10 @@ ELLIPSES = ("...", "…")
 
 
 def stripped_lines(text: str) -> list[str]:
-    r"""Returns the lines that are not blank, without the spaces around them.
+    r"""Returns the lines that are not blank, without white space at their ends.
+
+    Args:
+        text: The text, with `\n` between lines.
 
     Example:
 
@@ -19,7 +22,10 @@ def stripped_lines(text: str) -> list[str]:
 
 
 def duplicates(parts: Sequence[str]) -> list[str]:
-    """Returns the parts that stand after an equal one, in no particular order.
+    """Returns the parts that repeat an earlier one, in no particular order.
+
+    Args:
+        parts: Lines or paragraphs of a text.
 
     Example:
 
@@ -31,5 +37,9 @@ def duplicates(parts: Sequence[str]) -> list[str]:
 
 
 def characters(parts: Iterable[str]) -> int:
-    """Returns how many characters the parts have together."""
+    """Returns the total number of characters in the parts.
+
+    Args:
+        parts: Lines or paragraphs of a text.
+    """
     return sum(map(len, parts))

@@ -1,4 +1,4 @@
-"""N-grams of words that a text repeats."""
+"""Word n-grams that occur more than once in a text."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,14 @@ import numpy as np
 
 
 class Repeats(NamedTuple):
-    """The n-grams that occur more than once, all of one length.
+    """The n-grams of one length that occur more than once in a text.
 
     Attributes:
-        n: Words in each.
-        starts: Where the occurrences begin: int64 [occurrences], those of one n-gram side by side.
-        groups: Where in `starts` each n-gram's occurrences begin: int64 [different n-grams].
-        counts: How often each occurs: int64 [different n-grams].
+        n: Number of words in each n-gram.
+        starts: int64 [occurrences]; the index of each occurrence's first word. Occurrences of the same n-gram
+            are next to each other.
+        groups: int64 [different n-grams]; the index in `starts` of each n-gram's first entry.
+        counts: int64 [different n-grams]; the number of occurrences of each n-gram.
     """
 
     n: int
@@ -24,13 +25,16 @@ class Repeats(NamedTuple):
 
     @property
     def later(self) -> np.ndarray:
-        """Where the occurrences begin, without the first of each n-gram: int64 [occurrences]."""
+        """The entries of `starts` without the first occurrence of each n-gram: int64 [later occurrences]."""
         firsts = np.minimum.reduceat(self.starts, self.groups)
         return self.starts[self.starts != np.repeat(firsts, self.counts)]
 
 
 def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
-    """Yields the repeated n-grams for n = 2, 3, ..., as long as there are any.
+    """Yields the repeated n-grams of n = 2, 3, ..., until no n-gram of that length is repeated.
+
+    Args:
+        words: The words of one text.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Where sentences begin."""
+"""Rule-based splitting of text into sentences."""
 
 import re
 
@@ -14,10 +14,14 @@ _OPENING = frozenset("\"'“‘«([")
 
 
 def split_sentences(text: str) -> list[str]:
-    r"""Returns the sentences of a text; joined they are the text.
+    r"""Returns the sentences of a text, with the white space after each, so that joined they are the text.
 
-    A new sentence begins after a blank line, and after `.`, `!` or `?` (with the quotes and brackets that
-    close there) and space, if an upper-case letter, a digit, or an opening quote or bracket comes next.
+    A new sentence begins after a blank line. It also begins after `.`, `!` or `?`, closing quotes and
+    brackets, and white space, if the next character is an upper-case letter, a digit, an opening quote or a
+    bracket.
+
+    Args:
+        text: The text, which may be empty.
 
     Example:
 
@@ -35,9 +39,13 @@ def split_sentences(text: str) -> list[str]:
 
 
 def spaces_to_next(sentences: list[str]) -> list[str]:
-    r"""Returns the sentences with the spaces after each at the beginning of the next one.
+    r"""Returns the sentences with the white space after each moved to the beginning of the next one.
 
-    There a tokenizer whose pieces hold spaces reads them as it does in the whole text.
+    Tokenizers whose pieces begin with a space then give each sentence the tokens that it has in the whole
+    text.
+
+    Args:
+        sentences: The sentences of `split_sentences`.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Word n-grams of many texts as 64-bit hashes, without a Python call a word."""
+"""Hashes of the word n-grams of many texts at once, as 64-bit numbers computed by NumPy."""
 
 import functools
 import itertools
@@ -15,21 +15,31 @@ _SPACE = ord(" ")
 
 
 def mix(values: np.ndarray) -> np.ndarray:
-    """Returns the values, uint64, spread by a bijection in which each bit depends on all (SplitMix64's)."""
+    """Returns the values scrambled by a bijection in which each output bit depends on all input bits.
+
+    It is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+
+    Args:
+        values: Any array of uint64.
+
+    Returns:
+        uint64 of the same shape.
+    """
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def word_hashes(texts: Sequence[Sequence[str]], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Returns a hash of each word, and where each text's words begin.
+    """Returns a hash of each word, and the index of each text's first word.
 
     Args:
-        texts: Of each text its words, of which none is empty or has a space.
-        seed: Another seed gives other hashes.
+        texts: The words of each text. No word may be empty or contain a space.
+        seed: A number on which the hash function depends.
 
     Returns:
-        uint64 [words] and int64 [texts + 1]: the words of text i are from `splits[i]` to `splits[i + 1]`.
+        uint64 [words] and int64 [texts + 1]: the words of text i are those from `splits[i]` to `splits[i +
+        1]`.
 
     Example:
 
@@ -73,16 +83,17 @@ def _byte_values(seed: int) -> np.ndarray:
 def shingle_hashes(
     words: np.ndarray, splits: np.ndarray, size: int, short: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns a hash of each run of `size` words that stands within one text.
+    """Returns a hash of each n-gram of `size` consecutive words of the same text.
 
     Args:
-        words, splits: As `word_hashes` returns them.
-        size: In words.
-        short: Whether a text of fewer words, if it has any, counts as one run.
+        words: uint64 [words], the hashes of `word_hashes`.
+        splits: int64 [texts + 1], the index of each text's first word, from `word_hashes`.
+        size: Number of words in an n-gram.
+        short: Whether all words of a text with at least one and fewer than `size` words count as one n-gram.
 
     Returns:
-        uint64 [runs] and int64 [texts + 1], where each text's runs begin. The i-th run of a text begins with
-        its i-th word.
+        uint64 [n-grams] and int64 [texts + 1], the index of each text's first n-gram. The i-th n-gram of a
+        text begins with its i-th word.
 
     Example:
 

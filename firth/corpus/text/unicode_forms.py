@@ -1,4 +1,4 @@
-"""Unicode's normal forms, in time that grows with the text alone."""
+"""Unicode normalization whose time is linear in the length of the text."""
 
 import functools
 import itertools
@@ -13,7 +13,7 @@ _MANY_MARKS = 32
 
 
 def normalize(form: Form, text: str) -> str:
-    r"""Returns a text in a normal form: what `unicodedata.normalize` returns, also where many marks follow.
+    r"""Returns what `unicodedata.normalize` returns, quickly also for long runs of combining marks.
 
     Args:
         form: `NFC`, `NFD`, `NFKC` or `NFKD`.

@@ -1,4 +1,4 @@
-"""Words as documents are compared by: as a reader sees them, without case and punctuation."""
+"""Words without case, punctuation and invisible characters, by which documents are compared."""
 
 import functools
 import string
@@ -13,7 +13,7 @@ _ASCII_PUNCTUATION: dict[int, None] = dict.fromkeys(
 for _space in map(ord, "\t\n\v\f\r\x1c\x1d\x1e\x1f"):
     del _ASCII_PUNCTUATION[_space]
 _MAX_PASSES = 100
-# Nobody sees them, though Unicode has them among letters and accents: Default_Ignorable_Code_Point.
+# Unicode's Default_Ignorable_Code_Point among letters and accents: characters that are not displayed.
 _INVISIBLE = frozenset(
     chr(code)
     for first, last in (
@@ -31,19 +31,21 @@ _INVISIBLE = frozenset(
 
 
 def comparable_words(text: str) -> list[str]:
-    """Returns the words of a text as a reader sees them, without case, punctuation and symbols.
+    """Returns the words of a text without case, punctuation, symbols and invisible characters.
 
-    A word is a run of non-space characters, and punctuation inside it closes up, as GPT-3 (arXiv:2005.14165,
-    appendix C) and its followers compare words. A run of punctuation alone is not a word. Characters that
-    nobody sees, such as soft hyphens and zero-width spaces, close up too, and letters of another width or
-    form become the letters that they stand for (Unicode's NFKC). Accents count: without them other words have
-    the same letters.
+    A word is a run of non-space characters. Punctuation inside a word is removed and its parts are joined, as
+    in the comparison of GPT-3 (arXiv:2005.14165, appendix C); punctuation on its own is not a word. Invisible
+    characters, such as soft hyphens and zero-width spaces, are removed too. Letters of another width or form
+    are replaced by their usual form (Unicode's NFKC). Accents are kept, because they distinguish words.
+
+    Args:
+        text: Any text.
 
     Example:
 
     >>> comparable_words("Don't -- “stop”, E.T.!")
     ['dont', 'stop', 'et']
-    >>> comparable_words("co\u00adoperate \uff37\uff28\uff2f zero\u200bwidth")
+    >>> comparable_words("co­operate ＷＨＯ zero​width")
     ['cooperate', 'who', 'zerowidth']
     """
     if text.isascii():
@@ -52,11 +54,14 @@ def comparable_words(text: str) -> list[str]:
 
 
 def comparable_text(text: str) -> str:
-    """Returns a text as a reader sees it, without case: in NFKC, without characters that nobody sees.
+    """Returns a text in NFKC, case-folded and without invisible characters.
+
+    Args:
+        text: Any text.
 
     Example:
 
-    >>> comparable_text("Stra\u00dfe, \uff21\u200bB")
+    >>> comparable_text("Straße, Ａ​B")
     'strasse, ab'
     """
     return text.lower() if text.isascii() else _fold(text, _is_invisible)

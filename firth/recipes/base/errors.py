@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 
 
 class RecipeError(ValueError):
-    r"""A recipe cannot be read, or asks for what cannot work.
+    r"""A recipe that cannot be read, or that asks for what cannot work.
 
-    Attributes:
-        problems: Every problem found, each on one line, with its file and line (or its option) and its key.
+    Args:
+        problems: One line for each problem found, with its file and line (or its option) and its key. They
+            are kept as the attribute `problems`.
 
     Example:
 
@@ -16,13 +17,17 @@ class RecipeError(ValueError):
     'a.yaml:1:1: steps: unknown key\na.yaml:2:1: name: required'
     """
 
-    def __init__(self, problems: Sequence[str]):
+    def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
 
 
 def suggest(given: str, valid: Iterable[str]) -> str:
-    """Returns which of the valid names is meant, in words; all of them where none is near.
+    """Returns which of the valid names is meant, in words; all of them if no name is near.
+
+    Args:
+        given: Name that is not valid.
+        valid: Names that are.
 
     Example:
 

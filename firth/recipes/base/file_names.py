@@ -16,8 +16,8 @@ class NamesFiles:
     """Marks a field whose texts are paths, or patterns of paths, on any file system that Beam reads.
 
     Attributes:
-        is_folder: Whether each is the path of a folder.
-        is_pattern: Whether each may hold wildcards.
+        is_folder: True if each path is that of a folder.
+        is_pattern: True if each path may hold wildcards.
     """
 
     is_folder: bool = False
@@ -32,9 +32,9 @@ class NamedFile:
     """A file, a folder or a pattern that a recipe names.
 
     Attributes:
-        key: The path of its key.
-        pattern: As the recipe says it.
-        mark: What kind of path it is.
+        key: Path of keys that leads to it.
+        pattern: Path as the recipe gives it.
+        mark: Kind of the path.
     """
 
     key: Path
@@ -43,7 +43,11 @@ class NamedFile:
 
 
 def named_files(part: Any, key: Path = ()) -> Iterator[NamedFile]:
-    """Yields what a part of a recipe names.
+    """Yields the files that a part of a recipe names.
+
+    Args:
+        part: Recipe, a part of one, or any value within.
+        key: Path of keys that leads to the part.
 
     Example:
 
@@ -67,15 +71,15 @@ def named_files(part: Any, key: Path = ()) -> Iterator[NamedFile]:
 
 
 def absolute(pattern: str, folder: pathlib.Path | None, mark: NamesFiles = PATTERN) -> str:
-    """Returns where a pattern leads, from the folder of the recipe file that says it.
+    """Returns the full path of a pattern, from the folder of the recipe file that names it.
 
-    A relative pattern that matches nothing from the recipe's folder, but does from the working directory, is
-    the latter's. Remote and absolute ones stay as they are, but for `~`.
+    A relative pattern that matches no file from the recipe's folder, but does from the working directory, is
+    looked up from the latter. Remote and absolute patterns stay as they are, except for `~`.
 
     Args:
-        pattern: A path.
-        folder: None for a pattern that no file says, but an option.
-        mark: Whether wildcards count. If so, the brackets of the folder's own name are escaped.
+        pattern: Path or pattern, on any file system that Beam reads.
+        folder: Folder of the recipe file; None for a pattern that an option gives.
+        mark: Kind of the path. If it may hold wildcards, the brackets in the folder's own name are escaped.
 
     Example:
 
@@ -94,12 +98,21 @@ def absolute(pattern: str, folder: pathlib.Path | None, mark: NamesFiles = PATTE
 
 
 def files_of(pattern: str, mark: NamesFiles = PATTERN) -> list[str]:
-    """Returns the files of this machine that a path or a pattern stands for."""
+    """Returns the files on this machine that a path or a pattern matches.
+
+    Args:
+        pattern: Path or pattern on this machine.
+        mark: Kind of the path: whether wildcards count.
+    """
     return [path for path in _paths_of(pattern, mark) if os.path.isfile(path)]
 
 
 def is_remote(pattern: str) -> bool:
-    """Returns whether a pattern is of a file system that only Beam knows."""
+    """Returns whether a pattern is on a file system that only Beam reads.
+
+    Args:
+        pattern: Path or pattern, remote if it holds `://`.
+    """
     return "://" in pattern
 
 

@@ -10,11 +10,11 @@ _ESCAPED = re.compile(r"\[([*?[])\]")
 
 
 def suggest_path(pattern: str) -> str:
-    """Returns which path may be meant, in words to end a message with; nothing where none is near.
+    """Returns which path may be meant, as the end of a message; an empty text if no path is near.
 
     Args:
-        pattern: A path, in which the last parts may hold wildcards, that matches no file. Nothing is
-            said of a remote one.
+        pattern: Path that matches no file; its last parts may hold wildcards. For a remote path the result is
+            empty.
 
     Example:
 

@@ -1,5 +1,7 @@
 """What a YAML text may cost: a few lines of it can stand for more values than a machine can hold."""
 
+from typing import Any
+
 import yaml
 
 # A recipe of every key written out has about 200 values, five deep, in 5 kB.
@@ -13,14 +15,26 @@ class BoundError(yaml.MarkedYAMLError):
 
 
 class BoundedLoader(yaml.SafeLoader):
-    """Refuses too much while it reads, before Python's stack ends or minutes pass."""
+    """Refuses too much while it reads, before Python's stack ends or minutes pass.
 
-    def __init__(self, stream):
+    Args:
+        stream: YAML of one document.
+    """
+
+    def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._depth = self._values = 0
 
-    def compose_node(self, parent, index):
-        """Composes a node, as its base class does."""
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Composes a node, as its base class does.
+
+        Args:
+            parent: Node around it; None for the whole document.
+            index: Place in the parent: a number, or the node of a key.
+
+        Raises:
+            BoundError: if the text holds too many values, or nests them too deeply.
+        """
         self._values += 1
         if self._depth > MAX_DEPTH:
             raise self._error(f"nested more than {MAX_DEPTH} deep")
@@ -33,4 +47,5 @@ class BoundedLoader(yaml.SafeLoader):
             self._depth -= 1
 
     def _error(self, problem: str) -> BoundError:
-        return BoundError(problem=problem, problem_mark=self.peek_event().start_mark)
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # PyYAML's stubs leave it untyped
+        return BoundError(problem=problem, problem_mark=event.start_mark)

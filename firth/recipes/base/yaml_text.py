@@ -27,7 +27,7 @@ _RESOLVERS = (
 class _Loader(BoundedLoader):
     """YAML 1.2's plain scalars: `1e-4` is a float, and neither `no`, `010` nor `2024-01-01` is a surprise."""
 
-    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 (the base class declares it as an instance variable)
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 (declared so by the base class)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -36,7 +36,7 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         return super().increase_indent(flow, False)
 
     def represent_text(self, text: str) -> yaml.Node:
@@ -57,11 +57,11 @@ _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 @dataclasses.dataclass(frozen=True)
 class Located:
-    """What a YAML text says, and where.
+    """The values of a YAML text, and the place of each.
 
     Attributes:
         data: Dicts, lists and scalars.
-        places: From each path of keys and indices to `file:line:column`.
+        places: Places, `file:line:column`, by path of keys and indices.
     """
 
     data: Any
@@ -72,12 +72,12 @@ def read_yaml(text: str, file: str) -> Located:
     """Reads one YAML document.
 
     Args:
-        text: The document.
-        file: Its name in places and errors.
+        text: YAML of one document.
+        file: Name of the file in places and errors.
 
     Raises:
-        RecipeError: for syntax errors, duplicate keys, values that JSON does not have, and texts that stand
-            for too many values (by aliases of aliases, say) or nest them too deeply.
+        RecipeError: for syntax errors, duplicate keys, values that JSON does not have, and texts that hold
+            too many values (by aliases of aliases, for instance) or nest them too deeply.
 
     Example:
 
@@ -97,10 +97,13 @@ def read_yaml(text: str, file: str) -> Located:
 
 
 def parse_value(text: str) -> Any:
-    """Returns the value that a YAML text stands for.
+    """Returns the value of a YAML text.
+
+    Args:
+        text: YAML of one value, such as that of an option.
 
     Raises:
-        RecipeError: if it is not YAML.
+        RecipeError: if the text is not YAML.
 
     Example:
 
@@ -116,6 +119,9 @@ def parse_value(text: str) -> Any:
 def write_yaml(data: Any) -> str:
     """Returns YAML that `read_yaml` reads back equal.
 
+    Args:
+        data: Dicts, lists and scalars that JSON has.
+
     Example:
 
     >>> print(write_yaml({"name": "1e-4", "rate": 1e-4, "paths": ["a"]}), end="")
@@ -130,7 +136,7 @@ def write_yaml(data: Any) -> str:
 class _Reader:
     """Turns YAML nodes into values, noting the place of each and collecting problems."""
 
-    def __init__(self, loader: yaml.SafeLoader, file: str):
+    def __init__(self, loader: yaml.SafeLoader, file: str) -> None:
         self.places: dict[Path, str] = {}
         self.problems: list[str] = []
         self._loader, self._file, self._values = loader, file, 0

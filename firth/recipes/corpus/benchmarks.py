@@ -12,10 +12,10 @@ Names = Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
 
 
 class Benchmark(Config):
-    """What every benchmark states.
+    """Base of the kinds of evaluation data.
 
     Attributes:
-        name: Stands in the report's rows.
+        name: Name in the report's rows.
     """
 
     name: SourceName
@@ -39,8 +39,8 @@ class JsonlBenchmark(Benchmark):
 
     Attributes:
         paths: Patterns of file names, on any file system that Beam reads.
-        text_keys: An example's text is what stands under these, in this order; what is a list is its items.
-        id_key: Under which the example's id stands. Without it, the id is file and line.
+        text_keys: Keys of an example's text, in this order; the items of a list are joined.
+        id_key: Key of the example's id. Without it, the id is file and line.
     """
 
     kind: Literal["jsonl"]
@@ -54,10 +54,10 @@ class CsvBenchmark(Benchmark):
 
     Attributes:
         paths: Patterns of file names, on any file system that Beam reads.
-        text_columns: An example's text is what stands in these, in this order.
-        id_column: Where the example's id stands. Without it, the id is file and line.
-        delimiter: One character, a tab for instance; no quotation mark and no line end.
-        quoted: Whether fields may stand in quotation marks. In GLUE's files these are part of the text.
+        text_columns: Columns of an example's text, in this order.
+        id_column: Column of the example's id. Without it, the id is file and line.
+        delimiter: Character between two fields, a tab for instance; not a quotation mark or a line end.
+        quoted: True if fields may be in quotation marks. In GLUE's files, these are part of the text.
     """
 
     kind: Literal["csv"]
@@ -72,9 +72,9 @@ class ExamplesBenchmark(Benchmark):
     """The URI of TFX's Examples: a folder of gzipped TFRecord files of tf.train.Example, in splits or not.
 
     Attributes:
-        uri: A folder; files in folders below it count too.
-        text_features: An example's text is what stands in these bytes features, in this order.
-        id_feature: Where the example's id stands. Without it, the id is file and number.
+        uri: Folder of TFRecord files; files in folders below it count too.
+        text_features: Bytes features of an example's text, in this order.
+        id_feature: Feature of the example's id. Without it, the id is file and number.
     """
 
     kind: Literal["examples"]
@@ -89,10 +89,13 @@ AnyBenchmark = Annotated[
 
 
 def check_names_differ(benchmarks: tuple[AnyBenchmark, ...]) -> tuple[AnyBenchmark, ...]:
-    """Returns the benchmarks.
+    """Returns the benchmarks, if each has a name of its own.
+
+    Args:
+        benchmarks: Benchmarks of one step.
 
     Raises:
-        ValueError: if two have one name.
+        ValueError: if two have the same name.
     """
     names = [benchmark.name for benchmark in benchmarks]
     twice = sorted({name for name in names if names.count(name) > 1})

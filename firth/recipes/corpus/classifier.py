@@ -13,32 +13,35 @@ NgramWords = Annotated[int, pydantic.Field(ge=1, le=10)]
 class ClassifierStep(Config):
     """Drops documents that look more like the raw crawl than like a reference.
 
-    As GPT-3 did (Brown et al. 2020, arXiv:2005.14165, appendix A), with logistic regression on counts of
-    hashed words. A score is the probability that a document is of the reference, where both are equally many.
+    The method is GPT-3's (Brown et al. 2020, arXiv:2005.14165, appendix A), with logistic regression on
+    counts of hashed words. A score is the probability that a document is of the reference, if both are
+    equally many.
 
     Attributes:
         reference: Names of sources of the recipe whose documents are good. They are kept without being
-            judged, and count as no crawl.
-        reference_files: Further good documents, of no part of the corpus. No cleaning step touches them, so
-            they should look as documents do where this step stands: otherwise their form alone tells them
-            apart.
-        crawl: Names of the sources that are judged, and a part of which is learnt from. Without any, all that
-            are no reference. Documents of other sources are kept without being judged.
-        max_documents: Most documents to learn from on each side, chosen by a hash of their id. One worker
-            holds them, as some kilobytes each.
-        max_characters: Of a longer document its beginning is read, in learning and in judging.
+            scored, and do not count as crawl.
+        reference_files: Further good documents that are not part of the corpus. No cleaning step changes
+            them, so they should look as documents do when they reach this step: otherwise their form alone
+            tells them apart.
+        crawl: Names of the sources that are scored, and a part of which is learnt from. Without any, all
+            sources that are not a reference. Documents of other sources are kept without being scored.
+        max_documents: Most documents to learn from, of the reference and of the crawl each, chosen by a hash
+            of their id. One worker holds them, as some kilobytes each.
+        max_characters: Most characters of a document that are read, from its beginning, in learning and in
+            scoring.
         ngram_words: Lengths of the word n-grams that count. GPT-3 counts single words.
-        buckets: Into which n-grams are hashed; so many weights are learnt. The default is Spark's, which
-            GPT-3 took.
-        l2_penalty: On the weights.
-        held_out_fraction: Of the documents on each side, this share, by a hash of their id, is not learnt
-            from but measured on.
-        keep: `pareto` keeps a document if a random number of the Pareto distribution (Lomax's form, NumPy's)
-            is above 1 - score, as GPT-3 did, so that some of low score stay. `threshold` keeps it if the
-            score is at least the threshold.
+        buckets: Number of buckets that n-grams are hashed into, and of weights that are learnt. The default
+            is that of Spark, which GPT-3 used.
+        l2_penalty: L2 penalty on the weights.
+        held_out_fraction: Share of the documents, of the reference and of the crawl each, that is not learnt
+            from but measured on, chosen by a hash of their id.
+        keep: Rule for keeping a document: `pareto` keeps it if a random number of the Pareto distribution
+            (Lomax's form, NumPy's) is above 1 - score, as GPT-3 did, so that some of low score stay.
+            `threshold` keeps it if the score is at least the threshold.
         alpha: Shape of the Pareto distribution.
-        threshold: With `keep: threshold`.
-        seed: Of what is chosen, and of the random numbers, which follow from it and a document's id.
+        threshold: Least score of a document that is kept, with `keep: threshold`.
+        seed: Seed of the choice of documents and of the random numbers, which follow from it and a document's
+            id.
     """
 
     kind: Literal["classifier"]
@@ -57,7 +60,7 @@ class ClassifierStep(Config):
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
 
     @pydantic.model_validator(mode="after")
-    def _has_two_sides(self):
+    def _has_two_sides(self) -> "ClassifierStep":
         if not self.reference and not self.reference_files:
             raise ValueError("name a source under reference, or files under reference_files")
         both = sorted(set(self.reference) & set(self.crawl))

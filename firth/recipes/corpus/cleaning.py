@@ -20,8 +20,8 @@ class LengthStep(Config):
     """Drops documents with too few or too many words (runs of non-space characters).
 
     Attributes:
-        min_words: Words that a document needs at least.
-        max_words: Words that a document may have at most.
+        min_words: Least words of a document.
+        max_words: Most words of a document.
     """
 
     kind: Literal["length"]
@@ -29,7 +29,7 @@ class LengthStep(Config):
     max_words: int = pydantic.Field(default=1_000_000, gt=0)
 
     @pydantic.model_validator(mode="after")
-    def _bounds_in_order(self):
+    def _bounds_in_order(self) -> "LengthStep":
         check_order(self, "min_words", "max_words")
         return self
 
@@ -38,8 +38,8 @@ class CharactersStep(Config):
     """Drops documents that are mostly not words.
 
     Attributes:
-        min_alphabetic_fraction: Of the characters that are not spaces, at least this share are letters.
-        max_mean_word_length: Of words, in characters.
+        min_alphabetic_fraction: Least share of letters among the characters that are not spaces.
+        max_mean_word_length: Most characters of a word on average.
     """
 
     kind: Literal["characters"]
@@ -63,15 +63,15 @@ Step = Annotated[
 class Split(Config):
     """Train and eval by a hash of the text, after de-duplication, so that no text is in both.
 
-    However few texts there are, one is for eval and one for train. Texts are held out whole, never a part:
-    two parts of one text share names, style and sentences, which would make the evaluation better than it is.
-    So of few or of very different texts another share is held out than `eval_fraction`, which the corpus
-    report says and `limits.max_eval_fraction` bounds. Records of one id are split as all others
-    are: an id that repeats may be a counter that begins again in each file, and what such records share in
-    their text is for the steps on duplicates to find.
+    However few texts there are, at least one is for eval and one for train. Texts are held out whole: two
+    parts of one text share names, style and sentences, which would make the evaluation better than it is. If
+    texts are few or differ much in size, the share that is held out is not `eval_fraction`; the corpus report
+    states it and `limits.max_eval_fraction` bounds it. Records of one id are split as all others are: an id
+    that repeats may be a counter that begins again in each file, and text that such records share is a matter
+    for the steps on duplicates.
 
     Attributes:
-        eval_fraction: Share of the documents that is held out for the evaluation.
+        eval_fraction: Share of the documents that is held out.
     """
 
     eval_fraction: float = pydantic.Field(default=0.05, gt=0.0, lt=1.0)
@@ -79,6 +79,9 @@ class Split(Config):
 
 def step_names(steps: Sequence[Step]) -> list[str]:
     """Returns a name for each step: its kind, numbered where the kind occurs again.
+
+    Args:
+        steps: Cleaning steps, in order.
 
     Example:
 
@@ -91,15 +94,15 @@ def step_names(steps: Sequence[Step]) -> list[str]:
 
 
 class Cleaning(Config):
-    """The cleaning steps, in order, the split, and limits of what may come out.
+    """The cleaning steps, in order, the split, and limits of the outcome.
 
     Attributes:
-        steps: What is done to each document, one step after another.
-        split: How documents are divided into train and eval.
-        limits: Bounds of what comes out; where one is broken, the pipeline stops after the cleaning.
+        steps: Steps that documents go through, in order.
+        split: Share of the documents that is held out.
+        limits: Bounds that the cleaned corpus must keep.
 
     Raises:
-        pydantic.ValidationError: for limits of a step that there is not.
+        pydantic.ValidationError: if a limit names a step that does not exist.
     """
 
     steps: tuple[Step, ...] = (
@@ -112,7 +115,7 @@ class Cleaning(Config):
     limits: CorpusLimits = CorpusLimits()
 
     @pydantic.model_validator(mode="after")
-    def _limits_name_steps(self):
+    def _limits_name_steps(self) -> "Cleaning":
         names = step_names(self.steps)
         for i, limit in enumerate(self.limits.steps):
             if limit.step not in names:
@@ -122,12 +125,12 @@ class Cleaning(Config):
         return self
 
     def without_limits(self) -> "Cleaning":
-        """Returns what decides about documents, without what is only asked of the outcome."""
+        """Returns the same steps and split without limits, which do not change any document."""
         return self.model_copy(update={"limits": CorpusLimits()})
 
     @property
     def normalizations(self) -> tuple[Normalization, ...]:
-        """How text was brought to one form, which whoever reads text for the model has to repeat, in order.
+        """Normalizations of text, in order, which every reader of text for the model has to repeat.
 
         Example:
 
@@ -138,5 +141,5 @@ class Cleaning(Config):
 
     @property
     def text_steps(self) -> tuple[tuple[str, ...], ...]:
-        """The same as `Normalization.text_steps`, of all of them."""
+        """The `text_steps` of all normalizations, in order."""
         return tuple(step for normalization in self.normalizations for step in normalization.text_steps)

@@ -13,7 +13,7 @@ MAX_HASHES = 2**16
 
 
 class SourcePriority(Config):
-    """What steps that choose between documents state.
+    """Base of the steps that choose between documents.
 
     Attributes:
         source_priority: Names of sources, the one that wins first. Sources that are not named come after
@@ -29,14 +29,15 @@ class SourcePriority(Config):
 
 
 class SentenceDuplicatesStep(SourcePriority):
-    """Cuts text that stands in several places, all but the first: of the first source, then the smallest id.
+    """Cuts all but one of the occurrences of a text: that of the first source, then of the smallest id,
+    stays.
 
     Attributes:
-        unit: What is compared: sentences, or lines.
-        span: So many units one after another, by their lowercase words without punctuation, are the same.
-            With 1 it is single sentences, or lines.
-        min_words: A document of which something was cut is dropped if it has fewer left.
-        min_sentences: The same, of sentences, whatever the unit.
+        unit: Unit that is compared: sentences, or lines.
+        span: Number of units one after another whose lowercase words without punctuation must be the same.
+            With 1, single sentences or lines are compared.
+        min_words: Least words of a document after a cut; with fewer it is dropped.
+        min_sentences: Least sentences of a document after a cut, whatever the unit; with fewer it is dropped.
     """
 
     kind: Literal["sentence_duplicates"]
@@ -49,25 +50,25 @@ class SentenceDuplicatesStep(SourcePriority):
 class ExactDuplicatesStep(SourcePriority):
     """Drops all but one of the documents whose text is the same, whatever their source.
 
-    The survivor is the one of the first source, and there the one of the smallest id.
+    The document that is kept is that of the first source, and there that of the smallest id.
     """
 
     kind: Literal["exact_duplicates"]
 
 
 class MinHashing(SourcePriority):
-    """What steps that compare documents by MinHash state.
+    """Base of the steps that compare documents by MinHash.
 
-    Documents that share the share s of their word n-grams meet with probability 1 - (1 - s^h)^b, where h is
-    `hashes_per_bucket` and b is `buckets`: half of those with s = 0.69, by the default values.
+    Two documents that share the share s of their word n-grams are compared with probability 1 - (1 - s^h)^b,
+    where h is `hashes_per_bucket` and b is `buckets`: one half at s = 0.69, with the default values.
 
     Attributes:
-        ngram_words: In lowercase and without punctuation.
-        buckets: Groups of hashes; two documents meet where all hashes of one group are equal.
-        hashes_per_bucket: Hashes of a group.
-        seed: Of the permutations.
-        rounds: In which clusters are found. The default is enough for chains of 128 documents of which each
-            meets only the next; where it is not, that is an error.
+        ngram_words: Words of an n-gram, in lowercase and without punctuation.
+        buckets: Number of buckets that a document is put in.
+        hashes_per_bucket: Number of hashes that two documents must share to meet in a bucket.
+        seed: Seed of the permutations.
+        rounds: Most rounds in which clusters are found. The default is enough for chains of 128 documents of
+            which each meets only the next; a corpus that needs more rounds is an error.
     """
 
     ngram_words: int = pydantic.Field(default=5, ge=1)
@@ -77,7 +78,7 @@ class MinHashing(SourcePriority):
     rounds: int = pydantic.Field(default=8, ge=1, le=40)
 
     @pydantic.model_validator(mode="after")
-    def _hashes_fit(self):
+    def _hashes_fit(self) -> "MinHashing":
         hashes = self.buckets * self.hashes_per_bucket
         if hashes > MAX_HASHES:
             raise ValueError(
@@ -90,8 +91,8 @@ class MinHashing(SourcePriority):
 class NearDuplicatesStep(MinHashing):
     """Drops all but one of the documents that are linked by similarity, directly or by others.
 
-    The survivor is the longest, among equally long the one of the first source, and there the one of the
-    smallest id.
+    The document that is kept is the longest; among equally long ones that of the first source, and there that
+    of the smallest id.
     """
 
     kind: Literal["near_duplicates"]
@@ -100,7 +101,7 @@ class NearDuplicatesStep(MinHashing):
 class DatasetDuplicatesStep(MinHashing):
     """Drops documents that are linked by similarity to a source that comes first, or to evaluation data.
 
-    What is similar within one source stays.
+    Similar documents of one source stay.
 
     Attributes:
         benchmarks: Evaluation data; they come before every source.
@@ -111,14 +112,14 @@ class DatasetDuplicatesStep(MinHashing):
 
 
 class DecontaminateStep(Config):
-    """Drops documents that share a word n-gram with evaluation data, or cuts the place.
+    """Drops documents that share a word n-gram with evaluation data, or cuts the n-gram.
 
     Attributes:
-        benchmarks: The evaluation data.
-        ngram_words: In lowercase and without punctuation.
-        action: `drop` drops the document, `cut` cuts the n-grams out of it.
-        margin_characters: Cut before and after each n-gram too.
-        min_piece_characters: What is left between two cuts is cut too if it is shorter.
+        benchmarks: Evaluation data.
+        ngram_words: Words of an n-gram, in lowercase and without punctuation.
+        action: Treatment of a document: `drop` drops it, `cut` cuts the n-grams out of it.
+        margin_characters: Number of characters before and after each n-gram that are cut too.
+        min_piece_characters: Least characters between two cuts; a shorter piece is cut too.
     """
 
     kind: Literal["decontaminate"]

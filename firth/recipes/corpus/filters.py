@@ -20,16 +20,16 @@ class C4Step(Config):
     in its code only.
 
     Attributes:
-        terminal_punctuation: Cut lines that do not end in `.`, `!`, `?` or a quotation mark, or that end in
-            an ellipsis.
-        min_words_per_line: Cut lines of fewer words.
-        max_word_length: Cut lines with a word of more characters.
-        javascript: Cut lines with the word Javascript.
-        policy_phrases: Cut lines with one of these phrases, in lower case.
-        citations: Remove marks such as `[1]`, `[edit]` and `[citation needed]`.
-        lorem_ipsum: Drop documents with that phrase.
-        curly_bracket: Drop documents with a `{`.
-        min_sentences: Drop documents of which fewer are left.
+        terminal_punctuation: True to cut lines that do not end in `.`, `!`, `?` or a quotation mark, or that
+            end in an ellipsis.
+        min_words_per_line: Least words of a line; shorter lines are cut.
+        max_word_length: Most characters of a word; lines with a longer word are cut.
+        javascript: True to cut lines with the word Javascript.
+        policy_phrases: Phrases in lower case; lines with one of them are cut.
+        citations: True to remove marks such as `[1]`, `[edit]` and `[citation needed]`.
+        lorem_ipsum: True to drop documents with that phrase.
+        curly_bracket: True to drop documents with a `{`.
+        min_sentences: Least sentences of a document after the cuts; with fewer it is dropped.
     """
 
     kind: Literal["c4"]
@@ -52,20 +52,20 @@ class C4Step(Config):
 
 
 class GopherQualityStep(Config):
-    """Gopher's rules on quality (Rae et al. 2021, arXiv:2112.11446, appendix A.1.1), each drops documents.
+    """Gopher's rules on quality (Rae et al. 2021, arXiv:2112.11446, appendix A.1.1); each drops documents.
 
-    A word is a run of non-space characters; blank lines are no lines.
+    A word is a run of non-space characters. Blank lines do not count as lines.
 
     Attributes:
-        min_words, max_words: Of a document.
-        min_mean_word_length, max_mean_word_length: In characters.
-        max_symbols_per_word: Hash signs by words, and ellipses by words.
-        max_bullet_line_fraction: Lines that begin with one of `bullets`.
+        max_symbols_per_word: Most hash signs per word, and most ellipses per word.
+        max_bullet_line_fraction: Largest share of lines that begin with one of `bullets`.
         bullets: Characters that begin an item of a list.
-        max_ellipsis_line_fraction: Lines that end in an ellipsis.
-        min_alphabetic_word_fraction: Words with at least one letter.
-        min_stop_words: At least so many different ones of `stop_words` occur.
-        stop_words: Words that nearly every English text has.
+        max_ellipsis_line_fraction: Largest share of lines that end in an ellipsis.
+        min_alphabetic_word_fraction: Least share of words with at least one letter.
+        min_stop_words: Least number of different words of `stop_words` that occur.
+        stop_words: Words that text in the language is expected to hold.
+        min_words, max_words: Least and most words of a document.
+        min_mean_word_length, max_mean_word_length: Least and most characters of a word on average.
     """
 
     kind: Literal["gopher_quality"]
@@ -82,18 +82,18 @@ class GopherQualityStep(Config):
     stop_words: tuple[str, ...] = ("the", "be", "to", "of", "and", "that", "have", "with")
 
     @pydantic.model_validator(mode="after")
-    def _bounds_in_order(self):
+    def _bounds_in_order(self) -> "GopherQualityStep":
         check_order(self, "min_words", "max_words")
         check_order(self, "min_mean_word_length", "max_mean_word_length")
         return self
 
 
 class NgramLimit(Config):
-    """How much of a text, in characters other than spaces, the n-grams of words of one length may hold.
+    """Most that n-grams of words of one length may hold of a text.
 
     Attributes:
         n: Words of an n-gram.
-        max_character_fraction: Share of the characters that these n-grams may hold at most.
+        max_character_fraction: Largest share of the characters other than spaces.
     """
 
     n: int = pydantic.Field(ge=2, le=100)
@@ -105,17 +105,18 @@ def _limits(**fractions: float) -> tuple[NgramLimit, ...]:
 
 
 class GopherRepetitionStep(Config):
-    """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1), each drops documents.
+    """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1); each drops documents.
 
-    A line, a paragraph (between blank lines) or an n-gram of words is a duplicate where it stood in the
-    document before. Characters count without spaces; those in overlapping n-grams count once.
+    A line, a paragraph (between blank lines) or an n-gram of words is a duplicate if it occurred in the
+    document before. Characters are counted without spaces; those in overlapping n-grams count once.
 
     Attributes:
-        max_duplicate_line_fraction, max_duplicate_paragraph_fraction: Of lines and of paragraphs.
-        max_duplicate_line_character_fraction, max_duplicate_paragraph_character_fraction: Of characters.
-        top_ngrams: The most frequent n-gram, if it repeats, holds at most this share, all its occurrences
-            counted.
-        duplicate_ngrams: All duplicate n-grams together hold at most this share.
+        top_ngrams: Limits of the most frequent n-gram, if it repeats, all its occurrences counted.
+        duplicate_ngrams: Limits of all duplicate n-grams together.
+        max_duplicate_line_fraction, max_duplicate_paragraph_fraction: Largest share of lines, and of
+            paragraphs, that are duplicates.
+        max_duplicate_line_character_fraction, max_duplicate_paragraph_character_fraction: Largest share of
+            characters in duplicate lines, and in duplicate paragraphs.
     """
 
     kind: Literal["gopher_repetition"]
@@ -128,16 +129,18 @@ class GopherRepetitionStep(Config):
 
 
 class FineWebStep(Config):
-    """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6), each drops documents.
+    """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6); each drops documents.
 
-    Blank lines are no lines. The rule on line breaks is in its code only.
+    Blank lines do not count as lines. The rule on line breaks is in its code only.
 
     Attributes:
-        min_punctuated_line_fraction: More lines than this end in `.`, `!`, `?` or a quotation mark.
-        short_line_characters, max_short_line_fraction: Less than this share of lines is shorter than that.
-        max_duplicate_character_fraction: Lines that stood before hold less than this share of the
-            characters. Section 3.6 says 0.1, its appendix and its code 0.01.
-        max_line_breaks_per_word: At most.
+        min_punctuated_line_fraction: Share of lines that end in `.`, `!`, `?` or a quotation mark; a document
+            must have more.
+        max_duplicate_character_fraction: Share of the characters that are in lines that occurred before; a
+            document must be below. Section 3.6 says 0.1, its appendix and its code 0.01.
+        max_line_breaks_per_word: Most line breaks per word.
+        short_line_characters, max_short_line_fraction: Characters below which a line is short, and the share
+            of short lines that a document must be below.
     """
 
     kind: Literal["fineweb"]
@@ -151,14 +154,16 @@ class FineWebStep(Config):
 class LanguageStep(Config):
     """Drops documents that are not in one of the languages, or not surely so (Lui and Baldwin 2012).
 
-    The default is what C4 asks of another package (Raffel et al. 2019, section 2.2). The probability is a
-    naive Bayes model's, and no measure of how often it is right: it is close to 1 for nearly any text of some
-    sentences, wrong ones included, and lower for short or mixed text, so that it works as a filter for those.
+    The default is the rule of C4, which uses another package (Raffel et al. 2019, section 2.2). The
+    probability is that of a naive Bayes model, and does not say how often the model is right: it is close to
+    1 for nearly any text of some sentences, wrong ones included, and lower for short or mixed text, so that
+    it works as a filter for those.
 
     Attributes:
         languages: ISO 639-1 codes of languages that the model knows.
-        min_probability: Normalised over all languages that the model knows.
-        max_characters: Of a longer text its beginning is looked at.
+        min_probability: Least probability of the language, normalised over all languages that the model
+            knows.
+        max_characters: Most characters of a text that are read, from its beginning.
     """
 
     kind: Literal["language"]
@@ -171,9 +176,9 @@ class WordList(Config):
     """Words or phrases in a file, one a line.
 
     Attributes:
-        path: On any of Beam's file systems.
+        path: Path of the file, on any of Beam's file systems.
         language: ISO 639-1 code; the list is for documents in this language alone. Without it, for all.
-        whole_words: Whether an entry must stand between characters that are not part of a word. Languages
+        whole_words: True if an entry must stand between characters that are not part of a word. Languages
             written without spaces need `false`.
     """
 
@@ -186,7 +191,7 @@ class BadWordsStep(Config):
     """Drops documents with a word of a list, as C4 does (Raffel et al. 2019, section 2.2), whatever its case.
 
     Attributes:
-        lists: Read once, when the pipeline is built.
+        lists: Lists of words, read once, when the pipeline is built.
     """
 
     kind: Literal["bad_words"]

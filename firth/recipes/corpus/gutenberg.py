@@ -9,7 +9,7 @@ class GutenbergStep(Config):
     """Cuts Project Gutenberg's header and footer, its licence among them.
 
     Attributes:
-        credits: Cut, after a header, the paragraph on who produced the book too.
+        credits: True to cut, after a header, also the paragraph on who produced the book.
     """
 
     kind: Literal["gutenberg"]

@@ -6,11 +6,11 @@ from firth.recipes.base.recipe_type import Config, Fraction
 
 
 class StepLimit(Config):
-    """What one step may drop.
+    """A bound of what one step may drop.
 
     Attributes:
-        step: Its name in the report: its kind, and `length_2` for the second of a kind.
-        max_dropped_fraction: Of the documents that come into the step.
+        step: Name of the step in the report: its kind, and `length_2` for the second of a kind.
+        max_dropped_fraction: Largest share of the documents that come into the step.
     """
 
     step: str
@@ -20,15 +20,16 @@ class StepLimit(Config):
 class CorpusLimits(Config):
     """Bounds that a cleaned corpus must keep; the defaults bound nothing.
 
-    They are checked after the cleaning, which a change of them does not repeat.
+    They are checked after the cleaning; a change of them does not clean again.
 
     Attributes:
-        max_dropped_fraction: Of the documents that come into the cleaning, what all steps together drop.
-        max_rejected_fraction: Of the records of all sources, what cannot be read.
-        max_source_fraction: Of the bytes that are left, what is of one source, whichever it is.
-        max_eval_fraction: Of the bytes that are left, what is held out. Documents are held out whole, so that
-            of few it may be many times `split.eval_fraction`.
-        min_documents: That are left.
+        max_dropped_fraction: Largest share of the documents that come into the cleaning that all steps
+            together drop.
+        max_rejected_fraction: Largest share of the records of all sources that cannot be read.
+        max_source_fraction: Largest share of any one source in the bytes that are left.
+        max_eval_fraction: Largest share of the bytes that are left that is held out. Documents are held out
+            whole, so that with few documents it may be many times `split.eval_fraction`.
+        min_documents: Least number of documents that are left.
         steps: Limits of single steps.
     """
 

@@ -19,27 +19,26 @@ class AsIs(Config):
 
 
 class Mixed(Config):
-    """What mixtures state.
+    """Base of the mixtures.
 
-    They are made of the train split, after all filters and the tokenizer, which learns from each document
+    A mixture is made of the train split, after all filters and the tokenizer, which learns from each document
     once. The eval split keeps each of its documents once, so that what is measured does not follow the
-    mixture. Repeats are those within one epoch of the training, which may itself be run through several
-    times.
+    mixture. Repeats are those within one epoch of the training, which may itself consist of several.
 
     Attributes:
-        unit: What proportions are of: `documents`, `bytes` of their text, or `tokens` of the trained
+        unit: Unit of the proportions: `documents`, `bytes` of their text, or `tokens` of the trained
             tokenizer.
-        total: How much to take, in this unit, repeats counted. Without it, so much that each document stands
-            in it at least once, or less if a source would be repeated too often.
-        max_repeats: How often a source's documents may stand in it, on the average of the source. The default
-            is what was found to cost next to nothing against as much new text (Muennighoff et al. 2023,
-            arXiv:2305.16264, section 6).
-        max_repeats_of: The same, of single sources.
-        on_exhausted: If a source is empty, or has too little for the total even when it is repeated: `error`;
-            `renormalize` takes what it has, and more of the others in their proportion; `shrink` takes less
-            of all. The report states what came of it.
-        tolerance: The measured proportions keep to the planned ones within this share of each.
-        seed: Of the choice of documents, which otherwise follows from their ids.
+        total: Size of the mixture in this unit, repeats counted. Without it, the least size in which each
+            document occurs at least once, or less if a source would be repeated too often.
+        max_repeats: Most times that a source's documents may occur, on the average of the source. The default
+            is the number that was found to cost next to nothing compared with as much new text (Muennighoff
+            et al. 2023, arXiv:2305.16264, section 6).
+        max_repeats_of: Most repeats of single sources, by name.
+        on_exhausted: Rule for a source that is empty, or has too little for the total even when it is
+            repeated: `error`; `renormalize` takes what it has, and more of the others in their proportion;
+            `shrink` takes less of all. The report states the outcome.
+        tolerance: Largest difference between measured and planned proportions, as a share of each.
+        seed: Seed of the choice of documents, which otherwise follows from their ids.
     """
 
     unit: Unit = "tokens"
@@ -55,7 +54,7 @@ class WeightedMixture(Mixed):
     """Proportions as given.
 
     Attributes:
-        weights: By name of the source, each of which has one; they need not add up to 1. A source of weight 0
+        weights: Weights by name of the source, one for each; they need not add up to 1. A source of weight 0
             is left out.
     """
 
@@ -63,7 +62,7 @@ class WeightedMixture(Mixed):
     weights: dict[SourceName, Weight]
 
     @pydantic.model_validator(mode="after")
-    def _weighs_something(self):
+    def _weighs_something(self) -> "WeightedMixture":
         if not sum(self.weights.values()):
             raise ValueError("weights: none is above 0")
         return self
@@ -72,12 +71,12 @@ class WeightedMixture(Mixed):
 class ProportionalMixture(Mixed):
     """Proportions by the sources' sizes n, as min(n, limit) ** (1 / temperature).
 
-    Raffel et al. 2019 (arXiv:1910.10683, section 3.5.2) mix tasks so; Xue et al. 2021 (mT5, arXiv:2010.11934,
-    section 3.1) languages, with 1 / temperature = 0.3.
+    Raffel et al. 2019 (arXiv:1910.10683, section 3.5.2) mix tasks in this way; Xue et al. 2021 (mT5,
+    arXiv:2010.11934, section 3.1) mix languages, with 1 / temperature = 0.3.
 
     Attributes:
-        temperature: With 1 as the sizes are; the higher, the more equal.
-        limit: A larger source counts as so large, in the unit.
+        temperature: Temperature: with 1, proportions are those of the sizes; the higher, the more equal.
+        limit: Size at which larger sources are counted, in the unit; null for no limit.
     """
 
     kind: Literal["proportional"]
@@ -86,11 +85,17 @@ class ProportionalMixture(Mixed):
 
 
 AnyMixture = Annotated[AsIs | WeightedMixture | ProportionalMixture, pydantic.Field(discriminator="kind")]
-_ANY_MIXTURE: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyMixture)
+_ANY_MIXTURE: pydantic.TypeAdapter[AnyMixture] = pydantic.TypeAdapter(AnyMixture)
 
 
 def mixture_from_json(text: str) -> AsIs | WeightedMixture | ProportionalMixture:
     """Returns the part that `to_json` wrote, of whichever kind.
+
+    Args:
+        text: JSON of a mixture's type.
+
+    Raises:
+        pydantic.ValidationError: if the text does not describe a mixture.
 
     Example:
 

@@ -22,12 +22,16 @@ class Normalization(Config):
     `substitutions_after`. Mojibake, which comes before all, is repaired in the corpus alone; a graph cannot.
 
     Attributes:
-        mojibake: Repair text that was decoded as another encoding than its own (`cafÃ©`), line by line.
-        line_endings: Make `\r\n`, `\r`, form feeds and Unicode's own line ends `\n`.
-        control_characters: Remove control characters other than tab and `\n`, and byte order marks.
-        form: Unicode's normalisation form (Unicode Standard Annex 15).
-        whitespace: `keep` it, strip the `margins` of the document, or also `collapse` the runs inside: one
-            space between words, none around line ends, at most one blank line.
+        mojibake: True to repair text that was decoded as another encoding than its own (`cafÃ©`), line by
+            line.
+        line_endings: True to turn `\r
+            `, `\r`, form feeds and Unicode's own line ends into `
+            `.
+        control_characters: True to remove control characters other than tab and `
+            `, and byte order marks.
+        form: Normalisation form of Unicode (Unicode Standard Annex 15).
+        whitespace: Treatment of spaces: `keep` them, strip the `margins` of the document, or also `collapse`
+            the runs inside: one space between words, none around line ends, at most one blank line.
 
     Example:
 
@@ -43,18 +47,18 @@ class Normalization(Config):
 
     @property
     def substitutions_before(self) -> tuple[Substitution, ...]:
-        """Patterns, each valid in Python's `re` and in RE2, and what replaces each before the form."""
+        """Patterns, each valid in Python's `re` and in RE2, with their replacements, before the form."""
         return (_LINE_ENDINGS,) * self.line_endings + (_CONTROLS,) * self.control_characters
 
     @property
     def substitutions_after(self) -> tuple[Substitution, ...]:
-        """The same, after the form."""
+        """Patterns with their replacements, after the form."""
         collapse = _COLLAPSE if self.whitespace == "collapse" else ()
         return collapse + (_MARGINS,) * (self.whitespace != "keep")
 
     @property
     def text_steps(self) -> tuple[tuple[str, ...], ...]:
-        """All of it, as `firth.tokenizers` takes it: pairs of pattern and replacement, and the form alone.
+        """All steps, as `firth.tokenizers` takes them: pairs of pattern and replacement, and the form alone.
 
         Example:
 
@@ -65,6 +69,6 @@ class Normalization(Config):
 
 
 class NormalizeStep(Normalization):
-    """Brings every document to one form; one of which nothing remains is dropped."""
+    """Brings every document to one form; a document of which nothing remains is dropped."""
 
     kind: Literal["normalize"]

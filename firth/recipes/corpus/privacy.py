@@ -25,17 +25,18 @@ class PiiStep(Config):
     """Replaces personal data and keys; no document is dropped.
 
     Attributes:
-        types: What is looked for.
-        replacement: A `placeholder` such as `<EMAIL>`, or a `surrogate`: characters of the same kinds in the
-            same places that are no valid value themselves. A value has the same surrogate wherever it stands,
-            whatever the order of documents.
-        seed: Of the surrogates. Who knows it can try values until one yields a surrogate, so keep it where
-            that matters.
-        phone_regions: ISO 3166-1 codes of the countries whose phone numbers are known without `+` and
-            country code.
+        types: Types of personal data that are looked for.
+        replacement: Replacement: a `placeholder` such as `<EMAIL>`, or a `surrogate`, which has characters of
+            the same kinds in the same places but is not a valid value itself. A value has the same surrogate
+            everywhere, whatever the order of documents.
+        seed: Seed of the surrogates. Whoever knows it can try values until one yields a surrogate, so keep it
+            secret where that matters.
+        phone_regions: ISO 3166-1 codes of the countries whose phone numbers are known without `+` and country
+            code.
         id_countries: ISO 3166-1 codes of the countries whose national numbers are looked for.
-        private_addresses: Whether the IP addresses of private networks count too.
-        min_secret_entropy: In bits a character, of what is assigned to a name such as `password`.
+        private_addresses: True to replace the IP addresses of private networks too.
+        min_secret_entropy: Least entropy, in bits a character, of a secret that is assigned to a name such as
+            `password`.
     """
 
     kind: Literal["pii"]

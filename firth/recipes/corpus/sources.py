@@ -14,12 +14,13 @@ SourceName = Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9_.-]+$")]
 
 
 class Source(Config):
-    """What every source states.
+    """Base of the kinds of source.
 
     Attributes:
-        name: Stands in every document's provenance, in the report's rows and in the evaluation's slices.
-        licence: The licence of the text, as its owner states it.
-        max_document_bytes: A document (or a line of JSON) longer than this is rejected and counted.
+        name: Name in every document's provenance, in the report's rows and in the evaluation's slices.
+        licence: Licence of the text, as its owner states it.
+        max_document_bytes: Most bytes of a document (or of a line of JSON); a longer one is rejected and
+            counted.
     """
 
     name: SourceName
@@ -28,22 +29,22 @@ class Source(Config):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What it reads: patterns of file names, or packages."""
+        """Patterns of file names, or packages, that the source reads."""
         return ()
 
     @property
     def documents_are_files(self) -> bool:
-        """Whether each of its files is one document."""
+        """True if each of its files is one document."""
         return False
 
     @property
     def states_ids(self) -> bool:
-        """Whether its records state ids, which may repeat."""
+        """True if its records state ids, which may repeat."""
         return False
 
 
 class FileSource(Source):
-    """A source of files. What gzip, bz2, xz, zstandard or lz4 compressed is decompressed, Parquet's excepted.
+    """A source of files. Files in gzip, bz2, xz, zstandard or lz4 are decompressed, except Parquet's.
 
     The content tells the compression, whatever the name. One worker reads a file, so many files are better
     than one large one.
@@ -64,12 +65,12 @@ class RecordSource(FileSource):
     """A source whose records have named fields.
 
     Attributes:
-        text_key: Of the text.
-        id_key: Of the record's id, a string or an integer. The document's id is made from it and from the
-            record's place, so that records of one id stay documents of their own; the corpus report counts
-            them under `repeated_ids`.
-        uri_key: Of the URI. Without, the URI is the record's place.
-        licence_key: Of the record's own licence. A record that states none has the source's.
+        text_key: Name of the text's field.
+        id_key: Name of the field of the record's id, a string or an integer. The document's id is made from
+            it and from the record's place, so that records of one id stay documents of their own; the corpus
+            report counts them under `repeated_ids`.
+        uri_key: Name of the URI's field. Without it, the URI is the record's place.
+        licence_key: Name of the field of the record's own licence. A record without one has the source's.
     """
 
     text_key: Annotated[str, pydantic.Field(min_length=1)] = "text"
@@ -78,7 +79,8 @@ class RecordSource(FileSource):
     licence_key: str | None = None
 
     @property
-    def states_ids(self) -> bool:  # noqa: D102
+    def states_ids(self) -> bool:
+        """True if `id_key` is given."""
         return self.id_key is not None
 
 
@@ -86,8 +88,8 @@ class PageSource(FileSource):
     """A source of web pages.
 
     Attributes:
-        extractor: What makes text of HTML. `trafilatura` leaves out more of what surrounds the text of a
-            page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
+        extractor: Package that extracts text from HTML. `trafilatura` leaves out more of what surrounds the
+            text of a page; `resiliparse` is many times as fast. `benchmarks/html.py` measures both.
     """
 
     extractor: Literal["trafilatura", "resiliparse"] = "trafilatura"
@@ -97,7 +99,7 @@ class TextSource(FileSource):
     """Plain text files, one document a file or one between two blank lines.
 
     Attributes:
-        documents: What one document is: a whole `file`, or the text between two of its blank lines.
+        documents: Unit of a document: a `file`, or the text between two blank lines, `blank_line`.
     """
 
     kind: Literal["text"]
@@ -105,7 +107,8 @@ class TextSource(FileSource):
     documents: Literal["file", "blank_line"] = "file"
 
     @property
-    def documents_are_files(self) -> bool:  # noqa: D102
+    def documents_are_files(self) -> bool:
+        """True if `documents` is `file`."""
         return self.documents == "file"
 
 
@@ -123,7 +126,7 @@ class ParquetSource(RecordSource):
     name: SourceName = "parquet"
 
     @pydantic.model_validator(mode="after")
-    def _compressed_inside(self):
+    def _compressed_inside(self) -> "ParquetSource":
         for path in self.paths:
             if path.endswith(COMPRESSIONS):
                 raise ValueError(
@@ -146,7 +149,8 @@ class HtmlSource(PageSource):
     name: SourceName = "html"
 
     @property
-    def documents_are_files(self) -> bool:  # noqa: D102
+    def documents_are_files(self) -> bool:
+        """Always true."""
         return True
 
 
@@ -181,8 +185,8 @@ class DocstringsSource(Source):
     """The docstrings of installed packages and of the standard library, read without importing them.
 
     Attributes:
-        packages: Names of installed packages, as `import` takes them.
-        standard_library: Read Python's standard library too.
+        packages: Names of packages, as one imports them.
+        standard_library: True to read the standard library too.
     """
 
     kind: Literal["docstrings"]
@@ -192,7 +196,7 @@ class DocstringsSource(Source):
     licence: str = "as each package states"
 
     @pydantic.model_validator(mode="after")
-    def _names_something(self):
+    def _names_something(self) -> "DocstringsSource":
         if not self.packages and not self.standard_library:
             raise ValueError("name at least one package, or set standard_library: true")
         return self

@@ -16,26 +16,49 @@ from firth.recipes.models.model import (
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """Multiply-adds of one row, and those that a step needs once, however many rows it has."""
+    """Multiply-adds of one row, and those that a step needs once for all its rows.
+
+    Attributes:
+        row: Multiply-adds of one row.
+        step: Multiply-adds of a step that do not depend on its number of rows.
+    """
 
     row: int
     step: int = 0
 
 
 def one_stack(model: AnyTransformer, lengths: Lengths) -> Work:
-    """Blocks over the whole row, scores of masked pairs included."""
+    """Returns the work of all blocks over the whole row, scores of masked pairs included.
+
+    Args:
+        model: Shape of the backbone.
+        lengths: Tokens of a row.
+    """
     blocks = further_blocks(model, model.layers, lengths)
     return Work(_factorised(model) * lengths.input + blocks.row, blocks.step)
 
 
 def further_blocks(model: AnyTransformer, count: int, lengths: Lengths) -> Work:
-    """Some blocks over the whole row."""
+    """Returns the work of some blocks over the whole row.
+
+    Args:
+        model: Shape of the backbone.
+        count: Number of blocks.
+        lengths: Tokens of a row.
+    """
     length = lengths.input
     return Work(count * length * _block(model, length), count * _distances(model, length))
 
 
 def encoder_decoder(model: EncoderDecoderConfig, lengths: Lengths) -> Work:
-    """The encoder over the inputs; the decoder over the targets, each block reading the inputs too."""
+    """Returns the work of the encoder over the inputs and of the decoder over the targets.
+
+    Each block of the decoder reads the inputs too.
+
+    Args:
+        model: Shape of the backbone.
+        lengths: Tokens of a row.
+    """
     source, target = lengths.input, lengths.target
     queries, keys = _head_widths(model)
     cross = target * (2 * model.width * queries + 2 * queries * source) + source * 2 * model.width * keys
@@ -44,7 +67,12 @@ def encoder_decoder(model: EncoderDecoderConfig, lengths: Lengths) -> Work:
 
 
 def two_stream_transformer(model: TwoStreamTransformerConfig, lengths: Lengths) -> Work:
-    """The content stream over the row, the query stream over the predicted positions."""
+    """Returns the work of the content stream over the row and of the query stream over predicted positions.
+
+    Args:
+        model: Shape of the backbone.
+        lengths: Tokens of a row.
+    """
     length, width = lengths.input, model.width
     inner = model.attention.heads * model.head_width
     # Scores by content and by relative position (twice the length of rows), and the sum of values.
@@ -57,7 +85,12 @@ def two_stream_transformer(model: TwoStreamTransformerConfig, lengths: Lengths) 
 
 
 def bilstm(model: BiLSTMConfig, lengths: Lengths) -> Work:
-    """Characters to words, then all LSTMs of both directions."""
+    """Returns the work from characters to words and of all LSTMs of both directions.
+
+    Args:
+        model: Shape of the backbone.
+        lengths: Words of a row.
+    """
     projected = model.projection_width
     cell = 2 * projected * 4 * model.cells + model.cells * projected
     return Work(lengths.input * (_characters(model.characters, projected) + 2 * model.layers * cell))

@@ -24,24 +24,42 @@ CHARACTERS = 262
 
 
 def masked_transformer(model: MaskedTransformerConfig, vocabulary: int) -> dict[str, int]:
-    """`embeddings`: tokens, segments, positions, their norm, and the projection of a factorised table;
-    `encoder`: all blocks, with what they share.
+    """Returns the parameters of an encoder, by part.
+
+    `embeddings` are tokens, segments, positions, their norm, and the projection of a factorised table;
+    `encoder` are all blocks, with what they share.
+
+    Args:
+        model: Shape of the backbone.
+        vocabulary: Number of rows of the token table.
     """
     tokens = vocabulary * model.embedding_width
     return {"embeddings": tokens + added_to_tokens(model), "encoder": stack(model, model.layers)}
 
 
 def causal_transformer(model: CausalTransformerConfig, vocabulary: int) -> dict[str, int]:
-    """`embeddings` as in a masked transformer; `decoder`: all blocks, with what they share."""
+    """Returns the parameters of a decoder, by part.
+
+    `embeddings` are as in a masked transformer; `decoder` are all blocks, with what they share.
+
+    Args:
+        model: Shape of the backbone.
+        vocabulary: Number of rows of the token table.
+    """
     tokens = vocabulary * model.embedding_width
     return {"embeddings": tokens + added_to_tokens(model), "decoder": stack(model, model.layers)}
 
 
 def encoder_decoder(model: EncoderDecoderConfig, vocabulary: int) -> dict[str, int]:
-    """`embeddings`: the token table that both stacks read; `encoder` and `decoder`: all blocks, and each
-    stack's own positions and norm of the embeddings.
+    """Returns the parameters of an encoder and a decoder, by part.
 
-    Where both are shared, the decoder's part is its attention to the encoder alone.
+    `embeddings` are the token table that both stacks read; `encoder` and `decoder` are all blocks, and each
+    stack's own positions and norm of the embeddings. If both stacks share their weights, the decoder's part
+    is its attention to the encoder alone.
+
+    Args:
+        model: Shape of the backbone.
+        vocabulary: Number of rows of the token table.
     """
     depth = model.blocks_of_decoder
     cross = cross_attention(model) * model.distinct_blocks(depth)
@@ -54,10 +72,15 @@ def encoder_decoder(model: EncoderDecoderConfig, vocabulary: int) -> dict[str, i
 
 
 def two_stream_transformer(model: TwoStreamTransformerConfig, vocabulary: int) -> dict[str, int]:
-    """`embeddings`: tokens, and the vector that the query stream starts from; `encoder`: all blocks.
+    """Returns the parameters of XLNet's encoder, by part.
 
-    A block's attention has no biases at its projections, one more projection for relative positions, two
+    `embeddings` are tokens, and the vector that the query stream starts from; `encoder` are all blocks. A
+    block's attention has no biases at its projections, one more projection for relative positions, two
     vectors for relative segments and three learned query biases (Yang et al. 2019, sections 2.4 and 2.5).
+
+    Args:
+        model: Shape of the backbone.
+        vocabulary: Number of rows of the token table.
     """
     inner = model.attention.heads * model.head_width
     relative = dense(model.width, inner, bias=False) + 2 * inner + 3 * inner
@@ -67,9 +90,13 @@ def two_stream_transformer(model: TwoStreamTransformerConfig, vocabulary: int) -
 
 
 def bilstm(model: BiLSTMConfig, vocabulary: int) -> dict[str, int]:
-    """`characters`: from characters to a word's vector; `lstm`: both directions.
+    """Returns the parameters of ELMo's model, by part.
 
-    The vocabulary's size matters to the softmax alone.
+    `characters` are the layers from characters to a word's vector; `lstm` are both directions.
+
+    Args:
+        model: Shape of the backbone.
+        vocabulary: Number of words, which matters to the softmax alone.
     """
     del vocabulary
     projected = model.projection_width

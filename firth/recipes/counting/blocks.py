@@ -16,45 +16,78 @@ AnyTransformer = MaskedTransformerConfig | CausalTransformerConfig | EncoderDeco
 
 
 def dense(inputs: int, outputs: int, bias: bool = True) -> int:
-    """Returns the parameters of a dense layer."""
+    """Returns the parameters of a dense layer.
+
+    Args:
+        inputs: Width of the inputs.
+        outputs: Width of the outputs.
+        bias: True for a bias of each output.
+    """
     return inputs * outputs + (outputs if bias else 0)
 
 
 def norm(model: AnyTransformer, width: int) -> int:
-    """Returns the parameters of one norm: scales, and offsets where it is a layer norm with biases."""
+    """Returns the parameters of one norm: scales, and offsets if it is a layer norm with biases.
+
+    Args:
+        model: Shape of the backbone.
+        width: Width of the states.
+    """
     has_offset = model.norm.kind == "layer_norm" and model.biases
     return (2 if has_offset else 1) * width
 
 
 def attention(model: AnyTransformer | TwoStreamTransformerConfig, bias: bool) -> int:
-    """Returns the parameters of one attention: queries, keys, values and output."""
+    """Returns the parameters of one attention: queries, keys, values and output.
+
+    Args:
+        model: Shape of the backbone.
+        bias: True for biases of the projections.
+    """
     queries = model.attention.heads * model.head_width
     keys = model.key_value_heads * model.head_width
     return dense(model.width, queries + 2 * keys, bias) + dense(queries, model.width, bias)
 
 
 def feed_forward(model: AnyTransformer | TwoStreamTransformerConfig, bias: bool) -> int:
-    """Returns the parameters of one feed-forward layer, a gate included."""
+    """Returns the parameters of one feed-forward layer, a gate included.
+
+    Args:
+        model: Shape of the backbone.
+        bias: True for biases of the dense layers.
+    """
     inner = (2 if model.feed_forward.gated else 1) * model.inner_width
     return dense(model.width, inner, bias) + dense(model.inner_width, model.width, bias)
 
 
 def block(model: AnyTransformer) -> int:
-    """Returns the parameters of one block without cross-attention."""
+    """Returns the parameters of one block without cross-attention.
+
+    Args:
+        model: Shape of the backbone.
+    """
     own = attention(model, model.biases) + feed_forward(model, model.biases)
     return own + 2 * norm(model, model.width)
 
 
 def cross_attention(model: AnyTransformer) -> int:
-    """Returns what attention to an encoder adds to a block, its norm included."""
+    """Returns the parameters that attention to an encoder adds to a block, its norm included.
+
+    Args:
+        model: Shape of the backbone.
+    """
     return attention(model, model.biases) + norm(model, model.width)
 
 
 def stack(model: AnyTransformer, layers: int) -> int:
     """Returns the parameters of a stack of blocks without cross-attention.
 
-    Next to the blocks, counted once where they are shared, there are the norm after the last block of a
-    pre-norm stack, and what relative positions learn once for all layers.
+    They are those of the blocks (counted once if they are shared), of the norm after the last block of a
+    pre-norm stack, and of what relative positions learn once for all layers.
+
+    Args:
+        model: Shape of the backbone.
+        layers: Number of blocks that are applied.
     """
     blocks = block(model) * model.distinct_blocks(layers)
     final = norm(model, model.width) if model.norm.placement == "pre" else 0
@@ -62,7 +95,11 @@ def stack(model: AnyTransformer, layers: int) -> int:
 
 
 def relative_positions(model: AnyTransformer) -> int:
-    """Returns what the layers of a stack share to tell distances apart."""
+    """Returns the parameters of relative positions that the layers of a stack share.
+
+    Args:
+        model: Shape of the backbone.
+    """
     positions = model.positions
     if isinstance(positions, RelativeBucketsConfig):
         return positions.buckets * model.attention.heads
@@ -76,6 +113,9 @@ def added_to_tokens(model: AnyTransformer) -> int:
     """Returns the parameters between the token table and the first block.
 
     They are positions, segments, their norm, and the projection of a factorised table.
+
+    Args:
+        model: Shape of the backbone.
     """
     width, positions = model.embedding_width, model.positions
     rows = model.embeddings.segments
@@ -85,5 +125,11 @@ def added_to_tokens(model: AnyTransformer) -> int:
 
 
 def projection(model: AnyTransformer, inputs: int, outputs: int) -> int:
-    """Returns the parameters of the projection after a factorised token table; none between equal widths."""
+    """Returns the parameters of the projection after a factorised token table; 0 between equal widths.
+
+    Args:
+        model: Shape of the backbone.
+        inputs: Width of the token table.
+        outputs: Width of the hidden states.
+    """
     return dense(inputs, outputs, model.biases) if inputs != outputs else 0

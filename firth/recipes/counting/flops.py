@@ -8,13 +8,20 @@ from firth.recipes.run.stages import stages_of
 
 
 def training_flops(recipe: Recipe) -> int:
-    """Returns the floating point operations of the whole training, the stages added up."""
+    """Returns the floating point operations of the whole training, the stages added up.
+
+    Args:
+        recipe: Recipe of the whole run.
+    """
     stages = stages_of(recipe)
     return sum((end - start) * training_flops_per_step(stage) for start, end, stage in stages)
 
 
 def training_tokens(recipe: Recipe) -> int:
-    """Returns the places of all rows that are read in training, padding among them.
+    """Returns the tokens of all rows that are read in training, padding included.
+
+    Args:
+        recipe: Recipe of the whole run.
 
     Example:
 
@@ -31,10 +38,14 @@ def training_tokens(recipe: Recipe) -> int:
 def training_flops_per_step(recipe: Recipe) -> int:
     """Returns the floating point operations of one optimizer step over the whole batch, in the last stage.
 
-    Counted are the matmuls, a multiply and an add as two, forward once and backward twice: attention over
-    whole rows (scores that packing or causality masks are counted as if computed), the vocabulary projection
-    at the positions that are predicted, ELMo's sampled softmax over the drawn words, ELECTRA's generator too.
-    Norms, activations, look-ups and the optimizer are left out, some 2% of the operations.
+    Counted are the matmuls, a multiply and an add as two operations, forward once and backward twice:
+    attention over whole rows (scores that packing or causality masks are counted as if computed), the
+    vocabulary projection at the positions that are predicted, ELMo's sampled softmax over the drawn words,
+    and ELECTRA's generator. Norms, activations, look-ups and the optimizer are left out, about 2% of the
+    operations.
+
+    Args:
+        recipe: Recipe of a run, or of one of its stages.
 
     Example:
 

@@ -25,7 +25,11 @@ from firth.recipes.run.recipe import Recipe
 
 
 def head_work(recipe: Recipe) -> Work:
-    """Returns the multiply-adds of all that an objective puts on top of a backbone."""
+    """Returns the multiply-adds of the heads that an objective puts on top of a backbone.
+
+    Args:
+        recipe: Recipe of one stage.
+    """
     vocabulary = recipe.tokenizer.vocabulary_size
     return _HEADS[recipe.objective.kind](recipe.model, recipe.objective, vocabulary, lengths_of(recipe))
 

@@ -27,13 +27,20 @@ def heads(recipe: Recipe) -> dict[str, int]:
     """Returns the parameters of the parts that the objective trains on top of the backbone.
 
     A projection that is the token table is not counted again; its bias is.
+
+    Args:
+        recipe: Recipe of the model.
     """
     objective = recipe.objective
     return _HEADS[objective.kind](recipe.model, objective, recipe.tokenizer.vocabulary_size)
 
 
 def pooler(recipe: Recipe) -> dict[str, int]:
-    """Returns the pooler where the family's papers and checkpoints count one, trained or not."""
+    """Returns the parameters of the pooler if the family's papers and checkpoints count one, trained or not.
+
+    Args:
+        recipe: Recipe of the model.
+    """
     has_one = (
         recipe.model.kind == "masked_transformer" and recipe.objective.kind != "replaced_token_detection"
     )

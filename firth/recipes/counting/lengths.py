@@ -7,13 +7,13 @@ from firth.recipes.run.recipe import Recipe
 
 @dataclasses.dataclass(frozen=True)
 class Lengths:
-    """Of one row.
+    """Lengths of one row.
 
     Attributes:
-        input: Tokens as the encoder, or the only stack, reads them.
-        target: Tokens as a decoder next to an encoder reads them; 0 without one.
-        selected: Predictions at chosen positions; 0 where every position predicts.
-        documents: Most of a row.
+        input: Tokens that the encoder, or the only stack, reads.
+        target: Tokens that a decoder next to an encoder reads; 0 without one.
+        selected: Predictions at chosen positions; 0 if every position predicts.
+        documents: Most documents of a row.
     """
 
     input: int
@@ -24,6 +24,9 @@ class Lengths:
 
 def lengths_of(recipe: Recipe) -> Lengths:
     """Returns the lengths of a recipe's rows.
+
+    Args:
+        recipe: Recipe of one stage.
 
     Example:
 

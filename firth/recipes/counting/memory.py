@@ -12,10 +12,13 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
     """Returns the bytes that training holds at once, by what they hold.
 
     `weights`, `gradients` and `moments` are float32 under either precision, and exact: AdamW and LAMB keep
-    two of each weight, Adafactor and Adagrad one. `activations` is an estimate of what the forward pass
-    keeps for the backward pass over one batch, of the stage that needs most, in the compute dtype; see
-    `firth.recipes.counting.activations`. The peak lies above the sum by what the largest single operation
-    needs. All replicas are counted together for activations, one for the rest.
+    two moments of each weight, Adafactor and Adagrad one. `activations` is an estimate of what the forward
+    pass keeps for the backward pass over one batch, in the compute dtype, in the stage that needs most; see
+    `firth.recipes.counting.activations`. The peak is above the sum by what the largest single operation
+    needs. `activations` counts all replicas together; the others count one.
+
+    Args:
+        recipe: Recipe of the whole run.
 
     Example:
 

@@ -21,6 +21,9 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
 
     `total_with_heads`: what the recipe's objective trains.
 
+    Args:
+        recipe: Recipe of the model.
+
     Example:
 
     >>> from firth.recipes.corpus.sources import TextSource

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import MAX_SIZE, Config
-from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.base.recipe_type import MAX_SIZE, Config, Fraction
 
 Count = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
 Layers = Annotated[int, pydantic.Field(ge=1, le=10_000)]
@@ -16,12 +15,12 @@ class AttentionConfig(Config):
     """Multi-head attention (Vaswani et al. 2017, section 3.2).
 
     Attributes:
-        heads: Query heads; they divide the width where `head_width` is not given.
-        key_value_heads: Heads of keys and values, each shared by a group of query heads (Ainslie et al. 2023,
-            "GQA"); as many as `heads` where it is not given.
-        head_width: Of a head; width over heads where it is not given.
-        scaled: Divide scores by the root of the head's width, which T5 does not.
-        dropout: Of attention probabilities.
+        heads: Number of query heads. It divides the width, unless `head_width` is given.
+        key_value_heads: Number of heads of keys and values, each shared by a group of query heads (Ainslie et
+            al. 2023, "GQA"). Without it, there are as many as `heads`.
+        head_width: Width of a head. Without it, the model's width over `heads`.
+        scaled: True to divide scores by the root of the head's width, which T5 does not.
+        dropout: Dropout rate of attention probabilities.
     """
 
     heads: Count = 12
@@ -31,7 +30,7 @@ class AttentionConfig(Config):
     dropout: Fraction = 0.1
 
     @pydantic.model_validator(mode="after")
-    def _groups_are_even(self):
+    def _groups_are_even(self) -> "AttentionConfig":
         if self.key_value_heads and self.heads % self.key_value_heads:
             raise ValueError(f"key_value_heads: {self.key_value_heads} does not divide heads: {self.heads}")
         return self
@@ -41,11 +40,12 @@ class FeedForwardConfig(Config):
     """The position-wise layer of a block (Vaswani et al. 2017, section 3.3).
 
     Attributes:
-        width: Of the layer between; four times the model's width where it is not given.
-        activation: Exact GELU, its approximation by tanh, ReLU, or SiLU (also known as Swish).
-        gated: Multiply the activation with a second projection (Shazeer 2020, "GLU Variants"): SwiGLU is
-            `silu` gated, T5 1.1's GEGLU is `gelu_approximate` gated.
-        dropout: Of the layer between, which T5 and XLNet have and BERT has not.
+        width: Width of the inner layer. Without it, four times the model's width.
+        activation: Activation of the inner layer: exact GELU, its approximation by tanh, ReLU, or SiLU (also
+            known as Swish).
+        gated: True to multiply the activation by a second projection (Shazeer 2020, "GLU Variants"): SwiGLU
+            is `silu` gated, T5 1.1's GEGLU is `gelu_approximate` gated.
+        dropout: Dropout rate of the inner layer, which T5 and XLNet have and BERT does not.
     """
 
     width: Count | None = None
@@ -60,19 +60,23 @@ class SharedLayersConfig(Config):
     Layers fall into `groups`, one after another, and each group applies its `blocks` again and again.
 
     Attributes:
-        groups: Groups whose weights differ, `num_hidden_groups` of ALBERT's configuration.
-        blocks: Blocks of a group, whose weights differ too, its `inner_group_num`. The model's `layers` count
-            all blocks that are applied, ALBERT's `num_hidden_layers` times these.
+        groups: Number of groups whose weights differ, `num_hidden_groups` of ALBERT's configuration.
+        blocks: Number of blocks of a group, whose weights differ too, `inner_group_num` of ALBERT's
+            configuration. The model's `layers` count all blocks that are applied, which is
+            `num_hidden_layers` times `blocks`.
     """
 
     groups: Count = 1
     blocks: Count = 1
 
     def distinct(self, layers: int) -> int:
-        """Returns how many blocks have weights of their own.
+        """Returns the number of blocks that have weights of their own.
+
+        Args:
+            layers: Number of blocks that are applied.
 
         Raises:
-            ValueError: if the groups do not fit into so many layers.
+            ValueError: if the groups do not fit into this number of layers.
 
         Example:
 
@@ -87,13 +91,13 @@ class SharedLayersConfig(Config):
 
 
 class NormConfig(Config):
-    """Normalisation, and where it stands.
+    """Normalisation, and its place in a block.
 
     Attributes:
         kind: Layer norm (Ba et al. 2016) or root mean square norm (Zhang and Sennrich 2019).
-        placement: `post` normalises the sum of a sublayer and its input; `pre` the sublayer's input, with one
-            more norm after the last block.
-        epsilon: Added to the variance.
+        placement: Place of the norms: `post` normalises the sum of a sublayer and its input; `pre` normalises
+            the sublayer's input, with one more norm after the last block.
+        epsilon: Number added to the variance.
     """
 
     kind: Literal["layer_norm", "rms_norm"] = "layer_norm"
@@ -105,9 +109,9 @@ class LearnedPositionsConfig(Config):
     """A learned vector for each position, added to the embeddings.
 
     Attributes:
-        length: Rows of the table, the longest sequence that the model can read.
-        unused: Further rows that stand before the first position and are never read, as BART's reference
-            code keeps two and RoBERTa's two; they only matter to parameter counts and to copied weights.
+        length: Number of rows of the table, the length of the longest sequence that the model can read.
+        unused: Number of further rows in front of the first position that are never read. BART's and
+            RoBERTa's reference code keeps two. They matter only to parameter counts and to copied weights.
     """
 
     kind: Literal["learned"] = "learned"
@@ -125,10 +129,10 @@ class RotaryScalingConfig(Config):
     """Llama 3.1's stretching of rotary frequencies to longer contexts.
 
     Attributes:
-        factor: By which low frequencies are slowed down.
-        low_frequency_factor, high_frequency_factor: Wavelengths above `original_length` over the first are
-            slowed down in full, those below `original_length` over the second are left alone.
-        original_length: Context of the training before.
+        factor: Factor by which low frequencies are slowed down.
+        original_length: Context, in tokens, of the training before.
+        low_frequency_factor, high_frequency_factor: Bounds. Wavelengths above `original_length` over the
+            first are slowed down in full; those below `original_length` over the second are left as they are.
     """
 
     factor: float = pydantic.Field(default=8.0, ge=1)
@@ -141,8 +145,8 @@ class RotaryPositionsConfig(Config):
     """Queries and keys turned by an angle that grows with the position (Su et al. 2021, "RoFormer").
 
     Attributes:
-        base: Of the wavelengths.
-        scaling: For contexts beyond the training's; null for none.
+        base: Base of the wavelengths.
+        scaling: Stretching to contexts longer than those of the training; null for none.
     """
 
     kind: Literal["rotary"] = "rotary"
@@ -151,12 +155,14 @@ class RotaryPositionsConfig(Config):
 
 
 class RelativeBucketsConfig(Config):
-    """A learned bias of each head for buckets of distances, shared by all layers (Raffel et al. 2019, 2.1).
+    """A learned bias of each head for buckets of distances, shared by all layers (Raffel et al. 2019, section
+    2.1).
 
     Attributes:
-        buckets: Of distances; half of them exact, the others growing logarithmically. An odd number leaves
-            one unused in a bidirectional stack, as in the reference code.
-        max_distance: From here on, all distances share the last bucket.
+        buckets: Number of buckets of distances. Half of them hold one distance each, the others grow
+            logarithmically. In a bidirectional stack, an odd number leaves one bucket unused, as in the
+            reference code.
+        max_distance: Distance, in tokens, from which on all distances share the last bucket.
     """
 
     kind: Literal["relative_buckets"] = "relative_buckets"
@@ -164,7 +170,7 @@ class RelativeBucketsConfig(Config):
     max_distance: Count = 128
 
     @pydantic.model_validator(mode="after")
-    def _buckets_are_filled(self):
+    def _buckets_are_filled(self) -> "RelativeBucketsConfig":
         if self.buckets // 2 >= self.max_distance:
             raise ValueError(f"buckets: {self.buckets} must be below 2 x max_distance: {self.max_distance}")
         return self
@@ -174,8 +180,9 @@ class DisentangledPositionsConfig(Config):
     """Content and relative position attend to one another (He et al. 2020, "DeBERTa", section 3.1).
 
     Attributes:
-        max_distance: Largest distance that is told apart.
-        buckets: Of log-spaced distances in each direction (DeBERTa v3); null tells all distances apart.
+        max_distance: Largest distance, in tokens, that has a vector or a bucket of its own.
+        buckets: Number of log-spaced buckets of distances in each direction (DeBERTa v3); null for one vector
+            a distance.
     """
 
     kind: Literal["disentangled"] = "disentangled"
@@ -183,7 +190,7 @@ class DisentangledPositionsConfig(Config):
     buckets: Annotated[int, pydantic.Field(ge=2)] | None = 256
 
     @pydantic.model_validator(mode="after")
-    def _buckets_are_filled(self):
+    def _buckets_are_filled(self) -> "DisentangledPositionsConfig":
         if self.buckets and self.buckets // 2 >= self.max_distance - 1:
             raise ValueError(
                 f"buckets: {self.buckets} must be below 2 x max_distance: {self.max_distance} - 2"
@@ -192,7 +199,7 @@ class DisentangledPositionsConfig(Config):
 
     @property
     def span(self) -> int:
-        """Distances, or buckets of them, that are told apart in each direction."""
+        """Number of distances, or of their buckets, in each direction."""
         return self.buckets or self.max_distance
 
 
@@ -207,14 +214,15 @@ Positions = Annotated[
 
 
 class EmbeddingsConfig(Config):
-    """What stands before the first block.
+    """The layers in front of the first block.
 
     Attributes:
-        width: Of the token table; where it is not the model's, a projection follows (Lan et al. 2019,
-            "ALBERT", section 3.1, factorised embeddings). The model's width where it is not given.
-        segments: Learned segment embeddings; 0 for none.
-        norm: Normalise the sum, before dropout.
-        initializer_stddev: Of the token table; the model's where it is not given. T5's starts from 1.
+        width: Width of the token table. If it is not the model's width, a projection follows (Lan et al.
+            2019, "ALBERT", section 3.1, factorised embeddings). Without it, the model's width.
+        segments: Number of learned segment embeddings; 0 for none.
+        norm: True to normalise the sum, before dropout.
+        initializer_stddev: Standard deviation that the token table starts from, 1 in T5. Without it, the
+            model's.
     """
 
     width: Count | None = None

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config
-from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import (
     AttentionConfig,
     Count,
@@ -34,7 +33,7 @@ class _Shape(Config):
     initializer_stddev: Stddev = 0.02
 
     @pydantic.model_validator(mode="after")
-    def _heads_divide_width(self):
+    def _heads_divide_width(self) -> "_Shape":
         if self.attention.head_width is None and self.width % self.attention.heads:
             raise ValueError(f"attention.heads: {self.attention.heads} does not divide width: {self.width}")
         return self
@@ -66,14 +65,14 @@ class _Transformer(_Shape):
 
     @pydantic.field_validator("share_layers", mode="before")
     @classmethod
-    def _is_no_switch(cls, value):
+    def _is_no_switch(cls, value: object) -> object:
         if isinstance(value, bool):
             meant = "{groups: 1}" if value else "null"
             raise ValueError(f"{'true' if value else 'false'} is written as {meant} now")
         return value
 
     @pydantic.model_validator(mode="after")
-    def _positions_fit_heads(self):
+    def _positions_fit_heads(self) -> "_Transformer":
         if isinstance(self.positions, DisentangledPositionsConfig):
             _refuse_shared_keys(self.attention, "positions.kind: disentangled")
         if isinstance(self.positions, RotaryPositionsConfig) and self.head_width % 2:
@@ -83,12 +82,16 @@ class _Transformer(_Shape):
         return self
 
     @pydantic.model_validator(mode="after")
-    def _groups_fit_layers(self):
+    def _groups_fit_layers(self) -> "_Transformer":
         self.distinct_blocks(self.layers)
         return self
 
     def distinct_blocks(self, layers: int) -> int:
-        """Returns how many of so many blocks have weights of their own."""
+        """Returns the number of blocks that have weights of their own.
+
+        Args:
+            layers: Number of blocks that are applied.
+        """
         return layers if self.share_layers is None else self.share_layers.distinct(layers)
 
     @property
@@ -98,7 +101,7 @@ class _Transformer(_Shape):
 
     @property
     def longest(self) -> int | None:
-        """Longest sequence that the model can read; None where there is no bound."""
+        """Length of the longest sequence that the model can read, in tokens; None if there is no bound."""
         return self.positions.length if isinstance(self.positions, LearnedPositionsConfig) else None
 
 
@@ -106,17 +109,18 @@ class MaskedTransformerConfig(_Transformer):
     """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
 
     Attributes:
-        layers: Transformer blocks.
-        width: Of the hidden states.
-        attention, feed_forward, norm, positions, embeddings: See `firth.recipes.models.blocks`.
-        biases: Of all dense layers and layer norms.
-        share_layers: Which blocks have the same weights (Lan et al. 2019, "ALBERT"); null for none.
-        dropout: Of embeddings and of each sublayer's output.
-        output_dropout: Of the states after the last block and the norm after it, which T5 has.
-        initializer_stddev: Of the truncated normal that weights start from.
-        scaled_initializer: Start each kernel from a normal of one over the root of its inputs instead, that
-            of queries divided by the root of a head's width unless scores are; tables from normals that are
-            not truncated. So does T5's reference code.
+        layers: Number of transformer blocks.
+        width: Width of the hidden states.
+        biases: True for biases in all dense layers and layer norms.
+        share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT"); null for none.
+        dropout: Dropout rate of embeddings and of each sublayer's output.
+        output_dropout: Dropout rate of the states after the last block and the norm after it, which T5 has.
+        initializer_stddev: Standard deviation of the truncated normal that weights start from.
+        scaled_initializer: True to start each kernel from a normal of one over the root of its inputs
+            instead, that of queries divided by the root of a head's width unless scores are; tables start
+            from normals that are not truncated. T5's reference code does so.
+        attention, feed_forward, norm, positions, embeddings: Parts of a block; see
+            `firth.recipes.models.blocks`.
     """
 
     kind: Literal["masked_transformer"] = "masked_transformer"
@@ -129,10 +133,14 @@ class CausalTransformerConfig(_Transformer):
     Attributes:
         layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
             output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
-        tied_output: The vocabulary projection is the token table.
-        bidirectional_prefix: Tokens of a prefix see all of it; the objective says what the prefix is.
-        scaled_residual_initializer: Start the projections that end a residual branch from a stddev divided by
-            the root of their number (Radford et al. 2019, section 2.3).
+        tied_output: True if the vocabulary projection is the token table.
+        bidirectional_prefix: True if the tokens of a prefix see all of it; the objective says what the prefix
+            is.
+        scaled_residual_initializer: True to start the projections that end a residual branch from a standard
+            deviation divided by the root of their number (Radford et al. 2019, section 2.3).
+        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: Values of the stack, as in
+            `MaskedTransformerConfig`.
     """
 
     kind: Literal["causal_transformer"] = "causal_transformer"
@@ -141,7 +149,7 @@ class CausalTransformerConfig(_Transformer):
     scaled_residual_initializer: bool = False
 
     @pydantic.model_validator(mode="after")
-    def _parts_are_causal(self):
+    def _parts_are_causal(self) -> "CausalTransformerConfig":
         _refuse(self, DisentangledPositionsConfig)
         if self.embeddings.segments:
             raise ValueError("embeddings.segments: a causal transformer has no segments")
@@ -152,14 +160,18 @@ class EncoderDecoderConfig(_Transformer):
     """An encoder, and a decoder that attends to it: T5, BART.
 
     Attributes:
-        layers: Blocks of the encoder.
-        decoder_layers: Blocks of the decoder; as many as the encoder's where it is not given.
-        share_encoder_decoder: Both use the same weights, but for the decoder's attention to the encoder
-            (Raffel et al. 2019, section 3.2.2, "shared").
-        tied_output: The vocabulary projection is the token table.
-        scaled_output: Multiply the decoder's states by width ** -0.5 before a tied projection, as T5 does.
+        layers: Number of blocks of the encoder.
+        decoder_layers: Number of blocks of the decoder. Without it, as many as the encoder's.
+        share_encoder_decoder: True if encoder and decoder use the same weights, except for the decoder's
+            attention to the encoder (Raffel et al. 2019, section 3.2.2, "shared").
+        tied_output: True if the vocabulary projection is the token table.
+        scaled_output: True to multiply the decoder's states by width ** -0.5 before a tied projection, as T5
+            does.
         width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
             output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
+        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: Values of both stacks, as in
+            `MaskedTransformerConfig`.
     """
 
     kind: Literal["encoder_decoder"] = "encoder_decoder"
@@ -174,7 +186,7 @@ class EncoderDecoderConfig(_Transformer):
         return self.decoder_layers or self.layers
 
     @pydantic.model_validator(mode="after")
-    def _decoder_fits(self):
+    def _decoder_fits(self) -> "EncoderDecoderConfig":
         _refuse(self, DisentangledPositionsConfig)
         self.distinct_blocks(self.blocks_of_decoder)
         if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
@@ -190,15 +202,16 @@ class TwoStreamTransformerConfig(_Shape):
     Relative sinusoidal positions and relative segments are a part of its attention.
 
     Attributes:
-        layers, width, attention, feed_forward, dropout, initializer_stddev: As in `MaskedTransformerConfig`.
-        norm_epsilon: Of its post-norm layer norms.
+        norm_epsilon: Number added to the variance in its post-norm layer norms.
+        layers, width, attention, feed_forward, dropout, initializer_stddev: Values of the stack, as in
+            `MaskedTransformerConfig`.
     """
 
     kind: Literal["two_stream_transformer"] = "two_stream_transformer"
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
 
     @pydantic.model_validator(mode="after")
-    def _keys_are_not_shared(self):
+    def _keys_are_not_shared(self) -> "TwoStreamTransformerConfig":
         _refuse_shared_keys(self.attention, f"kind: {self.kind}")
         return self
 
@@ -212,11 +225,12 @@ class CharacterCNNConfig(Config):
     """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4).
 
     Attributes:
-        width: Of a character's embedding.
-        max_characters: Of a word, with the marks at its begin and end; longer words are cut.
-        filters: Pairs of a convolution's width and its number of filters.
-        highway_layers: After the convolutions (Srivastava et al. 2015).
-        activation: Of the convolutions.
+        width: Width of a character's embedding.
+        max_characters: Number of characters of a word, with the marks at its begin and end; longer words are
+            cut.
+        filters: Pairs of a convolution's width, in characters, and its number of filters.
+        highway_layers: Number of highway layers after the convolutions (Srivastava et al. 2015).
+        activation: Activation of the convolutions.
     """
 
     width: Count = 16
@@ -238,16 +252,18 @@ class BiLSTMConfig(Config):
     """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
 
     Attributes:
-        layers: Of each direction.
-        cells: Of an LSTM.
-        projection_width: Of its output, and of a word's vector; hidden states hold both directions.
-        characters: From characters to words.
-        cell_clip, projection_clip: Bounds of cell states and of projected outputs; null for none.
-        skip_connections: Add a layer's input to its output, from the second layer on.
-        carry_state: In training, a batch goes on from the states that the batch before ended with, as the
-            reference code does. Never in evaluation or in serving.
-        dropout: Of the input of each layer.
-        initializer_stddev: Of the softmax weights.
+        layers: Number of LSTMs in each direction.
+        cells: Number of cells of an LSTM.
+        projection_width: Width of an LSTM's output, and of a word's vector; hidden states hold both
+            directions.
+        characters: Layers from characters to words.
+        skip_connections: True to add a layer's input to its output, from the second layer on.
+        carry_state: True to start each training batch from the states that the batch before ended with, as
+            the reference code does. Evaluation and serving never do.
+        dropout: Dropout rate of the input of each layer.
+        initializer_stddev: Standard deviation that the softmax weights start from.
+        cell_clip, projection_clip: Bounds of the absolute values of cell states and of projected outputs;
+            null for none.
     """
 
     kind: Literal["bilstm"] = "bilstm"
@@ -264,7 +280,7 @@ class BiLSTMConfig(Config):
 
     @property
     def width(self) -> int:
-        """Of the hidden states, both directions together."""
+        """Width of the hidden states, both directions together."""
         return 2 * self.projection_width
 
     @property
@@ -283,7 +299,7 @@ AnyModel = Annotated[
 ]
 
 
-def _refuse(model: _Transformer, kind: type) -> None:
+def _refuse(model: _Transformer, kind: type[Config]) -> None:
     if isinstance(model.positions, kind):
         raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")
 

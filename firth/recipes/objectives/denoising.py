@@ -2,11 +2,11 @@
 
 import functools
 from collections.abc import Callable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.base.recipe_type import Fraction
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.fullest_row import fullest_row
 from firth.recipes.objectives.language_models import ARRANGED, Arrangement
@@ -18,17 +18,17 @@ MEAN_SPAN = 3.0
 
 
 class _Sentinels(Objective):
-    """What replaces spans by sentinels has in common.
+    """Base of the objectives that replace spans by sentinels.
 
-    A document's inputs are what is left with a sentinel for each span, and `[SEP]`; its targets each sentinel
-    with the tokens that it stands for, and a closing one.
+    The inputs of a document are the tokens that are left with a sentinel for each span, and `[SEP]`; its
+    targets are each sentinel with the tokens that it stands for, and a closing one.
 
     Attributes:
         noise_density: Share of a document's tokens that is corrupted.
-        closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
-            `[SEP]`, as its reference code does with its end of sequence.
-        arrangement: `encoder_decoder` gives inputs and targets to an encoder and a decoder; `decoder` puts
-            them one after the other for one stack, inputs being the prefix.
+        closing_sentinel: True to close the targets with the next sentinel, as the paper's figures do; false
+            to close them with `[SEP]`, as its reference code does with its end of sequence.
+        arrangement: Model that reads them: `encoder_decoder` gives inputs and targets to an encoder and a
+            decoder; `decoder` puts them one after the other for one stack, the inputs being the prefix.
     """
 
     noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
@@ -41,41 +41,72 @@ class _Sentinels(Objective):
         return ARRANGED[self.arrangement]
 
     def noise_tokens(self, tokens: int) -> int:
-        """Returns how many of a document's tokens are corrupted: at least one, and not all."""
+        """Returns the number of a document's tokens that are corrupted: at least one, and not all.
+
+        Args:
+            tokens: Number of raw tokens of the document.
+        """
         return min(max(round(tokens * self.noise_density), 1), max(tokens - 1, 0))
 
     def most_spans(self, tokens: int) -> int:
-        """Returns the most spans that the noise of a document of so many raw tokens can make."""
+        """Returns the most spans that the noise of a document can make.
+
+        Args:
+            tokens: Number of raw tokens of the document.
+        """
         noise = self.noise_tokens(tokens)
         return min(noise, tokens - noise + 1)
 
     def corrupted_lengths(self, tokens: int) -> tuple[int, int]:
-        """Returns the longest inputs and targets of a document of so many raw tokens, closed both."""
+        """Returns the longest inputs and targets of a document, both closed, in tokens.
+
+        Args:
+            tokens: Number of raw tokens of the document.
+        """
         noise, spans = self.noise_tokens(tokens), self.most_spans(tokens)
         return tokens - noise + spans + 1, noise + spans + 1
 
     @property
     def special_tokens(self) -> int:
-        """Room that each document more in a row takes; see `raw_length`. Here the `[SEP]` of its inputs."""
+        """Room that each further document takes in a row; see `raw_length`. Here it is the `[SEP]` of its
+        inputs.
+        """
         return 1
 
     def raw_length(self, sequences: Sequences) -> int:
-        """Returns the most raw tokens whose inputs fit `sequences.length` in any row (568 for 512 in T5)."""
+        """Returns the most raw tokens whose inputs fit `sequences.length` in any row (568 for 512 in T5).
+
+        Args:
+            sequences: Rows of the recipe.
+        """
         return _raw_length(self, sequences)
 
     def sentinels_needed(self, sequences: Sequences) -> int:
-        """Returns how many sentinels the tokenizer must have."""
+        """Returns the number of sentinels that the tokenizer must have.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
         tokens = range(1, self.raw_length(sequences) + 1)
         return max(map(self.most_spans, tokens)) + self.closing_sentinel
 
     def input_length(self, sequences: Sequences) -> int:
-        """Of one stack's row: inputs and targets, less the closing target, which predicts nothing."""
+        """Returns the tokens of an encoder's row, or of one stack's: inputs and targets without the last
+        target.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
         if self.arrangement == "encoder_decoder":
             return sequences.length
         return _fullest(self, sequences, self.raw_length(sequences), _both_lengths)
 
     def target_length(self, sequences: Sequences) -> int:
-        """The longest targets of any row: 114 for inputs of 512 in T5, where rows hold one document."""
+        """Returns the longest targets of any row: 114 for inputs of 512 in T5, where rows hold one document.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
         if self.arrangement == "decoder":
             return 0
         return _fullest(self, sequences, self.raw_length(sequences), _target_length)
@@ -111,7 +142,9 @@ def _raw_length(objective: _Sentinels, sequences: Sequences) -> int:
 
 
 @functools.lru_cache(maxsize=256)
-def _fullest(objective: _Sentinels, sequences: Sequences, raw_length: int, size_of: Callable) -> int:
+def _fullest(
+    objective: _Sentinels, sequences: Sequences, raw_length: int, size_of: Callable[[Any, int], int]
+) -> int:
     return fullest_row(
         lambda tokens: size_of(objective, tokens),
         raw_length,
@@ -125,12 +158,12 @@ class SpanCorruption(_Sentinels):
 
     Attributes:
         noise_density: Share of a document's tokens that is corrupted.
-        closing_sentinel: Close the targets with the next sentinel, as the paper's figures do, and not with
-            `[SEP]`, as its reference code does with its end of sequence.
+        closing_sentinel: True to close the targets with the next sentinel, as the paper's figures do; false
+            to close them with `[SEP]`, as its reference code does with its end of sequence.
         mean_span: Mean length of a span, in tokens.
-        random_roll: Turn the spans around by a random number of places. Without, a document always begins
+        random_roll: True to rotate the spans by a random number of places. Otherwise a document always begins
             with a token that is kept and ends with one that is not, as in the reference code's default.
-        arrangement: `encoder_decoder` or, inputs and targets for one stack, `decoder`.
+        arrangement: Model that reads them: `encoder_decoder` or, inputs and targets for one stack, `decoder`.
     """
 
     kind: Literal["span_corruption"] = "span_corruption"
@@ -139,14 +172,15 @@ class SpanCorruption(_Sentinels):
 
     @property
     def special_tokens(self) -> int:
-        """Room that each document more in a row takes, in raw tokens.
-
-        Its inputs have one `[SEP]` more, and rounding may leave it two tokens more than its share.
-        """
+        """Room that each further document takes in a row, in raw tokens."""
         return 3
 
     def most_spans(self, tokens: int) -> int:
-        """Returns the number of spans: noise tokens over their mean length."""
+        """Returns the number of spans: noise tokens over their mean length.
+
+        Args:
+            tokens: Number of raw tokens of the document.
+        """
         return _spans(self.noise_tokens(tokens), tokens, self.mean_span)
 
 
@@ -162,16 +196,17 @@ class IidDenoising(_Sentinels):
 class SalientSpans(_Sentinels):
     """Names, dates and numbers give way to sentinels (Guu et al. 2020, "REALM"; Roberts et al. 2020).
 
-    One salient span of a document is hidden. They are found by rule in the pieces of a cased tokenizer:
-    words of digits, names of months, and capitalised words that do not begin a sentence; neighbours make one
-    span. A document without any is corrupted as `SpanCorruption` does, or left out of the loss.
+    One salient span of a document is hidden. Salient spans are found by rule in the pieces of a cased
+    tokenizer: words of digits, names of months, and capitalised words that do not begin a sentence;
+    neighbours make one span. A document without any is corrupted as `SpanCorruption` does, or left out of the
+    loss.
 
     Attributes:
-        noise_density: Of documents without a salient span.
-        closing_sentinel: As in `SpanCorruption`.
+        noise_density: Share of tokens that is corrupted in documents without a salient span.
+        closing_sentinel: Closing piece of the targets, as in `SpanCorruption`.
         max_span: Most tokens of a salient span; a longer one is hidden in part.
-        fallback: Corrupt documents without a salient span at random, or give them no weight.
-        arrangement: `encoder_decoder` or `decoder`.
+        fallback: True to corrupt documents without a salient span at random; false to give them no weight.
+        arrangement: Model that reads them, `encoder_decoder` or `decoder`.
     """
 
     kind: Literal["salient_spans"] = "salient_spans"
@@ -179,11 +214,19 @@ class SalientSpans(_Sentinels):
     fallback: bool = True
 
     def most_spans(self, tokens: int) -> int:
-        """Returns the number of spans of a document that is corrupted at random."""
+        """Returns the number of spans of a document that is corrupted at random.
+
+        Args:
+            tokens: Number of raw tokens of the document.
+        """
         return _spans(self.noise_tokens(tokens), tokens, MEAN_SPAN)
 
     def corrupted_lengths(self, tokens: int) -> tuple[int, int]:
-        """Returns the longest inputs and targets of a document of so many raw tokens, closed both."""
+        """Returns the longest inputs and targets of a document, both closed, in tokens.
+
+        Args:
+            tokens: Number of raw tokens of the document.
+        """
         _, targets = super().corrupted_lengths(tokens)
         return tokens + 1, max(min(tokens, self.max_span) + 2, targets)
 
@@ -195,16 +238,16 @@ def _spans(noise: int, tokens: int, mean_span: float) -> int:
 class Denoising(Objective):
     """Corrupt a document in several ways and let the decoder write the original (Lewis et al. 2019, "BART").
 
-    The steps are applied in the order in which they stand here. A document's inputs are `[CLS] ... [SEP]`;
+    The corruptions are applied in the order of their keys below. A document's inputs are `[CLS] ... [SEP]`;
     the decoder reads `[SEP] [CLS] x1 ... xn` and its labels are `[CLS] x1 ... xn [SEP]`.
 
     Attributes:
-        permute_sentences: Put the sentences of a document in a random order.
-        rotate: Share of documents that are turned around to begin at a random token.
+        permute_sentences: True to put the sentences of a document in a random order.
+        rotate: Share of documents that are rotated to begin at a random token.
         delete_rate: Share of tokens that are left out.
         mask_rate: Share of tokens that give way to a `[MASK]` each.
         infill_rate: Share of tokens in spans that give way to one `[MASK]` each.
-        infill_mean: Of the Poisson distribution of span lengths; an empty span puts in a `[MASK]`.
+        infill_mean: Mean of the Poisson distribution of span lengths; an empty span inserts a `[MASK]`.
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
@@ -223,5 +266,9 @@ class Denoising(Objective):
         return 2
 
     def target_length(self, sequences: Sequences) -> int:
-        """As long as the row."""
+        """Returns the tokens of the decoder's row: as many as the row's.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
         return sequences.length

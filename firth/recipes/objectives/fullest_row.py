@@ -1,6 +1,7 @@
 """How much the documents of one row can come to, whichever way rows are packed."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +11,16 @@ _NOTHING = -(10**9)
 def fullest_row(
     size_of: Callable[[int], int], raw_length: int, special_tokens: int, max_documents: int
 ) -> int:
-    """Returns the largest sum of sizes that the documents of a row can have.
+    """Returns the largest sum of sizes that the documents of a row can have, however rows are packed.
 
-    A row holds 1 to `max_documents` documents; their tokens and `special_tokens` for each are at most
+    A row holds 1 to `max_documents` documents. Their tokens, with `special_tokens` for each, are at most
     `raw_length + special_tokens` together. All such rows are considered, not only those that a packer makes.
 
     Args:
-        size_of: Number of raw tokens of a document, from 1, to its size in whatever is asked about.
+        size_of: Function from the number of raw tokens of a document, at least 1, to its size.
         raw_length: Most raw tokens of a row.
         special_tokens: Room that each document takes next to its tokens.
-        max_documents: Of a row.
+        max_documents: Most documents of a row.
 
     Example: documents of 1, 2 and 3 tokens come to 2, 2 and 3; the row holds 4 places, each document 1 more
     than its tokens. Two documents of one token make the most.
@@ -41,6 +42,6 @@ def fullest_row(
     return int(most[-1])
 
 
-def _together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _together(first: "np.ndarray[Any, Any]", second: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     """Returns max over a + b = c of first[a] + second[b], for each c: int64 [capacity + 1]."""
     return np.array([np.max(first[: c + 1] + second[c::-1]) for c in range(len(first))], np.int64)

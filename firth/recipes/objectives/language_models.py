@@ -31,8 +31,8 @@ class BidirectionalLM(Objective):
     A document is `<S> x1 ... xn </S>`. The loss is the mean over the predictions of both directions.
 
     Attributes:
-        negatives: Of the sampled softmax in training; null for the full softmax, which evaluation always
-            uses.
+        negatives: Number of words drawn for the sampled softmax in training; null for the full softmax, which
+            evaluation always uses.
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("bilstm",)
@@ -52,8 +52,8 @@ class PrefixLM(Objective):
     The place of the split is uniform. Only the rest is predicted.
 
     Attributes:
-        arrangement: `encoder_decoder` gives the prefix to the encoder and the rest to the decoder;
-            `decoder` gives both to one stack.
+        arrangement: Model that reads them: `encoder_decoder` gives the prefix to the encoder and the rest to
+            the decoder; `decoder` gives both to one stack.
     """
 
     kind: Literal["prefix_lm"] = "prefix_lm"
@@ -70,7 +70,12 @@ class PrefixLM(Objective):
         return 1
 
     def target_length(self, sequences: Sequences) -> int:
-        """As long as the row, since a prefix may be short; 0 for one stack."""
+        """Returns the tokens of a decoder's row: as many as the row's, since a prefix may be short; 0 for one
+        stack.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
         return sequences.length if self.arrangement == "encoder_decoder" else 0
 
 

@@ -4,25 +4,24 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config
-from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import Count
-from firth.recipes.objectives.objective_base import Objective
+from firth.recipes.objectives.objective_base import Epochs, Objective
 
 Rate = pydantic.Field(default=0.15, gt=0.0, lt=1.0)
 
 
 class _Masking(Objective):
-    """What all of them have.
+    """Base of the objectives that mask tokens.
 
     Attributes:
         mask_rate: Share of maskable tokens that are predicted.
-        mask_token_rate: Of the predicted ones, the share that is replaced by `[MASK]`.
-        random_token_rate: Of the predicted ones, the share that is replaced by a random piece.
-            The rest is left as it was, and still predicted.
-        max_predictions: Of a row; more are not selected.
-        paper_exact: Draw random replacements from the whole vocabulary, special pieces included, as the
-            reference code does.
+        mask_token_rate: Share of the predicted tokens that is replaced by `[MASK]`.
+        random_token_rate: Share of the predicted tokens that is replaced by a random piece. The rest is left
+            as it was, and still predicted.
+        max_predictions: Most predicted tokens of a row; no more are selected.
+        paper_exact: True to draw random replacements from the whole vocabulary, special pieces included, as
+            the reference code does.
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("masked_transformer",)
@@ -34,7 +33,7 @@ class _Masking(Objective):
     paper_exact: bool = False
 
     @pydantic.model_validator(mode="after")
-    def _rates_fit(self):
+    def _rates_fit(self) -> "_Masking":
         if self.mask_token_rate + self.random_token_rate > 1.0 + 1e-9:
             raise ValueError("mask_token_rate + random_token_rate is above 1")
         return self
@@ -52,8 +51,8 @@ class EnhancedMaskDecoder(Config):
     states plus learned vectors of absolute positions, its next ones what the pass before returned.
 
     Attributes:
-        length: Rows of the table of positions.
-        passes: Times that the last block is applied; the reference code has two.
+        length: Number of rows of the table of positions.
+        passes: Number of times that the last block is applied, two in the reference code.
     """
 
     length: Count = 512
@@ -64,14 +63,14 @@ class MaskDecoding(_Masking):
     """Objectives whose masked tokens DeBERTa's last block may decode.
 
     Attributes:
-        mask_decoder: How a stack with disentangled positions learns absolute ones; null for not at all.
+        mask_decoder: Way in which a stack with disentangled positions learns absolute ones; null for none.
     """
 
     mask_decoder: EnhancedMaskDecoder | None = None
 
     @property
     def further_passes(self) -> int:
-        """Times that the last block is applied again."""
+        """Number of times that the last block is applied again."""
         return self.mask_decoder.passes - 1 if self.mask_decoder else 0
 
 
@@ -80,25 +79,25 @@ class MaskedLM(MaskDecoding):
 
     Attributes:
         mask_rate: Share of maskable tokens that are predicted.
-        mask_token_rate: Of the predicted ones, the share that is replaced by `[MASK]`.
-        random_token_rate: Of the predicted ones, the share that is replaced by a random piece.
-            The rest is left as it was, and still predicted.
-        max_predictions: Of a row; more are not selected.
-        whole_word: Select whole words instead of pieces.
-        max_ngram: Select runs of 1 to this many whole words, n of them with a probability in proportion to
-            1/n (Lan et al. 2019, "ALBERT", section 4.1); 1 selects single pieces or words.
-        paper_exact: Draw random replacements from the whole vocabulary, special pieces included, as the
-            reference code does.
-        mask_decoder: How a model with disentangled positions learns absolute ones, without tasks on pairs;
-            null for not at all.
-        next_sentence: Also learn whether the second segment follows the first.
+        mask_token_rate: Share of the predicted tokens that is replaced by `[MASK]`.
+        random_token_rate: Share of the predicted tokens that is replaced by a random piece. The rest is left
+            as it was, and still predicted.
+        max_predictions: Most predicted tokens of a row; no more are selected.
+        whole_word: True to select whole words instead of pieces.
+        max_ngram: Most whole words of a selected run: runs of n words have a probability in proportion to 1/n
+            (Lan et al. 2019, "ALBERT", section 4.1); 1 selects single pieces or words.
+        paper_exact: True to draw random replacements from the whole vocabulary, special pieces included, as
+            the reference code does.
+        mask_decoder: Way in which a model with disentangled positions learns absolute ones, without tasks on
+            pairs; null for none.
+        next_sentence: True to learn also whether the second segment follows the first.
         random_next_rate: Share of pairs whose second segment comes from another document.
-        sentence_order: Also learn whether two consecutive segments stand in their order (ALBERT, section
-            3.1); not together with `next_sentence`.
+        sentence_order: True to learn also whether two consecutive segments are in their order (ALBERT,
+            section 3.1); not together with `next_sentence`.
         swap_rate: Share of pairs that are put in the wrong order.
-        masking_copies: In how many ways each row is masked and its segments are chosen. Later epochs repeat
-            them in turn: BERT's static masking, of 10 copies in its released code. 0 draws again in every
-            epoch, which is dynamic masking (Liu et al. 2019, "RoBERTa", section 4.1).
+        masking_copies: Number of ways in which each row is masked and its segments are chosen. Later epochs
+            repeat them in turn: BERT's static masking, of 10 copies in its released code. 0 draws again in
+            every epoch, which is dynamic masking (Liu et al. 2019, "RoBERTa", section 4.1).
     """
 
     kind: Literal["masked_lm"] = "masked_lm"
@@ -110,18 +109,23 @@ class MaskedLM(MaskDecoding):
     swap_rate: Fraction = 0.5
     masking_copies: int = pydantic.Field(default=0, ge=0)
 
-    def epochs_drawn(self, epochs):
-        """Returns the epochs whose draws each of some epochs has: those of the first `masking_copies`."""
+    def epochs_drawn(self, epochs: Epochs) -> Epochs:
+        """Returns the epochs whose random draws are used in the given ones: those of the first
+        `masking_copies`.
+
+        Args:
+            epochs: Number of an epoch, or an array of them.
+        """
         return epochs % self.masking_copies if self.masking_copies else epochs
 
     @pydantic.model_validator(mode="after")
-    def _one_task_on_pairs(self):
+    def _one_task_on_pairs(self) -> "MaskedLM":
         if self.next_sentence and self.sentence_order:
             raise ValueError("sentence_order: true needs next_sentence: false")
         return self
 
     @pydantic.model_validator(mode="after")
-    def _pairs_are_not_decoded(self):
+    def _pairs_are_not_decoded(self) -> "MaskedLM":
         if self.mask_decoder and self.has_pairs:
             raise ValueError("mask_decoder needs next_sentence: false and sentence_order: false")
         return self
@@ -151,15 +155,16 @@ class MaskedLM(MaskDecoding):
 class SpanMasking(_Masking):
     """Masked LM over contiguous spans, with the span boundary objective (Joshi et al. 2019, "SpanBERT").
 
-    What replaces the tokens is drawn once for each span.
+    The kind of replacement is drawn once for each span.
 
     Attributes:
-        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
-        length_parameter: Of the geometric distribution of span lengths, in whole words.
+        length_parameter: Parameter of the geometric distribution of span lengths, in whole words.
         max_span: Longest span, in whole words; the distribution is cut off and normalised there.
-        boundary: Also predict each token from the two tokens around its span and its place in it.
-        boundary_places: Places in a span that the boundary objective tells apart, in pieces (whereas
-            `max_span` is in words). It does not predict the pieces after them; masked LM does.
+        boundary: True to predict each token also from the two tokens around its span and its place in it.
+        boundary_places: Number of places in a span that the boundary objective tells apart, in pieces
+            (whereas `max_span` is in words). It does not predict the pieces after them; masked LM does.
+        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of masking, as in
+            `MaskedLM`.
     """
 
     kind: Literal["span_masking"] = "span_masking"
@@ -180,12 +185,15 @@ class ReplacedTokenDetection(MaskDecoding):
     The generator has the model's own shape, made smaller, and shares its embeddings.
 
     Attributes:
-        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
-        generator_width_fraction: Of the width, the feed-forward width and the heads.
-        generator_layers_fraction: Of the layers.
-        generator_weight, discriminator_weight: Of the two losses in their sum.
-        temperature: Of the generator's samples.
-        mask_decoder: How a generator with disentangled positions learns absolute ones; null for not at all.
+        generator_width_fraction: Share of the width, the feed-forward width and the heads that the generator
+            has.
+        generator_layers_fraction: Share of the layers that the generator has.
+        temperature: Temperature of the generator's samples.
+        mask_decoder: Way in which a generator with disentangled positions learns absolute ones; null for
+            none.
+        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of masking, as in
+            `MaskedLM`.
+        generator_weight, discriminator_weight: Weights of the two losses in their sum.
     """
 
     kind: Literal["replaced_token_detection"] = "replaced_token_detection"
@@ -210,14 +218,16 @@ class UniLM(_Masking):
     `single_segments` and `next_sentence` are on in its presets.
 
     Attributes:
-        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: As in `MaskedLM`.
-        bidirectional_rate, sequence_to_sequence_rate, left_to_right_rate, right_to_left_rate: Of each mask;
-            they sum to 1.
         ngram_rate: Share of selections that take a bigram or a trigram of pieces in place of one.
-        single_segments: Documents are `[CLS] S1 [SEP]` in rows of a one-directional mask (section 2.1).
-        next_sentence: Also learn whether the second segment follows the first, in rows of the bidirectional
-            mask (section 2.3).
+        single_segments: True if documents are `[CLS] S1 [SEP]` in rows of a one-directional mask (section
+            2.1).
+        next_sentence: True to learn also whether the second segment follows the first, in rows of the
+            bidirectional mask (section 2.3).
         random_next_rate: Share of these pairs whose second segment comes from another document.
+        mask_rate, mask_token_rate, random_token_rate, max_predictions, paper_exact: Rates of masking, as in
+            `MaskedLM`.
+        bidirectional_rate, sequence_to_sequence_rate, left_to_right_rate, right_to_left_rate: Shares of rows
+            with each attention mask; they sum to 1.
     """
 
     kind: Literal["unilm"] = "unilm"
@@ -231,7 +241,7 @@ class UniLM(_Masking):
     random_next_rate: Fraction = 0.5
 
     @pydantic.model_validator(mode="after")
-    def _masks_sum_to_one(self):
+    def _masks_sum_to_one(self) -> "UniLM":
         total = sum(self.mixture.values())
         if abs(total - 1.0) > 1e-6:
             raise ValueError(f"the rates of the four masks sum to {total:g}, not to 1")
@@ -270,8 +280,8 @@ class PermutationLM(Objective):
 
     Attributes:
         predicted_fraction: Share of maskable tokens that is predicted, 1/K in the paper.
-        max_predictions: Of a row; more are not selected.
-        max_span: Predicted tokens are spans of 1 to this many, drawn uniformly.
+        max_predictions: Most predicted tokens of a row; no more are selected.
+        max_span: Longest span of predicted tokens; lengths are drawn uniformly from 1 to this.
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("two_stream_transformer",)

@@ -29,11 +29,17 @@ AnyObjective = Annotated[
     | Denoising,
     pydantic.Field(discriminator="kind"),
 ]
-_ANY_OBJECTIVE: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyObjective)
+_ANY_OBJECTIVE: pydantic.TypeAdapter[AnyObjective] = pydantic.TypeAdapter(AnyObjective)
 
 
 def objective_from_json(text: str) -> AnyObjective:
     """Returns the part that `to_json` wrote, of whichever kind.
+
+    Args:
+        text: JSON of an objective's type.
+
+    Raises:
+        pydantic.ValidationError: if the text does not describe an objective.
 
     Example:
 

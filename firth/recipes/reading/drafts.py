@@ -11,12 +11,12 @@ from firth.recipes.base.yaml_text import Located, Path, parse_value
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """Where a value was said.
+    """Where a value of a recipe was said.
 
     Attributes:
-        place: A place in a file, or an option.
-        layer: Later ones win.
-        folder: Of the file; None where it was a preset's, or an option.
+        place: Place in a file, `file:line:column`, or an option.
+        layer: Number of the file or option among those that were merged, from 0; higher ones win.
+        folder: Folder of the file; None for a preset or an option.
     """
 
     place: str
@@ -26,11 +26,11 @@ class Origin:
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """What a command's option says of a recipe.
+    """An option of the command line that sets a value of a recipe.
 
     Attributes:
-        assignment: `key.path=value`.
-        said: The option as it was given, for errors.
+        assignment: Text `key.path=value`.
+        said: Option as it was given, for errors.
     """
 
     assignment: str
@@ -39,20 +39,35 @@ class Option:
 
 @dataclasses.dataclass(frozen=True)
 class Draft:
-    """Values, and the origin of each path in them."""
+    """Values, and the origin of each path in them.
+
+    Attributes:
+        data: Dicts, lists and scalars, not yet checked.
+        origins: Origins by path of keys and indices; the empty path has one.
+    """
 
     data: Any
     origins: dict[Path, Origin]
 
     def origin(self, path: Path) -> Origin:
-        """Returns where a path, or else the nearest part around it, was said."""
+        """Returns the origin of a path, or of the nearest part around it.
+
+        Args:
+            path: Keys and indices that lead to a value.
+        """
         while path not in self.origins:
             path = path[:-1]
         return self.origins[path]
 
 
 def draft_of(located: Located, file: str, folder: pathlib.Path | None = None) -> Draft:
-    """Returns what one file says; what no line of it says is said by the file."""
+    """Returns the values of one file. The origin of what no line says is the file.
+
+    Args:
+        located: Values of the file with the place of each.
+        file: Name of the file, for errors.
+        folder: Folder of the file, which relative paths are looked up from; None for a preset.
+    """
     origins = {path: Origin(place, 0, folder) for path, place in located.places.items()}
     return Draft(located.data, {**origins, (): Origin(file, 0, folder)})
 
@@ -60,7 +75,11 @@ def draft_of(located: Located, file: str, folder: pathlib.Path | None = None) ->
 def overlay(base: Draft, top: Draft) -> Draft:
     """Returns the base with everything that the top says.
 
-    Mappings are merged key by key, unless they are of different `kind`s; anything else replaces.
+    Mappings are merged key by key, unless they are of different `kind`s; any other value is replaced.
+
+    Args:
+        base: Values of the file or preset that is extended.
+        top: Values of the extending file.
     """
     kept = _not_below(base.origins, set(_replaced(base.data, top.data)))
     return Draft(_merge(base.data, top.data), _layered(kept, top.origins))
@@ -69,7 +88,11 @@ def overlay(base: Draft, top: Draft) -> Draft:
 def override(base: Draft, option: str | Option) -> Draft:
     """Returns the base with one `key.path=value` on top; a number in the path counts in a list.
 
-    Another `kind` than before starts that mapping anew, as in `overlay`.
+    Another `kind` than before starts that mapping again, as in `overlay`.
+
+    Args:
+        base: Values so far.
+        option: Text `key.path=value`, or an option with its name on the command line.
 
     Raises:
         RecipeError: if the option cannot be read or its path leads through a plain value.
@@ -132,6 +155,11 @@ def _replaced(base: Any, top: Any, path: Path = ()) -> Iterator[Path]:
 
 def assign(data: Any, path: Path, value: Any) -> Any:
     """Returns data with a value merged in at a path; lists and mappings that change are new ones.
+
+    Args:
+        data: Dicts, lists and scalars.
+        path: Keys and indices that lead to the value; the empty path is the whole.
+        value: Value to merge in: a mapping into a mapping key by key, any other value as it is.
 
     Raises:
         RecipeError: if the path leads through a plain value, or past the end of a list.

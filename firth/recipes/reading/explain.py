@@ -19,7 +19,13 @@ MOST_PROBLEMS = 50
 
 
 def explain(error: pydantic.ValidationError, draft: Draft, root: type[Config]) -> list[str]:
-    """Returns one line for each problem: `place: key: problem`."""
+    """Returns one line for each problem: `place: key: problem`.
+
+    Args:
+        error: Errors that pydantic found.
+        draft: Values that were checked, with the origin of each.
+        root: Recipe type that they were checked against.
+    """
     errors = error.errors(include_url=False)
     found = [(_data_path(details["loc"], draft.data), details) for details in errors[:MOST_PROBLEMS]]
     lines = []

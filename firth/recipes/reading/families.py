@@ -51,7 +51,10 @@ _SIZES = (
 
 
 def family_of(name: str) -> str:
-    """Returns the family of a preset, the longest one that its name begins with; its own name without one.
+    """Returns the family of a preset: the longest family name that its name begins with, or its own name.
+
+    Args:
+        name: Name of a preset.
 
     Example:
 
@@ -63,7 +66,10 @@ def family_of(name: str) -> str:
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Returns names by family and size.
+    """Returns names of presets by family and size.
+
+    Args:
+        names: Names of presets, in any order.
 
     Example:
 
@@ -90,6 +96,10 @@ def _rank(size: str) -> float:
 
 def suggest_preset(given: str, names: Iterable[str]) -> str:
     """Returns which preset is meant, in words: those of a family, the nearest name, or where all are listed.
+
+    Args:
+        given: Name that no preset has.
+        names: Names of all presets.
 
     Example:
 

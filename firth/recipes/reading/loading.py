@@ -38,16 +38,17 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | 
     """Returns the recipe of a preset or a YAML file, checked.
 
     A file may start from a preset, `extends: bert_mini`, or from another file, `extends: ../base.yaml`, which
-    is looked up from the extending file's folder: its mappings are merged key by key into what it extends,
-    its lists replace them. A file that gives no `name` is named after itself.
+    is looked up from the folder of the extending file. Its mappings are merged key by key into those of what
+    it extends; its lists replace them. A file that gives no `name` is named after itself.
 
-    Files that a recipe file names (sources, benchmarks, lists of words) are looked up from that file's
-    folder, and from the working directory where there are none; those of an override from the working
-    directory. The recipe holds their full paths.
+    Relative paths in a recipe file (sources, benchmarks, lists of words) are looked up from the folder of
+    that file, and from the working directory if they match no file there. Those in an override are looked up
+    from the working directory. The recipe holds their full paths.
 
     Args:
-        name_or_path: A preset's name, or a path that holds a `/` or ends in `.yaml` or `.yml`.
-        overrides: `key.path=value`, applied in order, such as `training.steps=500`. Values are YAML.
+        name_or_path: Name of a preset, or a path that holds a `/` or ends in `.yaml` or `.yml`.
+        overrides: Assignments `key.path=value`, applied in order, such as `training.steps=500`. Values are
+            YAML.
 
     Raises:
         RecipeError: with one line for each problem found.
@@ -63,7 +64,15 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | 
 def load_with_places(
     name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()
 ) -> tuple[Recipe, Draft]:
-    """Returns what `load_recipe` does, and where each of its values was said."""
+    """Returns what `load_recipe` does, and where each of its values was said.
+
+    Args:
+        name_or_path: Name of a preset or path of a file, as for `load_recipe`.
+        overrides: Assignments `key.path=value`, as for `load_recipe`.
+
+    Raises:
+        RecipeError: with one line for each problem found.
+    """
     draft = _read(name_or_path)
     problems: list[str] = []
     for option in overrides:
@@ -88,6 +97,9 @@ def _with_full_paths(recipe: Recipe, draft: Draft) -> Draft:
 
 def recipe_to_yaml(recipe: Recipe) -> str:
     """Returns a recipe as YAML with every value written out; `load_recipe` reads it back equal.
+
+    Args:
+        recipe: Recipe to write.
 
     Example:
 

@@ -10,14 +10,18 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class UnreadableFileError(RecipeError):
-    """There is no such recipe file, or it is not one."""
+    """There is no such recipe file, or the file is not a recipe."""
 
 
 def read_text(path: pathlib.Path) -> str:
     """Returns the text of a recipe file.
 
+    Args:
+        path: Path of a YAML file on this machine.
+
     Raises:
-        UnreadableFileError: if it is not there (with the nearest name), not UTF-8, or too large.
+        UnreadableFileError: if there is no such file (with the nearest name), or it is not UTF-8 or too
+            large.
     """
     try:
         with path.open("rb") as file:

@@ -17,8 +17,8 @@ def missing(recipe: Recipe, draft: Draft) -> list[str]:
     """Returns a line for each file or package that the recipe names and this machine does not have.
 
     Args:
-        recipe: As `load_with_places` gives it.
-        draft: Where its values were said.
+        recipe: Recipe, as `load_with_places` returns it.
+        draft: Origins of its values, as `load_with_places` returns them.
 
     Example:
 

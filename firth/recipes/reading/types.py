@@ -12,6 +12,9 @@ from firth.recipes.base.yaml_text import Path
 def configs_in(annotation: Any) -> list[type[Config]]:
     """Returns the recipe types that an annotation allows.
 
+    Args:
+        annotation: Type annotation of a field, such as `AdamW | None`.
+
     Example:
 
     >>> from firth.recipes import AdamW
@@ -26,7 +29,13 @@ def configs_in(annotation: Any) -> list[type[Config]]:
 
 
 def config_at(root: type[Config], path: Path, data: Any) -> type[Config] | None:
-    """Returns the recipe type that stands at a path of the data, following each part's `kind`.
+    """Returns the recipe type at a path of the data, following each part's `kind`; None if there is no such
+    type.
+
+    Args:
+        root: Recipe type of the whole data.
+        path: Keys and indices that lead to the part.
+        data: Dicts, lists and scalars of a recipe, checked or not.
 
     Example:
 
@@ -56,13 +65,21 @@ def _of_kind(candidates: list[type[Config]], data: Any) -> type[Config] | None:
 
 
 def kinds_of(config: type[Config]) -> tuple[str, ...]:
-    """Returns the values that a type's `kind` may have."""
+    """Returns the values that a type's `kind` may have; empty for a type without one.
+
+    Args:
+        config: Recipe type.
+    """
     field = config.model_fields.get("kind")
     return typing.get_args(field.annotation) if field else ()
 
 
 def key_paths(config: type[Config], path: Path = ()) -> Iterator[str]:
-    """Yields the dotted path of every key below a type, lists left out.
+    """Yields the dotted path of every key below a type. The items of lists are left out.
+
+    Args:
+        config: Recipe type.
+        path: Keys that lead to the type, put in front of each path.
 
     Example:
 

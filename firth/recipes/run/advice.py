@@ -22,7 +22,10 @@ KINDS = {
 
 
 def notices(recipe: Recipe) -> list[str]:
-    """Returns one line for each choice that works but is seldom meant.
+    """Returns one line for each choice that works but is rarely meant.
+
+    Args:
+        recipe: Recipe that can run as it is.
 
     Example:
 

@@ -34,7 +34,11 @@ LOSSES = {name.removesuffix("_accuracy") for name in get_args(MetricName) if nam
 
 
 def misfits(recipe: "Recipe") -> Iterator[str]:
-    """Yields a line for each pair of parts that cannot work together."""
+    """Yields a line for each pair of parts that cannot work together.
+
+    Args:
+        recipe: Recipe whose parts are each valid on their own.
+    """
     yield from _model_and_objective(recipe)
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)

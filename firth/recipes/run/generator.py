@@ -9,8 +9,12 @@ def generator_of(
 ) -> MaskedTransformerConfig:
     """Returns the generator's shape: the discriminator's own, made smaller (Clark et al. 2020, section 3.1).
 
-    Fractions are rounded, and at least one head and one layer are left. The embeddings keep their width, for
-    both share them.
+    Fractions are rounded, and at least one head and one layer are left. The embeddings keep their width,
+    since generator and discriminator share them.
+
+    Args:
+        model: Shape of the discriminator.
+        objective: Objective with the generator's fractions of width and layers.
 
     Raises:
         pydantic.ValidationError: if the heads that are left do not divide the width that is left.

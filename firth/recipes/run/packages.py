@@ -8,7 +8,10 @@ import pkgutil
 
 
 def find_package(package: str) -> importlib.machinery.ModuleSpec | None:
-    """Returns where a package is, by the name that one imports; None where it is not installed.
+    """Returns the place of a package; None if it is not installed.
+
+    Args:
+        package: Name that one imports, without dots.
 
     Example:
 
@@ -24,7 +27,10 @@ def find_package(package: str) -> importlib.machinery.ModuleSpec | None:
 
 
 def suggest_package(package: str) -> str:
-    """Returns which package may be meant, in words to end a message with; nothing where none is near.
+    """Returns which package may be meant, as the end of a message; an empty text if no name is near.
+
+    Args:
+        package: Name of no installed package, perhaps that of a distribution.
 
     Example:
 

@@ -21,25 +21,24 @@ from firth.recipes.training.training import Training
 
 
 class Recipe(Config):
-    """A whole run: sources, cleaning, tokenizer, mixture, sequences, objective, model, training, and so on.
+    """A whole run that pre-trains a model: its data, its model, its training and what is served.
 
     Attributes:
-        name: The name of the recipe and, unless the command says otherwise, of the run's folder. The name of
-            the file if it is not given.
-        description: One sentence, shown by `firth recipes` and by the report.
-        seed: The number that data order, masks, initial weights and dropout follow from.
-        sources: Where the text comes from.
-        source_schema: Path of a pinned schema, which the records of the sources must match. Without one, a
-            run is checked against the schema that an earlier run left in its folder.
-        cleaning: The steps that clean the documents, the split, and the limits of what may come out.
-        tokenizer: The kind of tokenizer that is trained on the cleaned text.
-        mixture: How much of the training data comes from which source.
-        sequences: How documents are cut and packed into rows of tokens.
+        name: Name of the run, and of its folder.
+        description: Text for readers of `firth recipes` and of the report.
+        seed: Seed of all random choices: weights, data order, masks and dropout.
+        sources: Sources of the corpus, at least one.
+        source_schema: Path of a pinned schema that the records of the sources must match. Without one, a run
+            is checked against the schema that an earlier run left in its folder.
+        cleaning: Steps from raw to clean documents, the split in train and eval, and limits of the outcome.
+        tokenizer: Kind of tokenizer that is trained, and its size.
+        mixture: Proportions of the sources in the training data.
+        sequences: Rows that documents are packed into.
         objective: What the model learns to predict.
-        model: The shape of the model.
-        training: Steps, batch, optimizer, precision, devices and checkpoints.
-        evaluation: The evaluation's batch, and the thresholds that the model must keep.
-        export: Settings of the served model.
+        model: Shape of the backbone.
+        training: Steps, batches, optimizer, precision and checkpoints.
+        evaluation: Metrics, and the thresholds that a model must keep to be pushed.
+        export: Settings of the served signatures.
 
     Raises:
         pydantic.ValidationError: for combinations that cannot work, such as rows longer than the model's
@@ -62,7 +61,7 @@ class Recipe(Config):
     export: Export = Export()
 
     @pydantic.model_validator(mode="after")
-    def _parts_fit(self):
+    def _parts_fit(self) -> "Recipe":
         problems = list(dict.fromkeys(misfits(self)))
         if problems:
             raise ValueError("\n".join(problems))

@@ -1,6 +1,8 @@
 """A run's stages: rows of one length after rows of another, under one optimizer."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from firth.recipes.training.training import Training
 
 if TYPE_CHECKING:
     from firth.recipes.run.recipe import Recipe
@@ -10,8 +12,9 @@ class RunStage(NamedTuple):
     """The steps `start` to `end` - 1 of a run.
 
     Attributes:
-        start, end: Steps of the run, counted from 0.
-        recipe: The run's recipe with the stage's length, batch and predictions, and without stages.
+        start: First step of the stage, counted from 0.
+        end: First step after the stage.
+        recipe: Recipe of the run with the stage's length, batch and predictions, and without stages.
     """
 
     start: int
@@ -20,9 +23,12 @@ class RunStage(NamedTuple):
 
 
 def stages_of(recipe: "Recipe") -> tuple[RunStage, ...]:
-    """Returns the stages of a run, in order; the last one is what the recipe itself describes.
+    """Returns the stages of a run, in order; the last one is described by the recipe itself.
 
-    The last stage has at least one step; in a run of few steps, an earlier one may have none.
+    The last stage has at least one step; in a run of few steps, an earlier one may have no step.
+
+    Args:
+        recipe: Recipe of the whole run.
 
     Example:
 
@@ -48,12 +54,16 @@ def stages_of(recipe: "Recipe") -> tuple[RunStage, ...]:
     return (*stages, RunStage(start, recipe.training.steps, last))
 
 
-def _without_stages(recipe, **changes):
+def _without_stages(recipe: "Recipe", **changes: Any) -> Training:
     return recipe.training.model_copy(update={"earlier_stages": (), **changes})
 
 
 def rows_folder(length: int) -> str:
-    """Returns where SequenceGen keeps the training rows of an earlier stage, next to its splits.
+    """Returns the name of the folder where SequenceGen keeps the training rows of an earlier stage, next to
+    its splits.
+
+    Args:
+        length: Tokens of a row.
 
     Example:
 

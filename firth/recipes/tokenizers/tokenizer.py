@@ -11,13 +11,14 @@ class WordPieceTokenizer(Config):
     """WordPiece with BERT's normalisation (Devlin et al. 2018, section 3).
 
     Attributes:
-        vocabulary_size: Pieces asked for, the five special ones included. A small corpus may yield fewer;
-            the model keeps this many rows.
-        lowercase: Lower-case and strip accents, as the uncased models do.
-        min_frequency: A pair of pieces is merged if it occurs at least this often.
-        max_word_characters: A longer word becomes `[UNK]`.
-        sentinels: Special pieces `<extra_id_0>`, `<extra_id_1>`, ... that stand for spans (Raffel et al.
-            2019, section 3.1.4), counted in the vocabulary's size; their ids descend from its top.
+        vocabulary_size: Number of pieces to train, the five special ones included. A small corpus may yield
+            fewer; the model keeps this many rows.
+        lowercase: True to lower-case and strip accents, as the uncased models do.
+        min_frequency: Least number of times that a pair of pieces must occur to be merged.
+        max_word_characters: Most characters of a word; a longer word becomes `[UNK]`.
+        sentinels: Number of special pieces `<extra_id_0>`, `<extra_id_1>`, ... that stand for spans (Raffel
+            et al. 2019, section 3.1.4). They are counted in the vocabulary's size; their ids descend from its
+            top.
     """
 
     kind: Literal["wordpiece"] = "wordpiece"
@@ -28,7 +29,7 @@ class WordPieceTokenizer(Config):
     sentinels: int = pydantic.Field(default=0, ge=0)
 
     @pydantic.model_validator(mode="after")
-    def _pieces_are_left(self):
+    def _pieces_are_left(self) -> "WordPieceTokenizer":
         if self.vocabulary_size < self.sentinels + 16:
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
@@ -43,12 +44,13 @@ class BytePairTokenizer(Config):
     """Byte-level byte-pair encoding with GPT-2's pattern (Radford et al. 2019, section 2.2).
 
     Attributes:
-        vocabulary_size: Pieces asked for, the five special ones and 256 bytes included. A small corpus may
-            yield fewer; the model keeps this many rows.
-        min_frequency: A pair of pieces is merged if it occurs at least this often.
-        sentinels: As WordPiece's.
-        ties: Of pairs that occur equally often, `greater` merges the lexicographically greater pair of byte
-            strings, and `first_seen` the one that comes first where words go by descending count.
+        vocabulary_size: Number of pieces to train, the five special ones and 256 bytes included. A small
+            corpus may yield fewer; the model keeps this many rows.
+        min_frequency: Least number of times that a pair of pieces must occur to be merged.
+        sentinels: Number of sentinels, as in `WordPieceTokenizer`.
+        ties: Choice between pairs that occur equally often: `greater` merges the lexicographically greater
+            pair of byte strings, and `first_seen` the one that comes first when words are sorted by
+            descending count.
     """
 
     kind: Literal["bpe"] = "bpe"
@@ -58,7 +60,7 @@ class BytePairTokenizer(Config):
     ties: Literal["greater", "first_seen"] = "greater"
 
     @pydantic.model_validator(mode="after")
-    def _bytes_are_left(self):
+    def _bytes_are_left(self) -> "BytePairTokenizer":
         if self.vocabulary_size < self.sentinels + 272:
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
@@ -78,13 +80,14 @@ class SentencePieceTokenizer(Config):
     """SentencePiece (Kudo and Richardson 2018).
 
     Attributes:
-        model: `unigram`, the likeliest pieces under a model of single pieces (Kudo 2018), or `bpe`.
-        vocabulary_size: Pieces asked for, the five special ones included. A small corpus may yield fewer; the
-            model keeps this many rows.
-        lowercase: Fold case.
-        character_coverage: The share of all characters that have pieces of their own.
-        byte_fallback: Write other characters as bytes, where they would be `[UNK]`.
-        sentinels: As WordPiece's.
+        model: Algorithm: `unigram`, the likeliest pieces under a model of single pieces (Kudo 2018), or
+            `bpe`.
+        vocabulary_size: Number of pieces to train, the five special ones included. A small corpus may yield
+            fewer; the model keeps this many rows.
+        lowercase: True to fold case.
+        character_coverage: Share of all characters that have pieces of their own.
+        byte_fallback: True to write other characters as bytes, instead of `[UNK]`.
+        sentinels: Number of sentinels, as in `WordPieceTokenizer`.
     """
 
     kind: Literal["sentencepiece"] = "sentencepiece"
@@ -96,7 +99,7 @@ class SentencePieceTokenizer(Config):
     sentinels: int = pydantic.Field(default=0, ge=0)
 
     @pydantic.model_validator(mode="after")
-    def _pieces_are_left(self):
+    def _pieces_are_left(self) -> "SentencePieceTokenizer":
         if self.vocabulary_size < self.sentinels + 16 + 256 * self.byte_fallback:
             raise ValueError(
                 f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels and bytes"
@@ -112,14 +115,14 @@ class SentencePieceTokenizer(Config):
 class WordTokenizer(Config):
     """Whole words, each with its characters (Peters et al. 2018, section 3.4).
 
-    Every word has a vector, made of its characters; the vocabulary is what the softmax predicts.
+    Every word has a vector, made of its characters; the vocabulary holds the words that the softmax predicts.
 
     Attributes:
-        vocabulary_size: Most frequent words, the special ones included, sorted by descending count. A small
-            corpus may have fewer; the model keeps this many rows.
-        lowercase: Lower-case and strip accents. ELMo does not.
-        min_frequency: A rarer word is `<UNK>` where it is predicted.
-        max_characters: UTF-8 bytes of a word with the two marks around it; a longer word is cut.
+        vocabulary_size: Number of words, the special ones included: the most frequent ones, by descending
+            count. A small corpus may have fewer; the model keeps this many rows.
+        lowercase: True to lower-case and strip accents. ELMo does not.
+        min_frequency: Least number of times that a word must occur; a rarer word is predicted as `<UNK>`.
+        max_characters: Most UTF-8 bytes of a word with the two marks around it; a longer word is cut.
     """
 
     kind: Literal["words"] = "words"
@@ -138,13 +141,19 @@ AnyTokenizer = Annotated[
     WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer,
     pydantic.Field(discriminator="kind"),
 ]
-_ANY_TOKENIZER: pydantic.TypeAdapter = pydantic.TypeAdapter(AnyTokenizer)
+_ANY_TOKENIZER: pydantic.TypeAdapter[AnyTokenizer] = pydantic.TypeAdapter(AnyTokenizer)
 
 
 def tokenizer_from_json(
     text: str,
 ) -> WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer:
     """Returns the part that `to_json` wrote, of whichever kind.
+
+    Args:
+        text: JSON of a tokenizer's type.
+
+    Raises:
+        pydantic.ValidationError: if the text does not describe a tokenizer.
 
     Example:
 
@@ -155,16 +164,16 @@ def tokenizer_from_json(
 
 
 class Sequences(Config):
-    """How tokenized documents fill rows of fixed length.
+    """The rows of fixed length that tokenized documents are packed into.
 
     Attributes:
         length: Tokens of a row, special tokens and padding included.
-        max_documents: At most so many documents (or parts of one) share a row.
-        shards: Documents are packed in this many groups by a hash of their id, so that the result does not
-            depend on the number of workers.
+        max_documents: Most documents (or parts of one) that share a row.
+        shards: Number of groups in which documents are packed, by a hash of their id, so that the result does
+            not depend on the number of workers.
         short_seq_prob: Share of the parts of documents that are made shorter, so that a model sees short
             inputs too: such a part ends with the sentence that reaches a length drawn between 2 and the most.
-            0.1 in BERT's released code. What follows begins the next part.
+            What follows begins the next part. It is 0.1 in BERT's released code.
     """
 
     length: int = pydantic.Field(default=128, ge=8, le=MAX_SIZE)

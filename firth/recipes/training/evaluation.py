@@ -27,9 +27,9 @@ class Threshold(Config):
     """Bounds that one metric, over the whole eval split, must keep.
 
     Attributes:
-        metric: The metric's name.
-        lower_bound: The smallest value that is accepted; null for none.
-        upper_bound: The largest value that is accepted; null for none.
+        metric: Name of the metric.
+        lower_bound: Least value that is blessed; null for no such bound.
+        upper_bound: Largest value that is blessed; null for no such bound.
     """
 
     metric: MetricName
@@ -37,24 +37,23 @@ class Threshold(Config):
     upper_bound: float | None = None
 
     @pydantic.model_validator(mode="after")
-    def _bounds_something(self):
+    def _bounds_something(self) -> "Threshold":
         if self.lower_bound is None and self.upper_bound is None:
             raise ValueError(f"the threshold of {self.metric} has neither lower_bound nor upper_bound")
         return self
 
 
 class Evaluation(Config):
-    """Metrics over the eval split, exact because they come from per-example sums.
+    """Metrics over the eval split, exact because they are computed from per-example sums.
 
-    `text_perplexity` is that of the objective's main loss (masked LM, or LM) on the predicted tokens that
-    stand for text, sentinels and other special tokens aside; `perplexity_over_unigram` is that over the
-    perplexity of the training split's unigram distribution on the same tokens, and `bits_per_byte` that loss
-    in bits over their UTF-8 bytes.
+    `text_perplexity` is the perplexity of the objective's main loss (masked LM, or LM) on the predicted
+    tokens that stand for text, without sentinels and other special tokens. `perplexity_over_unigram` is that
+    over the perplexity of the training split's unigram distribution on the same tokens, and `bits_per_byte`
+    is that loss in bits over the UTF-8 bytes of these tokens.
 
     Attributes:
-        batch_size: Rows that are evaluated together.
-        thresholds: Bounds that the model must keep to be blessed. Without any, it is blessed if every metric
-            is a finite number.
+        batch_size: Rows of a batch.
+        thresholds: Bounds of metrics. A model that breaks one is not pushed.
     """
 
     batch_size: int = pydantic.Field(default=32, ge=1)

@@ -11,9 +11,10 @@ class Export(Config):
     """Settings of the exported signatures.
 
     Attributes:
-        top_k: Candidates that `fill_mask` returns for each `[MASK]`.
-        pooling: How `embed` makes one vector of a text: the mean over its tokens, or the pooled `[CLS]`.
-        warmup_requests: Requests of each signature that TF Serving replays when it loads the model.
+        top_k: Number of candidates that `fill_mask` returns for each `[MASK]`.
+        pooling: Way in which `embed` makes one vector of a text: the mean over its tokens, or the pooled
+            `[CLS]`.
+        warmup_requests: Number of requests of each signature that TF Serving replays when it loads the model.
     """
 
     top_k: int = pydantic.Field(default=5, ge=1)

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config
-from firth.recipes.corpus.cleaning import Fraction
+from firth.recipes.base.recipe_type import Config, Fraction
 
 Share = Annotated[float, pydantic.Field(ge=0, lt=1)]
 Rate = Annotated[float, pydantic.Field(gt=0, le=1_000)]
@@ -29,16 +28,16 @@ class AdamW(_Optimizer):
     """AdamW (Loshchilov and Hutter 2017).
 
     Attributes:
-        learning_rate: At the end of the warm-up.
-        schedule: What comes after a linear warm-up: `linear` or `cosine` down to `final_fraction` of the rate
-            at the last step, or `constant`; or `inverse_square_root`, which is constant for `warmup_steps`
-            and then falls with the root of the step (Raffel et al. 2019, section 3.1.2).
-        final_fraction: Of `learning_rate`, at the last step.
+        learning_rate: Learning rate at the end of the warm-up.
+        schedule: Learning rate after a linear warm-up: `linear` or `cosine` down to `final_fraction` of the
+            rate at the last step, or `constant`; or `inverse_square_root`, which is constant for
+            `warmup_steps` and then falls with the root of the step (Raffel et al. 2019, section 3.1.2).
+        final_fraction: Share of `learning_rate` that is left at the last step.
         warmup_steps: Steps from zero to `learning_rate`.
-        gradient_clip_norm: Of the global norm over all gradients; null turns clipping off.
-        weight_decay: Not applied to biases and norms.
-        beta_1, beta_2: Of the two moments.
-        epsilon: Added to the root of the second.
+        gradient_clip_norm: Most that the global norm over all gradients may be; null turns clipping off.
+        weight_decay: Weight decay, which is not applied to biases and norms.
+        epsilon: Number added to the root of the second moment.
+        beta_1, beta_2: Decay of the two moments.
     """
 
     kind: Literal["adamw"] = "adamw"
@@ -57,8 +56,9 @@ class Lamb(_Optimizer):
     """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches.
 
     Attributes:
-        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: As in `AdamW`.
-        weight_decay, beta_1, beta_2, epsilon: As in `AdamW`.
+        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
+            in `AdamW`.
+        weight_decay, beta_1, beta_2, epsilon: Values of the update, as in `AdamW`.
     """
 
     kind: Literal["lamb"] = "lamb"
@@ -77,10 +77,10 @@ class Adafactor(_Optimizer):
     """Adafactor: Adam with the second moments of a matrix kept by row and column (Shazeer and Stern 2018).
 
     Attributes:
-        learning_rate: Of the update in proportion to the root mean square of the weight.
-        schedule, final_fraction, warmup_steps, gradient_clip_norm: As in `AdamW`.
-        beta_2_decay: The second moment's decay at step t is 1 - t to this power.
-        clip_threshold: Of the root mean square of an update.
+        learning_rate: Learning rate of the update in proportion to the root mean square of the weight.
+        beta_2_decay: Exponent. The second moment's decay at step t is 1 - t to this power.
+        clip_threshold: Most that the root mean square of an update may be.
+        schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as in `AdamW`.
     """
 
     kind: Literal["adafactor"] = "adafactor"
@@ -100,8 +100,9 @@ class Adagrad(_Optimizer):
     """Adagrad (Duchi et al. 2011), which ELMo was trained with.
 
     Attributes:
-        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: As in `AdamW`.
-        initial_accumulator: That the sums of squared gradients start from.
+        initial_accumulator: Value that the sums of squared gradients start from.
+        learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
+            in `AdamW`.
     """
 
     kind: Literal["adagrad"] = "adagrad"

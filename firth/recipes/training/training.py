@@ -15,7 +15,8 @@ class Stage(Config):
         length: Tokens of a row, in the place of `sequences.length`.
         steps_fraction: Share of the run's steps.
         batch_size: Rows of a step, over all replicas together.
-        max_predictions: Of a row, in the place of the objective's; null keeps it.
+        max_predictions: Most predictions of a row, in the place of the objective's; null keeps the
+            objective's.
     """
 
     length: int = pydantic.Field(ge=8, le=MAX_SIZE)
@@ -30,17 +31,18 @@ class Training(Config):
     Attributes:
         steps: Optimizer steps of the whole run, all stages together.
         batch_size: Rows of a step, over all replicas together.
-        earlier_stages: Stages of the run that come before the one with rows of `sequences.length`, which
-            takes the rest of the steps. Optimizer and learning rate go on from stage to stage.
-        optimizer: How gradients become updates, and how the learning rate goes.
+        earlier_stages: Stages before the one with rows of `sequences.length`, which takes the rest of the
+            steps. Optimizer and learning rate go on from stage to stage.
+        optimizer: Optimizer, with the schedule of its learning rate.
         precision: Keras dtype policy; norms, softmax and losses stay in float32.
-        strategy: `none` for one device, `mirrored` for all devices of this machine.
-        replicas: With `mirrored`, how many; null takes every device. Where there is no GPU, logical CPUs.
-        checkpoint_every_steps: A killed run loses at most so many steps.
-        log_every_steps: Between two points of the loss curve in TensorBoard and the report.
-        eval_every_steps: Between two held-out losses of that curve, with samples of what the model predicts;
-            null for none.
-        eval_rows: Most rows of the eval split that such a loss is of.
+        strategy: Distribution: `none` for one device, `mirrored` for all devices of this machine.
+        replicas: Number of devices with `mirrored`; null takes every device. On a machine without a GPU,
+            logical CPUs.
+        checkpoint_every_steps: Steps between two checkpoints; a killed run loses at most this many.
+        log_every_steps: Steps between two points of the loss curve in TensorBoard and the report.
+        eval_every_steps: Steps between two held-out losses of that curve, with samples of what the model
+            predicts; null for none.
+        eval_rows: Most rows of the eval split that such a loss is computed on.
     """
 
     steps: int = pydantic.Field(default=1_000_000, ge=1, lt=2**31)
@@ -56,7 +58,7 @@ class Training(Config):
     eval_rows: int = pydantic.Field(default=256, ge=1)
 
     @pydantic.model_validator(mode="after")
-    def _replicas_divide_batch(self):
+    def _replicas_divide_batch(self) -> "Training":
         if self.replicas and self.strategy == "none" and self.replicas > 1:
             raise ValueError(f"replicas: {self.replicas} needs strategy: mirrored")
         for batch_size in self.batch_sizes:
@@ -65,7 +67,7 @@ class Training(Config):
         return self
 
     @pydantic.model_validator(mode="after")
-    def _steps_are_left(self):
+    def _steps_are_left(self) -> "Training":
         earlier = sum(stage.steps_fraction for stage in self.earlier_stages)
         if earlier >= 1.0:
             raise ValueError(f"earlier_stages: their steps_fraction is {earlier:g} together, not below 1")

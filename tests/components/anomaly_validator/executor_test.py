@@ -10,7 +10,7 @@ from firth.components import AnomalyValidator, CorpusExampleGen, PinnedSchemaGen
 from firth.corpus import SourceSchemaError
 from firth.pipelines.source_schema import tolerant
 from firth.recipes.corpus.sources import JsonlSource
-from tests.components.corpus_test import run
+from tests.components.components_corpus_test import run
 
 RECORD = {"text": "Call me Ishmael.", "url": "http://a/", "licence": "CC0"}
 

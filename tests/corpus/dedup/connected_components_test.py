@@ -10,7 +10,7 @@ import pytest
 from firth.corpus.dedup.connected_components import GROUPS_AT_ONCE, ConnectedComponents, check_settled
 from firth.corpus.documents.errors import UnsettledClustersError
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.grouping.tables import FirstRows, distinct, sort_table, table_of
+from firth.corpus.grouping.tables import FirstRows, distinct, table_of
 from tests.corpus.helpers import make_pipeline
 
 # So many groups are too much for one worker.
@@ -65,16 +65,3 @@ def test_too_few_rounds_are_an_error_that_names_the_setting(tmp_path):
     with pytest.raises(Exception, match=r"step 'near': after 2 rounds at least .* raise its `rounds`"):
         components(tmp_path / "labels", list(itertools.pairwise(ids)), 2, SEVERAL)
     assert issubclass(UnsettledClustersError, ValueError)
-
-
-def test_first_rows_of_many_small_tables_are_those_of_one():
-    generator = np.random.default_rng(0)
-    table = table_of(key=generator.integers(0, 50, 999), value=generator.integers(0, 9, 999))
-    whole = FirstRows([table], "key", ["value"])
-    parts = FirstRows(np.array_split(generator.permutation(table), 40), "key", ["value"])
-    assert (whole.rows == parts.rows).all()
-    assert (whole.counts == parts.counts).all()
-    assert whole.counts.sum() == 999
-    for key in range(50):
-        assert whole.of(np.array([key]))[0]["value"] == table["value"][table["key"] == key].min()
-    assert sort_table(table, ["key", "value"]).tolist() == sorted(table.tolist())

@@ -1,6 +1,3 @@
-import dataclasses
-import json
-import math
 import operator
 import pickle
 import random
@@ -9,110 +6,18 @@ from collections import Counter
 import apache_beam as beam
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from firth.corpus.documents.errors import MixtureError
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.grouping.values import Values
-from firth.corpus.io.json_files import write_json
 from firth.corpus.packing import mixing
 from firth.corpus.packing.mixing import Mix, measure
-from firth.corpus.packing.mixture_plan import Cut, Share, plan_mixture
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
-from firth.corpus.packing.pack_rows import pack_rows
 from firth.corpus.packing.tokenization import TokenizedDocument
-from firth.recipes import RecipeError, load_recipe
-from firth.recipes.corpus.mixture import ProportionalMixture, WeightedMixture
-from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.corpus.duplicates_helpers import make_pipeline_of_two_processes
 from tests.corpus.helpers import make_pipeline, read_records
+from tests.corpus.packing.mixtures import WEIGHTS, sized, weighted
 
-WEIGHTS = {"web": 3.0, "books": 2.0, "code": 0.5, "old": 0.0}
 SIZES = {"web": 3000, "books": 500, "code": 1500, "old": 20}
-
-
-def weighted(weights=WEIGHTS, **settings) -> WeightedMixture:
-    return WeightedMixture(kind="weights", weights=weights, **settings)
-
-
-def sized(**settings) -> ProportionalMixture:
-    return ProportionalMixture(kind="proportional", **settings)
-
-
-TWO = {"web": 3.0, "books": 1.0}
-PLANS = [
-    # Each document at least once, and no source more often than it may.
-    (weighted(TWO), {"web": 900, "books": 100}, {"web": 900, "books": 300}),
-    (weighted(TWO), {"web": 9000, "books": 100}, {"web": 1200, "books": 400}),
-    (weighted(TWO, max_repeats_of={"books": 2.5}), {"web": 9000, "books": 100}, {"web": 750, "books": 250}),
-    (weighted(TWO, total=100), {"web": 900, "books": 100}, {"web": 75, "books": 25}),
-    (
-        weighted(TWO, total=5000, on_exhausted="shrink"),
-        {"web": 9000, "books": 100},
-        {"web": 1200, "books": 400},
-    ),
-    (
-        weighted(TWO, total=5000, on_exhausted="renormalize"),
-        {"web": 9000, "books": 100},
-        {"web": 4600, "books": 400},
-    ),
-    (weighted(TWO, on_exhausted="renormalize"), {"web": 9000}, {"web": 9000, "books": 0}),
-    (sized(), {"web": 9000, "books": 1000}, {"web": 9000, "books": 1000}),
-    (sized(temperature=2.0), {"web": 9000, "books": 1000}, {"web": 9000, "books": 3000}),
-    (sized(limit=3000), {"web": 9000, "books": 1000}, {"web": 9000, "books": 3000}),
-    (sized(total=600, limit=1), {"web": 9000, "books": 1000}, {"web": 300, "books": 300}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("mixture", "available", "amounts"), PLANS)
-def test_plans_by_hand(mixture, available, amounts):
-    shares = plan_mixture(mixture, available, ["web", "books"])
-    assert {share.source: share.amount for share in shares} == amounts
-    total = sum(amounts.values())
-    assert [share.planned for share in shares] == pytest.approx(
-        [amount / total for amount in amounts.values()]
-    )
-
-
-@pytest.mark.parametrize(
-    ("mixture", "available", "said"),
-    [
-        (weighted(TWO, total=5000), {"web": 9000, "books": 100}, "takes 1,250 .*'books'.* 400 .* 1600"),
-        (weighted(TWO), {"web": 9000}, "source 'books' has no tokens left"),
-        (weighted(TWO, on_exhausted="shrink"), {"web": 9000}, "source 'books' has no tokens left"),
-        (sized(), {"web": 9000}, "source 'books' has no tokens left"),
-        (weighted(TWO), {"web": 9, "books": 9, "code": 9}, "mixture.weights: none for the source 'code'"),
-        (weighted({**TWO, "boks": 1.0}), {"web": 9, "books": 9}, "weights.boks: .* did you mean books"),
-        (sized(on_exhausted="renormalize"), {}, "nothing is left"),
-    ],
-)  # fmt: skip
-def test_what_a_source_has_not_is_an_error(mixture, available, said):
-    with pytest.raises(MixtureError, match=said):
-        plan_mixture(mixture, available, ["web", "books"])
-
-
-NAMES = st.sampled_from(["web", "books", "code"])
-
-
-@given(
-    st.dictionaries(NAMES, st.floats(0.1, 9.0), min_size=3),
-    st.dictionaries(NAMES, st.integers(1, 10**6), min_size=3),
-    st.integers(1, 10**7) | st.none(),
-    st.sampled_from(["renormalize", "shrink"]),
-)
-def test_a_plan_keeps_to_caps_and_says_where_it_is_not_what_was_asked(weights, sizes, total, on_exhausted):
-    shares = plan_mixture(weighted(weights, total=total, on_exhausted=on_exhausted), sizes, [])
-    taken = sum(share.amount for share in shares)
-    assert all(share.amount <= 4 * share.available for share in shares)
-    assert math.isclose(sum(share.planned for share in shares), 1.0)
-    if on_exhausted == "shrink" or not any(share.exhausted for share in shares):
-        assert [share.planned for share in shares] == pytest.approx([share.asked for share in shares])
-    if total and not any(share.exhausted for share in shares):
-        assert abs(taken - total) <= 2
-    if not total and on_exhausted == "shrink":
-        whole = all(share.amount >= share.available - 1 for share in shares)
-        assert whole or any(share.amount >= 4 * share.available - 1 for share in shares)
 
 
 def corpus() -> list[TokenizedDocument]:
@@ -182,69 +87,3 @@ def test_order_batches_bins_and_processes_change_nothing(tmp_path, monkeypatch):
     # Half of each source is in the bin that is looked at again, as a far larger source's would be.
     monkeypatch.setattr(mixing, "BIN_BITS", 1)
     assert run("4", documents, 100) == first
-
-
-def test_a_row_holds_no_document_beside_its_repeat():
-    sizes = random.Random(2).choices(range(1, 12), k=60)
-    documents = [
-        TokenizedDocument(key, "web", np.zeros(size, np.int32), np.ones(size, bool), np.ones(size, bool))
-        for key, size in enumerate(sizes)
-    ]
-    repeats = [dataclasses.replace(each, copy=copy) for copy in range(3) for each in documents]
-    rows, counts = pack_rows(repeats, Sequences(length=24, max_documents=8), 2, 22)
-    keys = [row.lists["document_keys"] for row in rows]
-    assert all(len(set(each)) == len(each) for each in keys)
-    assert Counter(key for each in keys for key in each) == dict.fromkeys(range(60), 3)
-    assert len({row.example_id for row in rows}) == len(rows) and counts["documents"] == 180
-    once, _ = pack_rows(documents, Sequences(length=24, max_documents=8), 2, 22)
-    assert {row.example_id for row in once} < {row.example_id for row in rows}
-
-
-def report_of(amount: int, largest: int) -> dict:
-    shares = [
-        (Share("web", 100, 0.5, 0.5, 50, False), Cut(0, 5, 1)),
-        (Share("books", 100, 0.5, 0.5, 50, False), Cut(0, 5, largest)),
-    ]
-    return build_mixture_report({("web", "tokens"): 50, ("books", "tokens"): amount}, shares, weighted(TWO))
-
-
-def test_a_deviation_is_an_error_unless_documents_are_too_large(tmp_path):
-    check_mixture(report_of(50, 1))
-    row = report_of(60, 10)["sources"][1]
-    assert (row["within_tolerance"], row["too_coarse"]) == (False, True)
-    assert row["measured"] == 60 / 110 and row["deviation"] == pytest.approx(0.0909, abs=1e-4)
-    check_mixture(report_of(60, 10))
-    with pytest.raises(MixtureError, match=r"source 'books' is 0\.5455 .* planned was 0\.5000"):
-        check_mixture(report_of(60, 9))
-    write_json(str(tmp_path / "report.json"), report_of(60, 10))
-    assert json.loads((tmp_path / "report.json").read_text()) == report_of(60, 10)
-
-
-@pytest.mark.parametrize(
-    ("mixture", "said"),
-    [
-        (
-            "{kind: weights, weights: {boks: 1, web: 1}}",
-            r"6:\d+: mixture\.weights\.boks: .* mean books\?",
-        ),
-        (
-            "{kind: weights, weights: {web: 1}}",
-            "mixture.weights: none for the source 'books'; 0 leaves it out",
-        ),
-        ("{kind: weights, weights: {web: 0, books: 0}}", "none is above 0"),
-        ("{kind: proportional, max_repeats_of: {Web: 2}}", r"mixture\.max_repeats_of\.Web: .* web"),
-        ("{kind: proportional, temprature: 2}", "did you mean temperature"),
-        ("{kind: proportional, temperature: 0}", "greater than 0"),
-    ],
-)
-def test_a_recipe_that_cannot_be_mixed(tmp_path, mixture, said):
-    path = tmp_path / "my.yaml"
-    path.write_text(f"""extends: bert_tiny
-sources:
-  - {{kind: text, name: books, paths: [a]}}
-  - {{kind: text, name: web, paths: [b]}}
-
-mixture: {mixture}
-""")
-    with pytest.raises(RecipeError, match=said):
-        load_recipe(path)

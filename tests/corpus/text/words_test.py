@@ -136,3 +136,15 @@ def test_texts_of_all_symbols_are_passed_over_a_few_times(monkeypatch):
     symbols = "".join(each for each in map(chr, range(0x3000)) if unicodedata.category(each)[0] in "PS")
     assert comparable_words(CountedText(f"one {symbols} two")) == ["one", "two"]
     assert CountedText.passes <= 100
+
+
+@given(st.text())
+def test_comparable_words_have_no_mark_no_space_and_no_capital(text):
+    words = comparable_words(text)
+    assert comparable_words(" ".join(words)) == words
+    assert all(word and word == word.lower() and len(word.split()) == 1 for word in words)
+
+
+@given(st.text())
+def test_comparable_words_are_those_of_the_text_s_words(text):
+    assert [word for each in text.split() for word in comparable_words(each)] == comparable_words(text)

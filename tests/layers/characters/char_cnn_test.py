@@ -1,4 +1,4 @@
-"""Words from characters, against loops and by hand; highway layers and mixes by hand."""
+"""Words from characters, against loops."""
 
 import keras
 import numpy as np
@@ -61,48 +61,6 @@ def test_equals_a_naive_one(lengths, activation):
 def test_words_too_short_for_the_filters():
     with pytest.raises(ValueError, match=r"filters=.*\[5, 4\].*\(1, 2, 4\)"):
         make("relu")(np.zeros((1, 2, 4), "int32"))
-
-
-def test_highway_by_hand():
-    layer = Highway(width=2)
-    layer.build((None, None, 2))
-    # A gate of a half for the first feature, and all but closed for the second.
-    kernel = [[0.0, 0.0, 3.0, 0.0], [0.0, 0.0, 0.0, 5.0]]
-    layer.set_weights([np.array(kernel), np.array([0.0, -50.0, 1.0, 0.0])])
-    found = np.array(layer(np.array([[[2.0, 4.0], [-2.0, -4.0]]], "float32")))
-    # relu(3 * 2 + 1) and 2; relu(3 * -2 + 1) and -2.
-    np.testing.assert_allclose(found, [[[4.5, 4.0], [-1.0, -4.0]]], atol=1e-6)
-
-
-def test_highways_start_by_passing_their_input():
-    layer = Highway(width=3)
-    layer.build((None, None, 3))
-    assert np.array(layer.bias.value).tolist() == [-2.0, -2.0, -2.0, 0.0, 0.0, 0.0]
-
-
-def test_scalar_mix_by_hand():
-    layer = ScalarMix(layers=3)
-    hidden = np.array([[[[1.0, 0.0]], [[0.0, 2.0]], [[4.0, 4.0]]]], "float32")
-    layer.build(hidden.shape)
-    layer.set_weights([np.log([1.0, 2.0, 5.0]), np.array(10.0)])
-    # Shares of 1, 2 and 5 eighths, times 10.
-    np.testing.assert_allclose(np.array(layer(hidden)), [[[26.25, 30.0]]], rtol=1e-6)
-
-
-def test_scalar_mix_norms_each_token_alone():
-    layer = ScalarMix(layers=2, layer_norm=True)
-    hidden = np.array([[[[1.0, 3.0], [10.0, 10.5]], [[5.0, 5.0], [-1.0, -9.0]]]], "float32")
-    # Normed: (-1, 1) and (0, 0); (-1, 1) and (1, -1).
-    np.testing.assert_allclose(np.array(layer(hidden)), [[[-0.5, 0.5], [0.0, 0.0]]], atol=1e-5)
-
-
-def test_scalar_mix_leaves_out_whole_layers():
-    layer = ScalarMix(layers=3, dropout=0.4, seed=1)
-    hidden = np.array([[[[1.0]], [[10.0]], [[100.0]]]], "float32")
-    found = {round(float(np.array(layer(hidden, training=True)).item()), 3) for _ in range(60)}
-    subsets = [(1,), (10,), (100,), (1, 10), (1, 100), (10, 100), (1, 10, 100)]
-    assert found == {round(float(np.mean(kept)), 3) for kept in subsets}
-    assert round(float(np.array(layer(hidden)).item()), 3) == 37.0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Positions against formulas and numbers of the papers."""
+"""Rotation against complex numbers, and the frequencies of Llama 3.1 by hand."""
 
 import math
 
@@ -6,18 +6,7 @@ import numpy as np
 import pytest
 
 from firth import layers
-from firth.layers.positions.relative_bucket_bias import buckets_by_distance
 from tests.backends.gradients import derivative
-
-
-def test_sinusoids_by_formula():
-    width, places = 6, np.array([[0, 1, 7, 300]])
-    found = np.array(layers.SinusoidalPositions(width)(places))[0]
-    for row, place in enumerate(places[0]):
-        for column in range(width):
-            angle = place / 10_000 ** (2 * (column // 2) / width)
-            expected = math.cos(angle) if column % 2 else math.sin(angle)
-            assert found[row, column] == pytest.approx(expected, abs=1e-4)
 
 
 def test_rotation_by_complex_numbers():
@@ -68,39 +57,3 @@ def test_llama_3_1_frequencies_by_hand():
     found = np.array(layer(np.array([[1]])))[0, :, 0]
     expected = np.array([1.0, 0.5 * (1 / 3 + 2 / 3 / 8), 0.25 / 8, 0.125 / 8])
     np.testing.assert_allclose(found, [np.cos(expected), np.sin(expected)], atol=1e-6)
-
-
-# Distances, key less query, of the first and the last place in each bucket of T5: 32 buckets, 128 distances.
-# After 8 exact ones, bucket 8 + n begins at 8 * 16 ** (n / 8), rounded up: 8, 12, 16, 23, 32, 46, 64, 91.
-STARTS = [8, 12, 16, 23, 32, 46, 64, 91]
-
-
-def test_bidirectional_buckets_of_t5():
-    found = buckets_by_distance(32, 128, bidirectional=True)
-    of = dict(zip(range(-128, 129), found))
-    assert [of[-distance] for distance in range(8)] == list(range(8))
-    for number, start in enumerate(STARTS):
-        assert (of[-start], of[1 - start]) == (8 + number, 7 + number)
-        assert (of[start], of[start - 1]) == (24 + number, 23 + number)
-    assert of[-128] == 15 and of[128] == 31
-
-
-def test_causal_buckets_of_t5():
-    of = dict(zip(range(-128, 129), buckets_by_distance(32, 128, bidirectional=False)))
-    assert [of[-distance] for distance in range(17)] == list(range(17))
-    # After 16 exact ones, bucket 16 + n begins at 16 * 8 ** (n / 16), rounded up.
-    assert (of[-18], of[-19], of[-112], of[-113], of[-128]) == (16, 17, 30, 31, 31)
-    assert {of[distance] for distance in range(129)} == {0}
-
-
-def test_bias_by_hand():
-    layer = layers.RelativeBucketBias(heads=2, buckets=4, max_distance=2, bidirectional=True)
-    layer.build()
-    layer.table.assign([[0.0, 10.0], [1.0, 11.0], [2.0, 12.0], [3.0, 13.0]])
-    places = np.array([[0, 1, 2]])
-    # Bucket 0 is the token itself, 1 are those before it, 3 those after it.
-    first = [[0, 3, 3], [1, 0, 3], [1, 1, 0]]
-    found = np.array(layer(places, places))
-    assert found[0, 0].tolist() == first
-    assert (found[0, 1] - found[0, 0] == 10.0).all()
-    assert np.array(layer(places[:, 2:], places))[0, 0].tolist() == first[2:]

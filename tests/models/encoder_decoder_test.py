@@ -1,11 +1,10 @@
-"""What T5's reference code does: where weights start, what is dropped, which distance has which bucket."""
+"""What T5's reference code does: where weights start, and what is dropped."""
 
 import keras
 import numpy as np
 import pytest
 
 from firth import layers
-from firth.layers.positions.relative_bucket_bias import buckets_by_distance
 from firth.models import EncoderDecoderBackbone
 
 WIDTH, HEADS, HEAD_WIDTH, INNER = 96, 4, 16, 160
@@ -79,48 +78,3 @@ def test_outputs_are_dropped_after_the_last_norm():
     assert zeros(backbone.encode(features, training=True)) == pytest.approx(0.5 + 0.5**4, abs=0.02)
     assert zeros(backbone(features, training=True)) == pytest.approx(0.5 + 0.5**5, abs=0.02)
     assert zeros(backbone(features)) < 0.01
-
-
-@pytest.mark.parametrize("gated", [False, True])
-def test_the_layer_between_is_dropped(gated):
-    """With an outer kernel of the identity, the output is the layer between."""
-    layer = layers.FeedForward(32, 32, activation="silu", gated=gated, biases=False, dropout=0.25, seed=1)
-    hidden = np.random.default_rng(0).normal(size=(8, 16, 32)).astype("float32")
-    layer(hidden)
-    layer.outer_kernel.assign(np.eye(32, dtype="float32"))
-    kept, whole = layer(hidden, training=True), keras.ops.convert_to_numpy(layer(hidden))
-    kept = keras.ops.convert_to_numpy(kept)
-    assert zeros(kept) == pytest.approx(0.25, abs=0.03) and zeros(whole) == 0
-    np.testing.assert_allclose(kept[kept != 0], whole[kept != 0] / 0.75, rtol=1e-4, atol=1e-5)
-
-
-def reference_bucket(distance: int, buckets: int, max_distance: int, bidirectional: bool) -> int:
-    """transformers' `_relative_position_bucket` of one distance, logarithms compared as whole numbers."""
-    found, near = 0, max(-distance, 0)
-    if bidirectional:
-        buckets //= 2
-        found, near = (buckets if distance > 0 else 0), abs(distance)
-    exact = buckets // 2
-    if near < exact:
-        return found + near
-    # The largest step with (near / exact) ** (buckets - exact) >= (max_distance / exact) ** step.
-    steps = buckets - exact
-    step = max(
-        step for step in range(steps) if near**steps * exact**step >= max_distance**step * exact**steps
-    )
-    return found + exact + step
-
-
-@pytest.mark.parametrize("bidirectional", [True, False])
-@pytest.mark.parametrize(
-    "buckets, max_distance",
-    [(4, 9), (5, 20), (6, 9), (7, 128), (9, 16), (10, 50), (31, 128), (32, 128), (33, 64)],
-)
-def test_buckets_are_those_of_the_reference_code(buckets, max_distance, bidirectional):
-    found = buckets_by_distance(buckets, max_distance, bidirectional)
-    expected = [
-        reference_bucket(distance, buckets, max_distance, bidirectional)
-        for distance in range(-max_distance, max_distance + 1)
-    ]
-    assert found.tolist() == expected
-    assert found.max() < buckets

@@ -1,0 +1,161 @@
+"""Signatures are annotated and docstrings name their arguments, in every folder that is listed here."""
+
+import ast
+import pathlib
+import re
+from collections.abc import Iterator
+
+import pytest
+
+PACKAGE = pathlib.Path(__file__).parents[1] / "firth"
+# The folders whose docstrings are complete. The list only grows.
+FOLDERS: tuple[str, ...] = ("corpus/documents", "corpus/io", "corpus/text", "recipes")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SECTION = re.compile(r"^ *(\w+):$")
+_ENTRY = re.compile(r"^( *)(\*{0,2}[\w.]+)(?: \([^)]*\))?: *(\S.*)$")
+
+
+def sources(folders: tuple[str, ...] = FOLDERS) -> list[pathlib.Path]:
+    return sorted(path for folder in folders for path in (PACKAGE / folder).rglob("*.py"))
+
+
+def sections_of(docstring: str) -> dict[str, dict[str, str]]:
+    """Returns {section: {entry: its first line}} of a docstring in Google's style."""
+    sections: dict[str, dict[str, str]] = {}
+    entries: dict[str, str] | None = None
+    depth = None
+    for line in docstring.splitlines():
+        if section := _SECTION.match(line):
+            entries, depth = sections.setdefault(section[1], {}), None
+        elif entries is not None and (entry := _ENTRY.match(line)):
+            depth = len(entry[1]) if depth is None else depth
+            if len(entry[1]) == depth:
+                entries[entry[2].lstrip("*")] = entry[3]
+    return sections
+
+
+def arguments_of(function: Function) -> list[ast.arg]:
+    """Returns the arguments of a function without `self` and `cls`."""
+    of = function.args
+    given = [*of.posonlyargs, *of.args, *of.kwonlyargs, *filter(None, (of.vararg, of.kwarg))]
+    return [each for each in given if each.arg not in ("self", "cls")]
+
+
+def has_decorator(node: Function | ast.ClassDef, name: str) -> bool:
+    return any(name in ast.unparse(decorator) for decorator in node.decorator_list)
+
+
+def is_plain_data(node: ast.ClassDef) -> bool:
+    bases = {ast.unparse(base) for base in node.bases}
+    return has_decorator(node, "dataclass") or bool(bases & {"NamedTuple", "typing.NamedTuple", "TypedDict"})
+
+
+def public_parts(tree: ast.Module) -> Iterator[tuple[str, Function | ast.ClassDef]]:
+    """Yields (qualified name, node) of public functions and classes, and of the classes' public methods."""
+    for node in tree.body:
+        if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name, node
+            for inner in node.body if isinstance(node, ast.ClassDef) else []:
+                if isinstance(inner, Function) and not inner.name.startswith("_"):
+                    yield f"{node.name}.{inner.name}", inner
+
+
+def missing_names(docstring: str | None, name: str, section: str, wanted: list[str]) -> Iterator[str]:
+    sections = sections_of(docstring or "")
+    listed = sections.get(section, {})
+    if absent := [each for each in wanted if each not in listed]:
+        yield f"{name}: `{section}:` does not name {', '.join(absent)}"
+    for part in ("Args", "Attributes"):
+        for entry, text in sections.get(part, {}).items():
+            if text.startswith("Of "):
+                yield f"{name}: the entry `{entry}` begins with 'Of'; begin with a noun"
+
+
+def docstring_faults(source: str) -> list[str]:
+    """Returns a sentence for each argument or field that the docstring of a public part does not name.
+
+    A method without a docstring overrides one of a base class, which describes it: ruff demands the others.
+    """
+    found: list[str] = []
+    for name, node in public_parts(ast.parse(source)):
+        docstring = ast.get_docstring(node)
+        if isinstance(node, ast.ClassDef):
+            if is_plain_data(node):
+                fields = [each.target.id for each in node.body if isinstance(each, ast.AnnAssign)]  # type: ignore
+                section, wanted = "Attributes", [each for each in fields if not each.startswith("_")]
+            else:
+                made = [each for each in node.body if isinstance(each, Function) and each.name == "__init__"]
+                section, wanted = "Args", [each.arg for init in made for each in arguments_of(init)]
+            found += missing_names(docstring, name, section, wanted)
+        elif docstring is not None:
+            found += missing_names(docstring, name, "Args", [each.arg for each in arguments_of(node)])
+            found += undeclared_errors(docstring, name, node)
+    return found
+
+
+def undeclared_errors(docstring: str, name: str, function: Function) -> Iterator[str]:
+    listed = sections_of(docstring).get("Raises", {})
+    for node in ast.walk(function):
+        if (
+            isinstance(node, ast.Raise)
+            and isinstance(node.exc, ast.Call)
+            and isinstance(node.exc.func, ast.Name)
+        ):
+            error = node.exc.func.id
+            if error[0].isupper() and error not in listed:
+                yield f"{name}: `Raises:` does not name {error}"
+
+
+def annotation_faults(source: str) -> list[str]:
+    """Returns a sentence for each argument and result without an annotation, of private functions too."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, Function):
+            bare = [each.arg for each in arguments_of(node) if each.annotation is None]
+            if node.returns is None:
+                bare.append("return")
+            if bare:
+                found.append(f"line {node.lineno}: {node.name} has no annotation for {', '.join(bare)}")
+    return found
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_public_parts_are_annotated_and_documented(path):
+    source = path.read_text()
+    assert docstring_faults(source) + annotation_faults(source) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_listed_folder_has_sources(folder):
+    assert sources((folder,))
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ('def f(a: int) -> int:\n    """Returns a."""\n', "f: `Args:` does not name a"),
+        ('def f(*a: int) -> int:\n    """Returns a."""\n', "f: `Args:` does not name a"),
+        (
+            'def f(a: int) -> int:\n    """Returns a.\n\n    Args:\n        a: Of b.\n    """\n',
+            "begin with a noun",
+        ),
+        (
+            'class C:\n    """C."""\n\n    def __init__(self, a: int) -> None: ...\n',
+            "C: `Args:` does not name a",
+        ),
+        ('class C(NamedTuple):\n    """C."""\n\n    a: int\n', "C: `Attributes:` does not name a"),
+        ('def f() -> int:\n    """Returns 1."""\n    raise ValueError("no")\n', "does not name ValueError"),
+    ],
+)
+def test_a_gap_in_a_docstring_is_found(source, complaint):
+    (found,) = docstring_faults(source)
+    assert complaint in found
+
+
+@pytest.mark.parametrize(
+    ("source", "missing"), [("def _f(a) -> None: ...", "a"), ("def f(self, *, a: int): ...", "return")]
+)
+def test_a_missing_annotation_is_found(source, missing):
+    (found,) = annotation_faults(source)
+    assert found.endswith(f"has no annotation for {missing}")
