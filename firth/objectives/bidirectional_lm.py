@@ -1,5 +1,8 @@
 """Language models in both directions, over words with their characters (Peters et al. 2018, "ELMo")."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
@@ -8,6 +11,9 @@ from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.word import WordTokenizer
 
 
 class BidirectionalLMObjective:
@@ -19,9 +25,9 @@ class BidirectionalLMObjective:
     Nothing is random.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: A `WordTokenizer`; gives `<S>` and `</S>` and their characters.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives `<S>` and `</S>` and their characters.
 
     Example: `inviting` is not in the vocabulary. Of the characters, 259 and 260 stand around each word, 257
     is `<S>`, and 261 fills what is left of a word.
@@ -55,7 +61,7 @@ class BidirectionalLMObjective:
      [  0   0   0   0   0   0   0   0]]
     """
 
-    def __init__(self, config: BidirectionalLM, sequences: Sequences, tokenizer):
+    def __init__(self, config: BidirectionalLM, sequences: Sequences, tokenizer: "WordTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._pad_id = tokenizer.pad_id
@@ -82,7 +88,9 @@ class BidirectionalLMObjective:
             features.BACKWARD_LABEL_WEIGHTS: weights,
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:

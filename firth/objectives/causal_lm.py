@@ -1,5 +1,8 @@
 """Causal language modelling (Radford et al. 2018, "GPT", section 3.1)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
@@ -8,6 +11,9 @@ from firth.objectives.transforms.neighbours import next_tokens
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class CausalLMObjective:
@@ -18,9 +24,9 @@ class CausalLMObjective:
     Nothing is random.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids.
 
     Example: two documents in a row, with a place left.
 
@@ -46,7 +52,7 @@ class CausalLMObjective:
     label_weights 1 1 1 1 1 1 1 1 1 1 1 1 0
     """
 
-    def __init__(self, config: CausalLM, sequences: Sequences, tokenizer):
+    def __init__(self, config: CausalLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._pad_id = tokenizer.pad_id
@@ -63,7 +69,9 @@ class CausalLMObjective:
         length = self._sequences.length
         return {**features.encoder_specs(length, segments=False), **features.label_specs(length)}
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:

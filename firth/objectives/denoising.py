@@ -1,6 +1,7 @@
 """Denoising (Lewis et al. 2019, "BART", section 2.2)."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -21,14 +22,17 @@ from firth.objectives.transforms.spans import choose_tokens
 from firth.recipes.objectives.denoising import Denoising
 from firth.recipes.tokenizers.tokenizer import Sequences
 
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
 
 class Corruption(NamedTuple):
-    """What is done to the tokens of a row, in the order in which they come to stand.
+    """The corruption of the tokens of a row, in their new order.
 
     Attributes:
-        is_deleted: bool [raw_length], left out.
-        is_masked: bool [raw_length], a `[MASK]` each.
-        infilling: A `[MASK]` for each span.
+        is_deleted: bool [raw_length], True on tokens that are left out.
+        is_masked: bool [raw_length], True on tokens that give way to a `[MASK]` each.
+        infilling: Spans that give way to one `[MASK]` each.
     """
 
     is_deleted: tf.Tensor
@@ -49,9 +53,9 @@ class DenoisingObjective:
     `[CLS] x1 ... xn [SEP]`. Special pieces of the text are moved with it, and never left out or masked.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids.
 
     Example: three sentences, permuted. Of ten tokens three are infilled.
 
@@ -73,7 +77,7 @@ class DenoisingObjective:
     [CLS] A B C . D E . F G . [SEP]
     """
 
-    def __init__(self, config: Denoising, sequences: Sequences, tokenizer):
+    def __init__(self, config: Denoising, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._ids = (tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
@@ -94,7 +98,9 @@ class DenoisingObjective:
             **features.label_specs(targets),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -111,7 +117,7 @@ class DenoisingObjective:
         weights = tf.cast(text.lengths > 0, tf.float32)
         return encoder_decoder_features(inputs, targets, weights, start_id=self._ids[1])
 
-    def _move(self, row, text, seeds) -> Text:
+    def _move(self, row: Mapping[str, tf.Tensor], text: Text, seeds: tf.Tensor) -> Text:
         """Returns the text with sentences permuted and documents rotated."""
         if self._config.permute_sentences:
             text = _reorder(text, permute_sentences(row, text, seeds[0]))
@@ -119,7 +125,7 @@ class DenoisingObjective:
             text = _reorder(text, rotate_documents(text, self._config.rotate, seeds[1:]))
         return text
 
-    def _corrupt(self, text, seeds) -> Corruption:
+    def _corrupt(self, text: Text, seeds: tf.Tensor) -> Corruption:
         config, ordinary = self._config, count_by_document(text.ordinary, text)
         left, nothing = text.ordinary, tf.zeros_like(text.ordinary)
         is_deleted = is_masked = nothing
@@ -133,7 +139,7 @@ class DenoisingObjective:
         infilling = choose_infilling(text._replace(ordinary=left), hidden, self._cdf, seeds[2:])
         return Corruption(is_deleted, is_masked, infilling)
 
-    def _share(self, rate, counts):
+    def _share(self, rate: float, counts: tf.Tensor) -> tf.Tensor:
         table = np.array([round(rate * count) for count in range(self.raw_length + 1)], np.int32)
         return tf.gather(table, counts)
 
@@ -141,13 +147,15 @@ class DenoisingObjective:
 def corrupted_inputs(
     text: Text, corruption: Corruption, cls_id: int, sep_id: int, mask_id: int, length: int
 ) -> Parts:
-    """Returns `[CLS] ... [SEP]` of each document, with what is corrupted left out or masked.
+    """Returns `[CLS] ... [SEP]` of each document, with corrupted tokens left out or masked.
 
     Args:
-        text: Of the row, moved.
-        corruption: Of the same tokens.
-        cls_id, sep_id, mask_id: Of `[CLS]`, `[SEP]` and `[MASK]`.
-        length: Of the result.
+        text: Tokens of the row, moved.
+        corruption: Corruption of the same tokens.
+        cls_id: Id of `[CLS]`.
+        sep_id: Id of `[SEP]`.
+        mask_id: Id of `[MASK]`.
+        length: Length of the result.
     """
     hidden, start, inserted, appended = corruption.infilling
     is_shown = text.is_token & ~corruption.is_deleted & ~hidden
@@ -175,9 +183,10 @@ def whole_documents(text: Text, cls_id: int, sep_id: int, length: int) -> Parts:
     """Returns `[CLS] x1 ... xn [SEP]` of each document.
 
     Args:
-        text: Of the row, as it was.
-        cls_id, sep_id: Of `[CLS]` and `[SEP]`.
-        length: Of the result.
+        text: Tokens of the row, in their original order.
+        cls_id: Id of `[CLS]`.
+        sep_id: Id of `[SEP]`.
+        length: Length of the result.
     """
     exists = text.lengths > 0
     lengths = tf.where(exists, text.lengths + 2, 0)
@@ -191,5 +200,5 @@ def whole_documents(text: Text, cls_id: int, sep_id: int, length: int) -> Parts:
     return write_parts(length, lengths, pieces)
 
 
-def _reorder(text: Text, order) -> Text:
+def _reorder(text: Text, order: tf.Tensor) -> Text:
     return text._replace(tokens=tf.gather(text.tokens, order), ordinary=tf.gather(text.ordinary, order))

@@ -1,5 +1,9 @@
 """Tokens corrupted one by one (Raffel et al. 2019, "T5", section 3.1.4)."""
 
+from collections.abc import Mapping
+
+import tensorflow as tf
+
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text
 from firth.objectives.transforms.spans import Noise, random_tokens
@@ -33,7 +37,13 @@ class IidDenoisingObjective(SentinelObjective):
     <extra_id_0> inviting me <extra_id_1> party [SEP]
     """
 
-    def choose_noise(self, row, text: Text, seed) -> Noise:
-        """Returns random tokens."""
+    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+        """Returns random tokens as the noise.
+
+        Args:
+            row: Tensors of one row, as `features.row_specs`; not used.
+            text: Tokens of the row, as `read_text` returns them.
+            seed: Seed, int32 or int64 [2].
+        """
         del row
         return random_tokens(text, self.noise_counts(text), seed)

@@ -1,16 +1,22 @@
 """Masked LM, with next sentence prediction (Devlin et al. 2018) or sentence order (Lan et al. 2019)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.layout import Frame, lay_out
+from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.masking import Choice, Corruption
 from firth.objectives.transforms.next_sentences import choose_pairs
-from firth.objectives.transforms.pairs import choose_order, single_segments
+from firth.objectives.transforms.pairs import Pairs, choose_order, single_segments
 from firth.objectives.transforms.runs import harmonic_lengths, select_runs
 from firth.objectives.transforms.selection import select_pieces, select_words
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class MaskedLMObjective:
@@ -38,9 +44,9 @@ class MaskedLMObjective:
     machine and in any order.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids and the size of the vocabulary.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
 
     Raises:
         ValueError: if `max_predictions` exceeds the length, or no piece is left to draw.
@@ -74,7 +80,7 @@ class MaskedLMObjective:
     sentence_order_labels 0 1
     """
 
-    def __init__(self, config: MaskedLM, sequences: Sequences, tokenizer):
+    def __init__(self, config: MaskedLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
@@ -97,7 +103,9 @@ class MaskedLMObjective:
             **(features.pair_specs(sequences.max_documents, self._task) if self._config.has_pairs else {}),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor], seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -119,17 +127,19 @@ class MaskedLMObjective:
         return {**made, **self._pair_features(pairs, layout)} if self._config.has_pairs else made
 
     @property
-    def _task(self):
+    def _task(self) -> str:
         return "next_sentence" if self._config.next_sentence else "sentence_order"
 
-    def _pairs(self, row, partner, seeds):
+    def _pairs(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor], seeds: tf.Tensor
+    ) -> Pairs:
         if self._config.next_sentence:
             return choose_pairs(row, partner, self._config.random_next_rate, seeds)
         if self._config.sentence_order:
             return choose_order(row, self._config.swap_rate, seeds[:2])
         return single_segments(row)
 
-    def _select(self, layout, seeds):
+    def _select(self, layout: Layout, seeds: tf.Tensor) -> tf.Tensor:
         """Returns bool [length]."""
         maskable, budget = self._choice.maskable(layout)
         if self._config.max_ngram > 1:
@@ -139,7 +149,7 @@ class MaskedLMObjective:
             return select_words(maskable, layout.word_starts, budget, seeds[0])
         return select_pieces(maskable, budget, seeds[0])
 
-    def _pair_features(self, pairs, layout):
+    def _pair_features(self, pairs: Pairs, layout: Layout) -> dict[str, tf.Tensor]:
         return {
             features.POOLED_POSITIONS: layout.starts,
             f"{self._task}_labels": tf.cast(pairs.is_other, tf.int32),

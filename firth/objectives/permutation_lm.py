@@ -1,5 +1,8 @@
 """Permutation language modelling (Yang et al. 2019, "XLNet", sections 2.2 to 2.5)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
@@ -9,6 +12,9 @@ from firth.objectives.transforms.pairs import true_pairs
 from firth.objectives.transforms.runs import select_runs, uniform_lengths
 from firth.recipes.objectives.masking import PermutationLM
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class PermutationLMObjective:
@@ -27,9 +33,9 @@ class PermutationLMObjective:
     see those before them, as in the paper's equations.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids.
 
     Raises:
         ValueError: if `max_predictions` exceeds the length.
@@ -61,7 +67,7 @@ class PermutationLMObjective:
     masked_positions 6 7 8 9 0
     """
 
-    def __init__(self, config: PermutationLM, sequences: Sequences, tokenizer):
+    def __init__(self, config: PermutationLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._choice = Choice(config.predicted_fraction, config.max_predictions, sequences.length, tokenizer)
@@ -80,7 +86,9 @@ class PermutationLMObjective:
             **features.selection_specs(self._config.max_predictions),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -104,7 +112,7 @@ class PermutationLMObjective:
         }
 
 
-def _random_order(layout: Layout, selected, seed):
+def _random_order(layout: Layout, selected: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Returns int32 [length]: 0 but for the text, whose selected tokens come last."""
     draws = tf.random.stateless_uniform(tf.shape(selected), seed, alg="philox")
     draws = tf.where(selected, draws + 1.0, draws)

@@ -1,5 +1,8 @@
 """Prefix language modelling (Raffel et al. 2019, "T5", section 3.2.1; Liu et al. 2018)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
@@ -9,6 +12,9 @@ from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
 from firth.recipes.objectives.language_models import PrefixLM
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class PrefixLMObjective:
@@ -23,9 +29,9 @@ class PrefixLMObjective:
       padding; the labels are `rest [SEP]`.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids.
 
     Example: both arrangements of the same row and seed.
 
@@ -56,7 +62,7 @@ class PrefixLMObjective:
     week . [SEP] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD]
     """
 
-    def __init__(self, config: PrefixLM, sequences: Sequences, tokenizer):
+    def __init__(self, config: PrefixLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._is_one_stack = config.arrangement == "decoder"
@@ -85,7 +91,9 @@ class PrefixLMObjective:
             **features.label_specs(targets),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -103,7 +111,9 @@ class PrefixLMObjective:
             return decoder_features(inputs, targets, weights, self._sequences.length)
         return encoder_decoder_features(inputs, targets, weights, self._pad_id)
 
-    def _parts(self, row, sources, lengths, frame):
+    def _parts(
+        self, row: Mapping[str, tf.Tensor], sources: tf.Tensor, lengths: tf.Tensor, frame: Frame
+    ) -> Parts:
         nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
         segments = Pairs(sources, lengths, nothing, nothing, never, never)
         layout = lay_out(row, None, segments, self._sequences.length, frame, self._pad_id)
@@ -111,12 +121,12 @@ class PrefixLMObjective:
         return Parts(layout.token_ids, tf.where(exists, lengths + len(frame.ids), 0))
 
 
-def draw_prefixes(lengths, seed) -> tf.Tensor:
+def draw_prefixes(lengths: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Returns the number of tokens of each prefix: uniform in 1 to n - 1 of n tokens, and 1 of one.
 
     Args:
-        lengths: int32 [max_documents].
-        seed: int32 or int64 [2].
+        lengths: Tokens of each document, int32 [max_documents].
+        seed: Seed, int32 or int64 [2].
 
     Example:
 

@@ -1,5 +1,8 @@
 """The data side of replaced token detection (Clark et al. 2020, "ELECTRA", section 2)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
@@ -9,6 +12,9 @@ from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.selection import select_pieces
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class ReplacedTokenDetectionObjective:
@@ -20,9 +26,9 @@ class ReplacedTokenDetectionObjective:
     that happens to be the original counts as original.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids and the size of the vocabulary.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
 
     Raises:
         ValueError: if `max_predictions` exceeds the length.
@@ -52,7 +58,9 @@ class ReplacedTokenDetectionObjective:
     [1. 1. 1. 1. 0.]
     """
 
-    def __init__(self, config: ReplacedTokenDetection, sequences: Sequences, tokenizer):
+    def __init__(
+        self, config: ReplacedTokenDetection, sequences: Sequences, tokenizer: "PieceTokenizer"
+    ) -> None:
         self._config = config
         self._sequences = sequences
         self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
@@ -72,7 +80,9 @@ class ReplacedTokenDetectionObjective:
             **features.selection_specs(self._config.max_predictions),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:

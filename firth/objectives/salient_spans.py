@@ -1,11 +1,19 @@
 """Salient span masking (Guu et al. 2020, "REALM", section 3.4; Roberts et al. 2020)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text, count_by_document
 from firth.objectives.transforms.salience import SalienceRules
 from firth.objectives.transforms.spans import Noise, choose_tokens, random_spans
+from firth.recipes.objectives.denoising import SalientSpans
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class SalientSpansObjective(SentinelObjective):
@@ -16,6 +24,11 @@ class SalientSpansObjective(SentinelObjective):
     with the recipe's `noise_density`, or has no weight in the loss where `fallback` is off.
 
     All else is as in `SpanCorruptionObjective`, the arguments included.
+
+    Args:
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Cased tokenizer of the rows; gives the special ids and the sentinels.
 
     Raises:
         ValueError: if the tokenizer has too few sentinels, or lower-cases.
@@ -43,12 +56,20 @@ class SalientSpansObjective(SentinelObjective):
     <extra_id_0> Byron [SEP]
     """
 
-    def __init__(self, config, sequences, tokenizer):
+    _config: SalientSpans
+
+    def __init__(self, config: SalientSpans, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         super().__init__(config, sequences, tokenizer)
         self._is_salient = SalienceRules(tokenizer)
 
-    def choose_noise(self, row, text: Text, seed) -> Noise:
-        """Returns a salient span of each document, or random spans where there is none."""
+    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+        """Returns a salient span of each document, or random spans of a document without one.
+
+        Args:
+            row: Tensors of one row, as `features.row_specs`.
+            text: Tokens of the row, as `read_text` returns them.
+            seed: Seed, int32 or int64 [2].
+        """
         seeds = tf.random.split(seed, num=3, alg="philox")
         salient = self._is_salient(row, text)
         noise = choose_salient_span(text, salient, self._config.max_span, seeds[0])
@@ -61,14 +82,14 @@ class SalientSpansObjective(SentinelObjective):
         return Noise(*(tf.where(falls_back, *pair) for pair in zip(random, noise)))
 
 
-def choose_salient_span(text: Text, salient, max_span: int, seed) -> Noise:
+def choose_salient_span(text: Text, salient: tf.Tensor, max_span: int, seed: tf.Tensor) -> Noise:
     """Returns one run of salient tokens of each document, cut after `max_span` tokens.
 
     Args:
-        text: Of the row.
-        salient: bool [raw_length].
-        max_span: In tokens.
-        seed: int32 or int64 [2].
+        text: Tokens of the row.
+        salient: bool [raw_length], True on salient tokens.
+        max_span: Most tokens of the run.
+        seed: Seed, int32 or int64 [2].
     """
     before = tf.concat([[False], salient[:-1]], 0) & (text.offsets > 0)
     is_start = salient & ~before

@@ -1,6 +1,8 @@
 """What objectives with sentinels have in common: all but which tokens are corrupted."""
 
 import abc
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
@@ -10,24 +12,28 @@ from firth.objectives.transforms.arrangement import decoder_features, encoder_de
 from firth.objectives.transforms.documents import Text, count_by_document, ordinary_table, read_text
 from firth.objectives.transforms.sentinels import sentinel_inputs, sentinel_targets
 from firth.objectives.transforms.spans import Noise
+from firth.recipes.objectives.denoising import _Sentinels
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class SentinelObjective(abc.ABC):
-    """Makes Features of one row, each of its documents corrupted on its own.
+    """Base of the objectives that replace tokens by sentinels, each document of a row on its own.
 
-    A subclass says which tokens are corrupted. A document without any has no weight in the loss.
+    A subclass chooses the tokens that are corrupted. A document without any has no weight in the loss.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids and the sentinels.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the sentinels.
 
     Raises:
         ValueError: if the tokenizer has too few sentinels.
     """
 
-    def __init__(self, config, sequences: Sequences, tokenizer):
+    def __init__(self, config: _Sentinels, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         needed, found = config.sentinels_needed(sequences), len(tokenizer.sentinel_ids)
         if found < needed:
             raise ValueError(f"{config.kind} needs {needed} sentinels, and the tokenizer has {found}")
@@ -62,7 +68,9 @@ class SentinelObjective(abc.ABC):
             **features.label_specs(targets),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -76,29 +84,37 @@ class SentinelObjective(abc.ABC):
         return self._arrange(text, noise)
 
     @abc.abstractmethod
-    def choose_noise(self, row, text: Text, seed) -> Noise:
-        """Returns which tokens of a row are corrupted.
+    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+        """Returns the noise: the tokens of a row that are corrupted.
 
         Args:
-            row: Tensors as `features.row_specs`.
-            text: The same, as `read_text`.
-            seed: int32 or int64 [2].
+            row: Tensors of one row, as `features.row_specs`.
+            text: Tokens of the row, as `read_text` returns them.
+            seed: Seed, int32 or int64 [2].
         """
 
     def noise_counts(self, text: Text) -> tf.Tensor:
-        """Returns how many tokens of each document to corrupt, int32 [max_documents].
+        """Returns the number of tokens of each document to corrupt, int32 [max_documents].
 
-        As the recipe counts them, and one ordinary token is always kept.
+        It is the recipe's number, except that one ordinary token is always kept.
+
+        Args:
+            text: Tokens of the row.
         """
         ordinary = count_by_document(text.ordinary, text)
         return tf.minimum(tf.gather(self._noise_counts, text.lengths), tf.maximum(ordinary - 1, 0))
 
-    def span_counts(self, text: Text, noise_counts) -> tf.Tensor:
-        """Returns how many spans the noise of each document makes, int32 [max_documents]."""
+    def span_counts(self, text: Text, noise_counts: tf.Tensor) -> tf.Tensor:
+        """Returns the number of spans that the noise of each document makes, int32 [max_documents].
+
+        Args:
+            text: Tokens of the row.
+            noise_counts: Tokens of each document to corrupt, int32 [max_documents].
+        """
         kept = count_by_document(text.ordinary, text) - noise_counts
         return tf.minimum(tf.gather(self._span_counts, text.lengths), tf.minimum(noise_counts, kept))
 
-    def _arrange(self, text, noise):
+    def _arrange(self, text: Text, noise: Noise) -> dict[str, tf.Tensor]:
         config, sequences = self._config, self._sequences
         one_stack = config.arrangement == "decoder"
         weights = tf.cast(count_by_document(noise.is_noise, text) > 0, tf.float32)

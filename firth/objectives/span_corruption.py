@@ -1,10 +1,13 @@
 """Span corruption (Raffel et al. 2019, "T5", section 3.3.4)."""
 
+from collections.abc import Mapping
+
 import tensorflow as tf
 
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text
 from firth.objectives.transforms.spans import Noise, random_spans
+from firth.recipes.objectives.denoising import SpanCorruption
 
 
 class SpanCorruptionObjective(SentinelObjective):
@@ -23,9 +26,9 @@ class SpanCorruptionObjective(SentinelObjective):
     Special pieces of the text are kept. A span that one of them stands in goes on after it.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids and the sentinels.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the sentinels.
 
     Raises:
         ValueError: if the tokenizer has too few sentinels.
@@ -50,8 +53,16 @@ class SpanCorruptionObjective(SentinelObjective):
     <extra_id_0> you for inviting <extra_id_1> week [SEP]
     """
 
-    def choose_noise(self, row, text: Text, seed) -> Noise:
-        """Returns random spans."""
+    _config: SpanCorruption
+
+    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+        """Returns random spans as the noise.
+
+        Args:
+            row: Tensors of one row, as `features.row_specs`; not used.
+            text: Tokens of the row, as `read_text` returns them.
+            seed: Seed, int32 or int64 [2].
+        """
         del row
         counts = self.noise_counts(text)
         seeds = tf.random.split(seed, num=2, alg="philox")

@@ -1,5 +1,8 @@
 """Masked LM over contiguous spans (Joshi et al. 2019, "SpanBERT", section 3)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
 
 from firth import features
@@ -9,6 +12,9 @@ from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.runs import geometric_lengths, select_runs
 from firth.recipes.objectives.masking import SpanMasking
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class SpanMaskingObjective:
@@ -27,9 +33,9 @@ class SpanMaskingObjective:
     0: the boundary objective leaves it out, as the released code does.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids and the size of the vocabulary.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
 
     Raises:
         ValueError: if `max_predictions` exceeds the length, or no piece is left to draw.
@@ -61,7 +67,7 @@ class SpanMaskingObjective:
     boundary_offsets 1 2 1 2 0
     """
 
-    def __init__(self, config: SpanMasking, sequences: Sequences, tokenizer):
+    def __init__(self, config: SpanMasking, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
@@ -85,7 +91,9 @@ class SpanMaskingObjective:
             **(boundary if self._config.boundary else {}),
         }
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -112,13 +120,13 @@ class SpanMaskingObjective:
         )
 
 
-def boundary_features(chosen: Predictions, spans, places: int) -> dict[str, tf.Tensor]:
-    """Returns where each prediction's span is: int32 [max_predictions] each, zeros after.
+def boundary_features(chosen: Predictions, spans: tf.Tensor, places: int) -> dict[str, tf.Tensor]:
+    """Returns the span around each prediction: int32 [max_predictions] each, zeros after.
 
     Args:
-        chosen: What is predicted.
-        spans: int32 [max_predictions], as `Predictions.numbered_spans`.
-        places: Those in a span that are told apart; the offsets after them are 0.
+        chosen: Predictions of the row.
+        spans: Number of each prediction's span, int32 [max_predictions], as `Predictions.numbered_spans`.
+        places: Number of places in a span that are told apart; the offsets after them are 0.
 
     Example: a span at 2 and 3, and one at 7; nothing else is predicted.
 

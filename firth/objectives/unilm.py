@@ -1,5 +1,8 @@
 """Masked LM under a mixture of attention masks (Dong et al. 2019, "UniLM", sections 2.1 and 2.3)."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 import tensorflow as tf
 
@@ -11,6 +14,9 @@ from firth.objectives.transforms.pairs import Pairs, single_segments, true_pairs
 from firth.objectives.transforms.runs import select_runs
 from firth.recipes.objectives.masking import UniLM
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class UniLMObjective:
@@ -33,9 +39,9 @@ class UniLMObjective:
     `next_sentences.choose_pairs` gives it; the labels of all others have no weight.
 
     Args:
-        config: The objective's part of a recipe.
-        sequences: The recipe's sequences.
-        tokenizer: Gives the special ids and the size of the vocabulary.
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
 
     Raises:
         ValueError: if `max_predictions` exceeds the length, or no piece is left to draw.
@@ -66,7 +72,7 @@ class UniLMObjective:
     masked_positions 3 4 7 8 0
     """
 
-    def __init__(self, config: UniLM, sequences: Sequences, tokenizer):
+    def __init__(self, config: UniLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
         self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
@@ -89,10 +95,12 @@ class UniLMObjective:
             **(self._pair_specs() if self._config.next_sentence else {}),
         }
 
-    def _pair_specs(self):
+    def _pair_specs(self) -> dict[str, features.Spec]:
         return features.pair_specs(self._sequences.max_documents, "next_sentence")
 
-    def __call__(self, row, partner, seed) -> dict[str, tf.Tensor]:
+    def __call__(
+        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor], seed: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
@@ -115,17 +123,23 @@ class UniLMObjective:
             **(self._labels(pairs, layout) if self._config.next_sentence else {}),
         }
 
-    def _draw_kind(self, seed):
+    def _draw_kind(self, seed: tf.Tensor) -> tf.Tensor:
         """Returns which mask a row has, int32 [], in the order of the mixture."""
         bounds = tf.constant(np.cumsum(list(self._config.mixture.values()))[:-1], tf.float32)
         draw = tf.random.stateless_uniform([], seed, alg="philox")
         return tf.searchsorted(bounds, [draw], side="right")[0]
 
-    def _is_any(self, kind, *names: str):
+    def _is_any(self, kind: tf.Tensor, *names: str) -> tf.Tensor:
         """Returns whether the mask is one of some, bool []."""
         return tf.reduce_any([kind == list(self._config.mixture).index(name) for name in names])
 
-    def _pairs(self, row, partner, kind, seeds) -> Pairs:
+    def _pairs(
+        self,
+        row: Mapping[str, tf.Tensor],
+        partner: Mapping[str, tf.Tensor],
+        kind: tf.Tensor,
+        seeds: tf.Tensor,
+    ) -> Pairs:
         true = true_pairs(row, seeds[0])
         if not self._config.next_sentence:
             return true
@@ -134,7 +148,13 @@ class UniLMObjective:
         pairs = Pairs(*(tf.where(is_learned, *each) for each in zip(chosen, true)))
         return pairs._replace(is_pair=pairs.is_pair & is_learned)
 
-    def _lay_out(self, row, partner, pairs: Pairs, kind) -> Layout:
+    def _lay_out(
+        self,
+        row: Mapping[str, tf.Tensor],
+        partner: Mapping[str, tf.Tensor],
+        pairs: Pairs,
+        kind: tf.Tensor,
+    ) -> Layout:
         foreign = partner if self._config.next_sentence else None
         size = (self._sequences.length,)
         layout = lay_out(row, foreign, pairs, *size, self._frame, self._pad_id)
@@ -144,14 +164,14 @@ class UniLMObjective:
         is_single = self._is_any(kind, "left_to_right", "right_to_left")
         return Layout(*(tf.where(is_single, *each) for each in zip(single, layout)))
 
-    def _labels(self, pairs: Pairs, layout: Layout):
+    def _labels(self, pairs: Pairs, layout: Layout) -> dict[str, tf.Tensor]:
         return {
             features.POOLED_POSITIONS: layout.starts,
             features.NEXT_SENTENCE_LABELS: tf.cast(pairs.is_other & pairs.is_pair, tf.int32),
             features.NEXT_SENTENCE_WEIGHTS: tf.cast(pairs.is_pair, tf.float32),
         }
 
-    def _order(self, layout: Layout, kind):
+    def _order(self, layout: Layout, kind: tf.Tensor) -> tf.Tensor:
         """Returns int32 [length], of the mask."""
         position = layout.position_ids
         orders = {

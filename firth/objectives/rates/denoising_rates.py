@@ -3,13 +3,16 @@
 import dataclasses
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth import features
 from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, Rates, between, by_chance, counted, exactly
 from firth.objectives.rates.sample import Sample, padding_share
 from firth.objectives.transforms.infilling import poisson_cdf
+from firth.recipes.objectives.denoising import Denoising
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,15 +27,19 @@ class _Document:
         is_whole: Whether the labels are the document, closed, and the inputs too.
     """
 
-    raw: np.ndarray
-    shown: np.ndarray
-    sentences: np.ndarray
+    raw: npt.NDArray[Any]
+    shown: npt.NDArray[Any]
+    sentences: npt.NDArray[Any]
     free: int
     is_whole: bool
 
 
 def denoising_rates(sample: Sample) -> Rates:
-    """Measures BART's corruptions; how many tokens they take is not left to chance."""
+    """Measures BART's corruptions. The number of tokens that they change is not left to chance.
+
+    Args:
+        sample: Rows with their features.
+    """
     config, documents = sample.config, list(_read(sample))
     mask = sample.tokenizer.mask_id
     deleted, masked, infilled = (_share(rate, documents) for rate in _rates(config))
@@ -53,15 +60,15 @@ def denoising_rates(sample: Sample) -> Rates:
     return Rates(tuple(checks), {"masks": counted(masks.tolist())})
 
 
-def _rates(config) -> tuple[float, float, float]:
+def _rates(config: Denoising) -> tuple[float, float, float]:
     return config.delete_rate, config.mask_rate, config.infill_rate
 
 
-def _share(rate, documents) -> np.ndarray:
+def _share(rate: float, documents: list[_Document]) -> npt.NDArray[Any]:
     return np.array([round(rate * each.free) for each in documents], np.int64)
 
 
-def _spans(found: np.ndarray, infilled: np.ndarray, mean: float) -> RateCheck:
+def _spans(found: npt.NDArray[Any], infilled: npt.NDArray[Any], mean: float) -> RateCheck:
     """Checks the number of spans for each infilled token.
 
     The lengths are drawn until they come to what is to be infilled, so their number is a renewal count.
@@ -74,7 +81,7 @@ def _spans(found: np.ndarray, infilled: np.ndarray, mean: float) -> RateCheck:
     return between("spans_per_infilled", found.sum(), infilled.sum(), max(least - width, 0.0), most + width)
 
 
-def _renewals(most: int, mean: float) -> tuple[np.ndarray, np.ndarray]:
+def _renewals(most: int, mean: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Returns expectation and variance of how many lengths are drawn to reach 0, 1, ..., `most`."""
     chances = np.diff(poisson_cdf(mean).astype(np.float64), prepend=0.0)
     first, second = np.zeros(most + 1), np.zeros(most + 1)
@@ -87,7 +94,7 @@ def _renewals(most: int, mean: float) -> tuple[np.ndarray, np.ndarray]:
     return first, np.maximum(second - first**2, 0.0)
 
 
-def _permuted(sample, documents) -> list[RateCheck]:
+def _permuted(sample: Sample, documents: list[_Document]) -> list[RateCheck]:
     """Checks in how many documents sentences come in another order: all but one in (sentences)!.
 
     Sentences are recognised by tokens that a document has once only. A rotation turns the order too, so that
@@ -103,7 +110,7 @@ def _permuted(sample, documents) -> list[RateCheck]:
     return [by_chance("permuted", moved, [1 - 1 / math.factorial(min(len(order), 20)) for order in orders])]
 
 
-def _sentence_order(document, mask_id: int) -> list[int]:
+def _sentence_order(document: _Document, mask_id: int) -> list[int]:
     values, firsts, counts = np.unique(document.raw, return_index=True, return_counts=True)
     once = (counts == 1) & (values != mask_id)
     sentence_of = dict(zip(values[once].tolist(), document.sentences[firsts[once]].tolist()))
@@ -112,7 +119,7 @@ def _sentence_order(document, mask_id: int) -> list[int]:
     )
 
 
-def _touched(sample, documents) -> tuple[int, int]:
+def _touched(sample: Sample, documents: list[_Document]) -> tuple[int, int]:
     """Returns how many special pieces of the texts are no longer there, and how many there were."""
     lost = there = 0
     for each in documents:

@@ -10,7 +10,11 @@ from firth.objectives.rates.sample import Sample, padding_share
 
 
 def causal_lm_rates(sample: Sample) -> Rates:
-    """Measures causal LM: each token predicts the next one of its document, the last one the end."""
+    """Measures causal LM: each token predicts the next one of its document, the last one the end.
+
+    Args:
+        sample: Rows with their features.
+    """
     right = predicted = 0
     for row, number, raw in sample.documents():
         labels = _labels(sample, row, number)
@@ -28,7 +32,11 @@ def causal_lm_rates(sample: Sample) -> Rates:
 
 
 def prefix_lm_rates(sample: Sample) -> Rates:
-    """Measures prefix LM: what is predicted is the end of each document, its share left to chance."""
+    """Measures prefix LM: the end of each document is predicted, its share left to chance.
+
+    Args:
+        sample: Rows with their features.
+    """
     right, shares, spread = 0, [], 0.0
     for row, number, raw in sample.documents():
         labels = _labels(sample, row, number)
@@ -51,7 +59,11 @@ def prefix_lm_rates(sample: Sample) -> Rates:
 
 
 def bidirectional_lm_rates(sample: Sample) -> Rates:
-    """Measures bidirectional LM: each token predicts its neighbours on both sides."""
+    """Measures bidirectional LM: each token predicts its neighbours on both sides.
+
+    Args:
+        sample: Rows with their features.
+    """
     weights = {
         name: sample.made[name] > 0 for name in (features.LABEL_WEIGHTS, features.BACKWARD_LABEL_WEIGHTS)
     }
@@ -77,7 +89,7 @@ def bidirectional_lm_rates(sample: Sample) -> Rates:
     )
 
 
-def _labels(sample, row, number) -> list[int]:
+def _labels(sample: Sample, row: int, number: int) -> list[int]:
     """Returns what is predicted in a document."""
     documents = features.DECODER_DOCUMENT_IDS
     ids = sample.made.get(documents, sample.made[features.DOCUMENT_IDS])[row]
@@ -85,5 +97,5 @@ def _labels(sample, row, number) -> list[int]:
     return sample.made[features.LABEL_IDS][row][used].tolist()
 
 
-def _count(sample) -> int:
+def _count(sample: Sample) -> int:
     return int((sample.rows[features.CHUNK_LENGTHS] > 0).sum())

@@ -1,17 +1,20 @@
 """How much of a label the lengths of what it is about give away."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 
-def told_by_length(lengths: np.ndarray, labels: np.ndarray) -> float:
-    """Returns the share of labels that one threshold on a length tells, at its best.
+def told_by_length(lengths: npt.NDArray[Any], labels: npt.NDArray[Any]) -> float:
+    """Returns the share of labels that the best threshold on a length tells.
 
     The threshold, and which side of it means 1, is chosen on every other pair and tried on the rest, so that
-    lengths that say nothing come to the share of the more frequent label.
+    lengths that tell nothing give the share of the more frequent label.
 
     Args:
-        lengths: int [n], not negative.
-        labels: int [n], 0 or 1.
+        lengths: Lengths, int [n], not negative.
+        labels: Labels, int [n], 0 or 1.
 
     Example: what is longer than 3 has the label 1.
 

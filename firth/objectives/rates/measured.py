@@ -1,6 +1,7 @@
 """What an objective really did, measured on its output, and what it may have done."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -37,16 +38,19 @@ MEASURES: dict[str, Callable[[Sample], Rates]] = {
 }
 
 
-def measure_rates(config, tokenizer, rows: dict, partners: dict, made: dict) -> Rates:
+def measure_rates(
+    config: Any, tokenizer: Any, rows: Mapping[str, Any], partners: Mapping[str, Any], made: Mapping[str, Any]
+) -> Rates:
     """Returns what an objective did to some rows, each rate with the bounds that the recipe sets.
 
-    Bounds are exact where a count is not left to chance (special tokens touched: 0; random next sentences
+    Bounds are exact for a count that is not left to chance (special tokens touched: 0; random next sentences
     from the same document: 0; noise tokens), and otherwise five standard deviations of so many draws wide.
 
     Args:
-        config: The objective's part of a recipe.
-        tokenizer: Of the rows.
-        rows, partners: Arrays as `features.row_specs`, [n, ...] each.
+        config: Objective of the recipe.
+        tokenizer: Tokenizer of the rows.
+        rows: Arrays as `features.row_specs`, [n, ...] each.
+        partners: Negative rows in the same form.
         made: Features of these rows, [n, ...] each.
 
     Returns:

@@ -1,8 +1,10 @@
 """Where the segments of pairs really come from, and whether their lengths give the label away."""
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth import features
 from firth.objectives.rates.length_leak import told_by_length
@@ -13,12 +15,12 @@ from firth.objectives.rates.sample import Sample
 _LEAK = 0.03
 
 
-def pair_checks(sample: Sample, original: np.ndarray) -> list[RateCheck]:
+def pair_checks(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck]:
     """Checks the pairs of an objective, if it has any.
 
     Args:
-        sample: With features of next sentences, of sentence order, or of neither.
-        original: int32 [rows, length], the token ids before any was masked.
+        sample: Rows with features of next sentences, of sentence order, or of neither.
+        original: Token ids before any was masked, int32 [rows, length].
     """
     if features.NEXT_SENTENCE_LABELS in sample.made:
         return _next_sentence(sample, original)
@@ -27,7 +29,7 @@ def pair_checks(sample: Sample, original: np.ndarray) -> list[RateCheck]:
     return []
 
 
-def _next_sentence(sample, original) -> list[RateCheck]:
+def _next_sentence(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck]:
     """Random segments come from another document, always; from how many pairs, by chance.
 
     A pair has no label where the negative row has nothing for it.
@@ -59,7 +61,7 @@ def _next_sentence(sample, original) -> list[RateCheck]:
     ]
 
 
-def _sentence_order(sample, original) -> list[RateCheck]:
+def _sentence_order(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck]:
     """Both segments are the document's own; whether they are swapped is left to chance.
 
     Documents that begin with shorter sentences than they end with give the order away; that is their nature.
@@ -81,7 +83,7 @@ def _sentence_order(sample, original) -> list[RateCheck]:
     ]
 
 
-def _length_leak(found: np.ndarray, leak: float) -> RateCheck:
+def _length_leak(found: npt.NDArray[Any], leak: float) -> RateCheck:
     """Checks what a threshold on any length tells of the label.
 
     Args:
@@ -96,25 +98,27 @@ def _length_leak(found: np.ndarray, leak: float) -> RateCheck:
     return RateCheck("label_told_by_length", max(shares), 0.0, min(most, 1.0))
 
 
-def _left_out(sample, found: np.ndarray) -> float:
+def _left_out(sample: Sample, found: npt.NDArray[Any]) -> float:
     """Returns the share of the rows' tokens that are cut, or that a random B stands in the place of."""
     first, second, _, labels, raw = found.T
     left = raw - first - np.where(labels > 0, 0, second)
     return float(left.sum() / max(sample.rows[features.CHUNK_LENGTHS].sum(), 1))
 
 
-def _padding(sample, row) -> int:
+def _padding(sample: Sample, row: int) -> int:
     return int((sample.made[features.DOCUMENT_IDS][row] == 0).sum())
 
 
-def _segments(sample, original, row, number) -> tuple[list[int], list[int]]:
+def _segments(
+    sample: Sample, original: npt.NDArray[Any], row: int, number: int
+) -> tuple[list[int], list[int]]:
     """Returns both segments of a document, without `[CLS]` and the `[SEP]` after each."""
     mine = sample.made[features.DOCUMENT_IDS][row] == number + 1
     segments, tokens = sample.made[features.SEGMENT_IDS][row][mine], original[row][mine]
     return tokens[segments == 0][1:-1].tolist(), tokens[segments == 1][:-1].tolist()
 
 
-def _other_documents(sample, row, number) -> list[list[int]]:
+def _other_documents(sample: Sample, row: int, number: int) -> list[list[int]]:
     """Returns the documents of the negative row that a random segment may come from."""
     partner = {name: value[row] for name, value in sample.partners.items()}
     lengths = partner[features.CHUNK_LENGTHS]

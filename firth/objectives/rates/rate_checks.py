@@ -3,8 +3,10 @@
 import dataclasses
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 # A right objective leaves bounds this wide once in some millions of measurements.
 SIGMAS = 5.0
@@ -13,12 +15,13 @@ _ROUNDING = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class RateCheck:
-    """One measured rate.
+    """One measured rate, with its bounds.
 
     Attributes:
-        name: What was measured.
-        measured: The rate, or another mean.
-        lower, upper: What it may be, as the recipe and the number of draws say.
+        name: Name of the rate.
+        measured: Rate, or another mean.
+        lower: Least value that the recipe and the number of draws allow.
+        upper: Largest value that they allow.
     """
 
     name: str
@@ -37,11 +40,11 @@ class RateCheck:
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """All that was measured of an objective.
+    """All rates that were measured of an objective.
 
     Attributes:
-        checks: The rates, each with its bounds.
-        histograms: Counts by number, such as how many spans have each length.
+        checks: Rates, each with its bounds.
+        histograms: Counts by number, such as the number of spans of each length, by name.
     """
 
     checks: tuple[RateCheck, ...]
@@ -55,7 +58,7 @@ class Rates:
     def __getitem__(self, name: str) -> RateCheck:
         return next(check for check in self.checks if check.name == name)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Returns plain numbers and strings, fit for JSON."""
         return {
             "ok": not self.broken,
@@ -68,7 +71,13 @@ class Rates:
 
 
 def exactly(name: str, part: float, whole: float, expected: float) -> RateCheck:
-    """Returns the check of a share that is not left to chance; `expected` is the part that it should be.
+    """Returns the check of a share that is not left to chance.
+
+    Args:
+        name: Name of the rate.
+        part: Number of hits that was found.
+        whole: Number of cases.
+        expected: Number of hits that is right.
 
     Example:
 
@@ -79,18 +88,26 @@ def exactly(name: str, part: float, whole: float, expected: float) -> RateCheck:
 
 
 def between(name: str, part: float, whole: float, lower: float, upper: float) -> RateCheck:
-    """Returns the check of a share whose part should be between two numbers."""
+    """Returns the check of a share whose part should be between two numbers.
+
+    Args:
+        name: Name of the rate.
+        part: Number of hits that was found.
+        whole: Number of cases.
+        lower: Least number of hits that is right.
+        upper: Largest number of hits that is right.
+    """
     whole = max(whole, 1)
     return RateCheck(name, float(part / whole), float(lower / whole), float(upper / whole))
 
 
-def by_chance(name: str, part: float, chances: Iterable[float] | np.ndarray) -> RateCheck:
-    """Returns the check of a share of independent draws, each of which hits with its own chance.
+def by_chance(name: str, part: float, chances: Iterable[float] | npt.NDArray[Any]) -> RateCheck:
+    """Returns the check of a share of independent draws, each of which hits with its own probability.
 
     Args:
-        name: What was measured.
+        name: Name of the rate.
         part: Number of hits.
-        chances: Of each draw.
+        chances: Probability of each draw.
 
     Example: 480 heads of 1,000 coins are fine, 400 are not.
 
@@ -102,7 +119,15 @@ def by_chance(name: str, part: float, chances: Iterable[float] | np.ndarray) -> 
 
 
 def near(name: str, part: float, whole: float, expected: float, variance: float) -> RateCheck:
-    """Returns the check of a sum over `whole` with a known expectation and variance."""
+    """Returns the check of a sum over `whole` with a known expectation and variance.
+
+    Args:
+        name: Name of the rate.
+        part: Sum that was found.
+        whole: Number of cases that the sum is divided by.
+        expected: Expectation of the sum.
+        variance: Variance of the sum.
+    """
     width = SIGMAS * math.sqrt(max(variance, 0.0))
     # With few draws the distribution is not a normal one: a single draw may always go either way.
     width += 1.0 if variance > 0 else 0.0
@@ -111,7 +136,10 @@ def near(name: str, part: float, whole: float, expected: float, variance: float)
 
 
 def effective_draws(sizes: Iterable[int]) -> float:
-    """Returns how many independent draws equal in spread draws that are each made for several tokens.
+    """Returns the number of independent draws that vary as much as draws each made for several tokens.
+
+    Args:
+        sizes: Number of tokens of each draw.
 
     Example:
 
@@ -123,6 +151,10 @@ def effective_draws(sizes: Iterable[int]) -> float:
 
 
 def counted(numbers: Iterable[int]) -> dict[int, int]:
-    """Returns how often each number occurs."""
+    """Returns the number of times that each number occurs.
+
+    Args:
+        numbers: Numbers, in any order.
+    """
     values, counts = np.unique(np.asarray(list(numbers), np.int64), return_counts=True)
     return dict(zip(values.tolist(), counts.tolist()))

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth import features
 from firth.objectives.rates.rate_checks import RateCheck
 
-Arrays = dict[str, np.ndarray]
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,10 +18,11 @@ class Sample:
     """Some rows with their features.
 
     Attributes:
-        config: The objective's part of a recipe.
-        tokenizer: Of the rows.
-        rows, partners: As `features.row_specs`, [n, ...] each.
-        made: Features, [n, ...] each.
+        config: Objective of the recipe.
+        tokenizer: Tokenizer of the rows.
+        rows: Arrays as `features.row_specs`, [n, ...] each.
+        partners: Negative rows in the same form.
+        made: Features of the rows, [n, ...] each.
     """
 
     config: Any
@@ -30,15 +32,19 @@ class Sample:
     made: Arrays
 
     @property
-    def special_ids(self) -> np.ndarray:
+    def special_ids(self) -> npt.NDArray[Any]:
         """Of all special pieces: int32 [pieces]."""
         return np.array(self.tokenizer.special_ids, np.int32)
 
-    def is_special(self, ids) -> np.ndarray:
-        """Returns which ids are of special pieces, bool, of the same shape."""
+    def is_special(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns whether ids are those of special pieces: bool, of the same shape.
+
+        Args:
+            ids: Ids, int of any shape.
+        """
         return np.isin(ids, self.special_ids)
 
-    def documents(self) -> Iterator[tuple[int, int, np.ndarray]]:
+    def documents(self) -> Iterator[tuple[int, int, npt.NDArray[Any]]]:
         """Yields row, number from 0 and raw tokens of every document."""
         for row, lengths in enumerate(self.rows[features.CHUNK_LENGTHS]):
             texts = np.split(self.rows[features.RAW_TOKENS][row], np.cumsum(lengths))
@@ -48,11 +54,11 @@ class Sample:
 
 
 def padding_share(sample: Sample, name: str = "padding", documents: str = features.DOCUMENT_IDS) -> RateCheck:
-    """Returns the share of places that hold nothing, which may be any.
+    """Returns the share of places that hold padding, which may be any.
 
     Args:
         sample: Rows with their features.
-        name: Of the rate.
+        name: Name of the rate.
         documents: Name of the feature that is 0 on padding.
     """
     ids = sample.made[documents]

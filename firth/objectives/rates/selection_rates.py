@@ -1,8 +1,10 @@
 """What the objectives that predict chosen positions really did."""
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth import features
 from firth.objectives.rates.pair_rates import pair_checks
@@ -22,7 +24,11 @@ from firth.objectives.transforms.runs import geometric_lengths
 
 
 def masked_lm_rates(sample: Sample) -> Rates:
-    """Measures masked LM, its tasks on pairs included."""
+    """Measures masked LM, its tasks on pairs included.
+
+    Args:
+        sample: Rows with their features.
+    """
     seen = _Seen(sample)
     whole = sample.config.whole_word or sample.config.max_ngram > 1
     longest = seen.longest_words() * sample.config.max_ngram if whole else np.ones(len(seen.used), int)
@@ -31,14 +37,22 @@ def masked_lm_rates(sample: Sample) -> Rates:
 
 
 def replaced_token_detection_rates(sample: Sample) -> Rates:
-    """Measures what the generator of replaced-token detection reads."""
+    """Measures what the generator of replaced-token detection reads.
+
+    Args:
+        sample: Rows with their features.
+    """
     seen = _Seen(sample)
     checks = [seen.selected(np.ones(len(seen.used), int)), *seen.corrupted(None)]
     return Rates((*checks, *seen.common()), seen.histograms())
 
 
 def span_masking_rates(sample: Sample) -> Rates:
-    """Measures span masking, whose corruption is drawn once for each span."""
+    """Measures span masking, whose corruption is drawn once for each span.
+
+    Args:
+        sample: Rows with their features.
+    """
     seen = _Seen(sample)
     longest = seen.longest_words() * sample.config.max_span
     words = _span_words(seen)
@@ -56,7 +70,7 @@ def span_masking_rates(sample: Sample) -> Rates:
     return Rates((*checks, *seen.common()), {**seen.histograms(), "span_words": counted(words)})
 
 
-def _span_words(seen) -> list[int]:
+def _span_words(seen: "_Seen") -> list[int]:
     """Returns how many words each span has: those that begin in it, and the one in whose middle it begins."""
     sample, words = seen.sample, []
     for row, (positions, used) in enumerate(zip(seen.positions, seen.used)):
@@ -70,7 +84,11 @@ def _span_words(seen) -> list[int]:
 
 
 def unilm_rates(sample: Sample) -> Rates:
-    """Measures UniLM: selection, and the mixture of attention masks, drawn once for each row."""
+    """Measures UniLM: selection, and the mixture of attention masks, drawn once for each row.
+
+    Args:
+        sample: Rows with their features.
+    """
     seen = _Seen(sample)
     kinds = [_mask_kind(*each) for each in zip(*(sample.made[name] for name in _ORDERED))]
     kinds = [kind for kind in kinds if kind]
@@ -84,7 +102,11 @@ def unilm_rates(sample: Sample) -> Rates:
 
 
 def permutation_lm_rates(sample: Sample) -> Rates:
-    """Measures permutation LM: what is predicted, and that the order really is another one."""
+    """Measures permutation LM: the tokens that are predicted, and that their order is another one.
+
+    Args:
+        sample: Rows with their features.
+    """
     seen = _Seen(sample)
     order = sample.made[features.ATTENTION_ORDER]
     chosen = np.take_along_axis(order, seen.positions, axis=1)
@@ -110,7 +132,7 @@ def permutation_lm_rates(sample: Sample) -> Rates:
 _ORDERED = (features.ATTENTION_ORDER, features.DOCUMENT_IDS)
 
 
-def _mask_kind(order, document_ids) -> str:
+def _mask_kind(order: npt.NDArray[Any], document_ids: npt.NDArray[Any]) -> str:
     """Returns which of UniLM's masks a row has, empty where its documents are too short to tell."""
     for document in range(1, document_ids.max(initial=0) + 1):
         steps = np.diff(order[document_ids == document])
@@ -127,7 +149,7 @@ def _mask_kind(order, document_ids) -> str:
 class _Seen:
     """The predictions of a sample."""
 
-    def __init__(self, sample: Sample):
+    def __init__(self, sample: Sample) -> None:
         made = sample.made
         self.sample, self.config = sample, sample.config
         self.used = made[features.MASKED_WEIGHTS] > 0
@@ -139,7 +161,7 @@ class _Seen:
         real = made[features.DOCUMENT_IDS] > 0
         self.maskable = (real & ~sample.is_special(self.original)).sum(axis=1)
 
-    def selected(self, longest: np.ndarray, rate: float | None = None) -> RateCheck:
+    def selected(self, longest: npt.NDArray[Any], rate: float | None = None) -> RateCheck:
         """Checks how many tokens are predicted; units of up to `longest` tokens may leave room in a row."""
         rate = self.config.mask_rate if rate is None else rate
         wanted = np.maximum(np.round(rate * self.maskable), 1)
@@ -147,7 +169,7 @@ class _Seen:
         least = np.maximum(budgets - (longest - 1), 0)
         return between("selected", self.used.sum(), self.maskable.sum(), least.sum(), budgets.sum())
 
-    def longest_words(self) -> np.ndarray:
+    def longest_words(self) -> npt.NDArray[Any]:
         """Returns the tokens of the longest word of each row or its partner: int64 [rows]."""
         found = []
         for rows in (self.sample.rows, self.sample.partners):
@@ -209,7 +231,7 @@ class _Seen:
         return {"span_lengths": counted(self.runs())}
 
 
-def _share(name, part, whole, expected, draws) -> RateCheck:
+def _share(name: str, part: float, whole: float, expected: float, draws: float) -> RateCheck:
     width = SIGMAS * math.sqrt(max(expected * (1 - expected), 0.0) / max(draws, 1.0))
     if 0.0 < expected < 1.0:
         width += 1.0 / max(draws, 1.0)
@@ -219,6 +241,6 @@ def _share(name, part, whole, expected, draws) -> RateCheck:
     return RateCheck(name, measured, max(expected - width, 0.0), min(expected + width, 1.0))
 
 
-def _longest(starts: np.ndarray) -> int:
+def _longest(starts: npt.NDArray[Any]) -> int:
     edges = np.flatnonzero(np.append(starts, True))
     return int(np.diff(np.concatenate([[0], edges])).max(initial=1)) if len(starts) else 1

@@ -2,8 +2,10 @@
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth import features
 from firth.objectives.rates.rate_checks import (
@@ -35,9 +37,9 @@ class _Document:
     free: int
     noise: int
     spans: int
-    inputs: np.ndarray
+    inputs: npt.NDArray[Any]
     spans_shown: list[int]
-    labels: np.ndarray
+    labels: npt.NDArray[Any]
 
     @property
     def hidden(self) -> int:
@@ -46,7 +48,11 @@ class _Document:
 
 
 def span_corruption_rates(sample: Sample) -> Rates:
-    """Measures span corruption: counts are not left to chance, only places are."""
+    """Measures span corruption: counts are not left to chance, only places are.
+
+    Args:
+        sample: Rows with their features.
+    """
     documents = list(_read(sample))
     tokens = sum(each.tokens for each in documents)
     spans = sum(len(each.spans_shown) for each in documents)
@@ -63,7 +69,11 @@ def span_corruption_rates(sample: Sample) -> Rates:
 
 
 def iid_denoising_rates(sample: Sample) -> Rates:
-    """Measures i.i.d. denoising: the noise is fixed, the number of its runs is left to chance."""
+    """Measures i.i.d. denoising: the noise is fixed, the number of its runs is left to chance.
+
+    Args:
+        sample: Rows with their features.
+    """
     documents = list(_read(sample))
     tokens = sum(each.tokens for each in documents)
     spans = sum(len(each.spans_shown) for each in documents)
@@ -77,7 +87,11 @@ def iid_denoising_rates(sample: Sample) -> Rates:
 
 
 def salient_spans_rates(sample: Sample) -> Rates:
-    """Measures salient spans: one span, or random ones where there is none."""
+    """Measures salient spans: one span in each document, or random ones in a document without any.
+
+    Args:
+        sample: Rows with their features.
+    """
     documents = list(_read(sample))
     hidden = [each for each in documents if each.hidden]
     most = sum(max(each.spans, 1) for each in hidden)
@@ -98,7 +112,7 @@ def salient_spans_rates(sample: Sample) -> Rates:
     return Rates((*checks, *_common(sample, documents)), _histograms(documents))
 
 
-def _common(sample, documents) -> list[RateCheck]:
+def _common(sample: Sample, documents: list[_Document]) -> list[RateCheck]:
     specials = np.setdiff1d(sample.special_ids, sample.tokenizer.sentinel_ids)
     labels = sum(len(each.labels) for each in documents)
     touched = sum(np.isin(each.labels[:-1], specials).sum() for each in documents)
@@ -115,7 +129,7 @@ def _common(sample, documents) -> list[RateCheck]:
     return checks
 
 
-def _ends(sample, documents) -> list[RateCheck]:
+def _ends(sample: Sample, documents: list[_Document]) -> list[RateCheck]:
     """Whether first and last tokens are corrupted as often as the turning around makes them."""
     sentinels = sample.tokenizer.sentinel_ids
     first = sum(each.inputs[0] in sentinels for each in documents)
@@ -149,7 +163,7 @@ def _read(sample: Sample) -> Iterator[_Document]:
         yield _Document(len(raw), free, noise, spans, inputs, lengths, labels)
 
 
-def _parts(sample, row, number) -> tuple[np.ndarray, np.ndarray]:
+def _parts(sample: Sample, row: int, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Returns inputs and labels of a document; no labels where it has no weight."""
     made = {name: value[row] for name, value in sample.made.items()}
     mine = made[features.DOCUMENT_IDS] == number + 1
@@ -162,7 +176,7 @@ def _parts(sample, row, number) -> tuple[np.ndarray, np.ndarray]:
     return inputs, made[features.LABEL_IDS][weights > 0]
 
 
-def _is_closed(sample, document) -> bool:
+def _is_closed(sample: Sample, document: _Document) -> bool:
     closings = {sample.tokenizer.sep_id}
     if document.inputs[-1] not in closings:
         return False
@@ -171,7 +185,7 @@ def _is_closed(sample, document) -> bool:
     return not len(document.labels) or document.labels[-1] in closings
 
 
-def _histograms(documents) -> dict[str, dict[int, int]]:
+def _histograms(documents: list[_Document]) -> dict[str, dict[int, int]]:
     return {
         "span_lengths": counted(length for each in documents for length in each.spans_shown),
         "sentinels": counted(len(each.spans_shown) for each in documents),

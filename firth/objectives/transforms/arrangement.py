@@ -6,15 +6,18 @@ from firth import features
 from firth.objectives.transforms.documents import Parts, find_parts
 
 
-def encoder_decoder_features(inputs: Parts, targets: Parts, weights, start_id: int) -> dict[str, tf.Tensor]:
+def encoder_decoder_features(
+    inputs: Parts, targets: Parts, weights: tf.Tensor, start_id: int
+) -> dict[str, tf.Tensor]:
     """Returns Features of an encoder that reads the inputs and a decoder that writes the targets.
 
     In each document the decoder reads `start_id` and then the targets but for the last one.
 
     Args:
-        inputs, targets: A part for each document.
-        weights: float32 [max_documents], of each document's targets in the loss.
-        start_id: What the decoder reads first.
+        inputs: Inputs, a part for each document.
+        targets: Targets, a part for each document.
+        weights: Weights of each document's targets in the loss, float32 [max_documents].
+        start_id: Id that the decoder reads first.
     """
     documents, offsets = find_parts(inputs.lengths, tf.size(inputs.ids))
     decoder_documents, decoder_offsets = find_parts(targets.lengths, tf.size(targets.ids))
@@ -33,16 +36,17 @@ def encoder_decoder_features(inputs: Parts, targets: Parts, weights, start_id: i
     }
 
 
-def decoder_features(inputs: Parts, targets: Parts, weights, length: int) -> dict[str, tf.Tensor]:
+def decoder_features(inputs: Parts, targets: Parts, weights: tf.Tensor, length: int) -> dict[str, tf.Tensor]:
     """Returns Features of one stack that reads each document's inputs and goes on with its targets.
 
-    The inputs see one another, the targets what stands before them. The last input predicts the first target;
-    the last target is predicted, and not read.
+    The inputs see one another; the targets see the tokens before them. The last input predicts the first
+    target; the last target is predicted, and not read.
 
     Args:
-        inputs, targets: A part for each document.
-        weights: float32 [max_documents], of each document's targets in the loss.
-        length: Of the row.
+        inputs: Inputs, a part for each document.
+        targets: Targets, a part for each document.
+        weights: Weights of each document's targets in the loss, float32 [max_documents].
+        length: Tokens of the row.
     """
     lengths = tf.where(inputs.lengths > 0, inputs.lengths + targets.lengths - 1, 0)
     documents, offsets = find_parts(lengths, length)
@@ -64,9 +68,9 @@ def decoder_features(inputs: Parts, targets: Parts, weights, length: int) -> dic
     }
 
 
-def _document_ids(documents, lengths):
+def _document_ids(documents: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
     return tf.where(documents < tf.size(lengths), documents + 1, 0)
 
 
-def _of_document(values, documents):
+def _of_document(values: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
     return tf.gather(tf.concat([values, [0]], 0), documents)

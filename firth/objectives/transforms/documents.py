@@ -1,21 +1,26 @@
 """The documents of a row, and sequences of one part for each of them, one after another."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class Text(NamedTuple):
     """The raw tokens of a row.
 
     Attributes:
-        tokens: int32 [raw_length].
-        documents: int32 [raw_length], which document each token is of, from 0; `max_documents` on padding.
-        offsets: int32 [raw_length], its place in the document.
-        lengths: int32 [max_documents], zeros after.
+        tokens: Ids, int32 [raw_length].
+        documents: Number of each token's document, int32 [raw_length], from 0; `max_documents` on padding.
+        offsets: Place of each token in its document, int32 [raw_length].
+        lengths: Tokens of each document, int32 [max_documents], zeros after.
         ordinary: bool [raw_length], False on padding and on special pieces, such as `[UNK]` or a `[MASK]`
             that somebody typed: they are never corrupted.
     """
@@ -36,27 +41,31 @@ class Parts(NamedTuple):
     """A sequence with a part for each document, padding after.
 
     Attributes:
-        ids: int32 [length].
-        lengths: int32 [max_documents], of the parts.
+        ids: Ids of all parts, int32 [length].
+        lengths: Lengths of the parts, int32 [max_documents].
     """
 
     ids: tf.Tensor
     lengths: tf.Tensor
 
 
-def ordinary_table(tokenizer) -> np.ndarray:
-    """Returns which ids are no special pieces: bool [vocabulary]."""
+def ordinary_table(tokenizer: "PieceTokenizer") -> npt.NDArray[Any]:
+    """Returns which ids are not those of special pieces: bool [vocabulary].
+
+    Args:
+        tokenizer: Tokenizer of the rows.
+    """
     table = np.ones(tokenizer.vocabulary_size(), bool)
     table[list(tokenizer.special_ids)] = False
     return table
 
 
-def read_text(row, ordinary: np.ndarray) -> Text:
-    """Returns the tokens of a row (tensors as `features.row_specs`) with the documents that they are of.
+def read_text(row: Mapping[str, tf.Tensor], ordinary: npt.NDArray[Any]) -> Text:
+    """Returns the tokens of a row with the documents that they belong to.
 
     Args:
-        row: Tensors as `features.row_specs`.
-        ordinary: As `ordinary_table`.
+        row: Tensors of one row, as `features.row_specs`.
+        ordinary: Table of ordinary ids, as `ordinary_table`.
     """
     tokens, lengths = row[features.RAW_TOKENS], row[features.CHUNK_LENGTHS]
     documents, offsets = find_parts(lengths, tf.size(tokens))
@@ -69,12 +78,12 @@ def read_text(row, ordinary: np.ndarray) -> Text:
     )
 
 
-def find_parts(lengths, size) -> tuple[tf.Tensor, tf.Tensor]:
+def find_parts(lengths: tf.Tensor, size: tf.Tensor | int) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns which part each place of a sequence belongs to, and its place within the part.
 
     Args:
-        lengths: int32 [parts].
-        size: Of the sequence.
+        lengths: Lengths of the parts, int32 [parts].
+        size: Length of the sequence.
 
     Returns:
         int32 [size] each; after the parts their number, and zeros.
@@ -93,18 +102,23 @@ def find_parts(lengths, size) -> tuple[tf.Tensor, tf.Tensor]:
     return tf.where(inside, parts, tf.size(lengths)), tf.where(inside, offsets, 0)
 
 
-def count_by_document(flags, text: Text) -> tf.Tensor:
-    """Returns how many flags of each document are set: bool [raw_length] to int32 [max_documents]."""
+def count_by_document(flags: tf.Tensor, text: Text) -> tf.Tensor:
+    """Returns the number of flags of each document that are set, int32 [max_documents].
+
+    Args:
+        flags: Flags of the tokens, bool [raw_length].
+        text: Tokens of the row.
+    """
     count = tf.size(text.lengths)
     return tf.math.unsorted_segment_sum(tf.cast(flags, tf.int32), text.documents, count + 1)[:count]
 
 
-def within_document(counted, text: Text) -> tf.Tensor:
-    """Returns how many flags of its own document are set before each token.
+def within_document(counted: tf.Tensor, text: Text) -> tf.Tensor:
+    """Returns the number of flags of its own document that are set before each token, int32 [raw_length].
 
     Args:
-        counted: bool [raw_length].
-        text: Of which documents.
+        counted: Flags of the tokens, bool [raw_length].
+        text: Tokens of the row.
 
     Returns:
         int32 [raw_length].
@@ -115,14 +129,16 @@ def within_document(counted, text: Text) -> tf.Tensor:
     return before - tf.gather(before, tf.minimum(firsts, tf.size(before) - 1))
 
 
-def write_parts(size: int, lengths, pieces, fill: int = 0) -> Parts:
-    """Returns the sequence that holds ids at given places; what does not fit is cut off.
+def write_parts(
+    size: int, lengths: tf.Tensor, pieces: Sequence[tuple[tf.Tensor, tf.Tensor, tf.Tensor]], fill: int = 0
+) -> Parts:
+    """Returns the sequence that holds ids at given places; ids that do not fit are cut off.
 
     Args:
-        size: Of the sequence.
-        lengths: int32 [parts].
-        pieces: Triples of bool [n], whether to write, int32 [n], where, and int32 [n], what.
-        fill: What stands where nothing is written.
+        size: Length of the sequence.
+        lengths: Lengths of the parts, int32 [parts].
+        pieces: Triples of bool [n], whether to write an id, int32 [n], its place, and int32 [n], the id.
+        fill: Id at places where nothing is written.
 
     Example:
 

@@ -1,9 +1,10 @@
 """Text infilling: spans of random length give way to a mask each (Lewis et al. 2019, section 2.2)."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth.objectives.transforms.documents import Text, count_by_document, find_parts
@@ -14,13 +15,13 @@ _TAIL = 1e-9
 
 
 class Infilling(NamedTuple):
-    """Where masks stand for spans.
+    """Masks that stand for spans.
 
     Attributes:
-        is_hidden: bool [raw_length], the tokens of the spans.
-        is_start: bool [raw_length], the first one of each.
-        inserted: int32 [raw_length], masks for empty spans before each token.
-        appended: int32 [max_documents], masks for empty spans after each document.
+        is_hidden: bool [raw_length], True on the tokens of the spans.
+        is_start: bool [raw_length], True on the first token of each span.
+        inserted: Number of masks for empty spans before each token, int32 [raw_length].
+        appended: Number of masks for empty spans after each document, int32 [max_documents].
     """
 
     is_hidden: tf.Tensor
@@ -29,8 +30,11 @@ class Infilling(NamedTuple):
     appended: tf.Tensor
 
 
-def poisson_cdf(mean: float) -> np.ndarray:
+def poisson_cdf(mean: float) -> npt.NDArray[Any]:
     """Returns the chance of at most 0, 1, 2, ... under a Poisson distribution, up to 1: float32 [lengths].
+
+    Args:
+        mean: Mean of the distribution.
 
     Example:
 
@@ -43,18 +47,20 @@ def poisson_cdf(mean: float) -> np.ndarray:
     return np.cumsum(chances).astype(np.float32)
 
 
-def choose_infilling(text: Text, hidden_counts, cdf: np.ndarray, seeds) -> Infilling:
+def choose_infilling(
+    text: Text, hidden_counts: tf.Tensor, cdf: npt.NDArray[Any], seeds: tf.Tensor
+) -> Infilling:
     """Returns spans at random places, whose lengths are drawn one after another until enough is hidden.
 
-    The last span drawn is cut to what is left to hide. Empty spans are no more than what the others save, so
-    that a document never becomes longer. All orders of spans and kept tokens are as likely; two spans may
-    stand side by side.
+    The last span drawn is cut to the number of tokens that are left to hide. There are no more empty spans
+    than tokens that the others save, so that a document never becomes longer. All orders of spans and kept
+    tokens are as likely; two spans may be neighbours.
 
     Args:
-        text: Of the row; its ordinary tokens may be hidden, and all others stay in their places.
-        hidden_counts: int32 [max_documents], tokens to hide; at most a document's ordinary ones.
-        cdf: Of the span lengths, as `poisson_cdf`.
-        seeds: int32 or int64 [2, 2].
+        text: Tokens of the row; its ordinary tokens may be hidden, and all others stay in their places.
+        hidden_counts: Number of tokens to hide, int32 [max_documents]; at most a document's ordinary ones.
+        cdf: Distribution of the span lengths, as `poisson_cdf`.
+        seeds: Seeds, int32 or int64 [2, 2].
     """
     counts, size = count_by_document(text.ordinary, text), tf.size(text.tokens)
     lengths, spans = _draw_lengths(counts, hidden_counts, size, cdf, seeds[0])
@@ -82,7 +88,13 @@ class _Items(NamedTuple):
     widths: tf.Tensor
 
 
-def _draw_lengths(counts, hidden_counts, size, cdf, seed):
+def _draw_lengths(
+    counts: tf.Tensor,
+    hidden_counts: tf.Tensor,
+    size: tf.Tensor,
+    cdf: npt.NDArray[np.float32],
+    seed: tf.Tensor,
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the lengths of the spans of all documents, int32 [size], and their number in each."""
     draws = tf.random.stateless_uniform([size], seed, alg="philox")
     lengths = tf.minimum(tf.searchsorted(tf.constant(cdf), draws, side="right"), len(cdf) - 1)
@@ -104,7 +116,7 @@ def _draw_lengths(counts, hidden_counts, size, cdf, seed):
     return tf.where(used, tf.gather(lengths, order), 0), _sums(tf.cast(is_used, tf.int32), documents, counts)
 
 
-def _read_items(text, counts, items: _Items) -> Infilling:
+def _read_items(text: Text, counts: tf.Tensor, items: _Items) -> Infilling:
     size, documents = tf.size(text.tokens), tf.size(counts)
     begins = tf.cumsum(items.widths, exclusive=True)
     is_full = tf.cast(items.is_span & (items.widths > 0), tf.int32)
@@ -123,10 +135,10 @@ def _read_items(text, counts, items: _Items) -> Infilling:
     )
 
 
-def _of(values, documents):
+def _of(values: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
     return tf.gather(tf.concat([values, [0]], 0), documents)
 
 
-def _sums(values, documents, like):
+def _sums(values: tf.Tensor, documents: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
     count = tf.size(like)
     return tf.math.unsorted_segment_sum(values, documents, count + 1)[:count]

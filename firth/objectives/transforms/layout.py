@@ -1,5 +1,6 @@
 """Where each token of a row goes: chunks laid out one after another between their special tokens."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -13,6 +14,11 @@ class Frame(NamedTuple):
     """Ids of the special tokens around the segments of each document: `before A between B after`.
 
     Without `between` a document has one segment only.
+
+    Attributes:
+        before: Ids in front of the first segment.
+        between: Ids between the two segments.
+        after: Ids after the last segment.
     """
 
     before: tuple[int, ...] = ()
@@ -26,19 +32,19 @@ class Frame(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """A laid out row, before anything of it is hidden.
+    """A laid out row, before any of its tokens is hidden.
 
     Attributes:
-        token_ids: int32 [length].
+        token_ids: Ids, int32 [length].
         segment_ids: int32 [length], 1 on the second segment and the special tokens after it.
-        position_ids: int32 [length], counted from each document's first token.
+        position_ids: Positions, int32 [length], counted from each document's first token.
         document_ids: int32 [length], 0 on padding, i + 1 on chunk i.
-        is_text: bool [length], True on what is neither padding nor a special token put in here.
-        word_starts: bool [length], True where a word of the text begins. A segment may begin without
-            one, where a chunk could only be split amid a word.
-        sources: int32 [length], what each place was filled with: an index into the raw tokens of the row,
-            those of the partner (if there is one), the padding id and the frame's ids, one after another.
-        starts: int32 [max_documents], where each document begins, zeros after.
+        is_text: bool [length], False on padding and on special tokens of the frame.
+        word_starts: bool [length], True where a word of the text begins. A segment may begin without one, if
+            a chunk could only be split within a word.
+        sources: Origin of each place, int32 [length]: an index into the raw tokens of the row, those of the
+            negative row (if there is one), the padding id and the frame's ids, one after another.
+        starts: First place of each document, int32 [max_documents], zeros after.
     """
 
     token_ids: tf.Tensor
@@ -51,7 +57,11 @@ class Layout(NamedTuple):
     starts: tf.Tensor
 
     def encoder_features(self, segments: bool = True) -> dict[str, tf.Tensor]:
-        """Returns the features of `features.encoder_specs`, `attention_order` not among them."""
+        """Returns the features of `features.encoder_specs`, without `attention_order`.
+
+        Args:
+            segments: True to include `segment_ids`.
+        """
         made = {
             features.TOKEN_IDS: self.token_ids,
             features.POSITION_IDS: self.position_ids,
@@ -60,15 +70,23 @@ class Layout(NamedTuple):
         return {**made, features.SEGMENT_IDS: self.segment_ids} if segments else made
 
 
-def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) -> Layout:
+def lay_out(
+    row: Mapping[str, tf.Tensor],
+    partner: Mapping[str, tf.Tensor] | None,
+    pairs: Pairs,
+    length: int,
+    frame: Frame,
+    pad_id: int,
+) -> Layout:
     """Lays the chunks of one row out as `before A between B after`, or as `before A after`.
 
     Args:
-        row: Tensors as `features.row_specs`.
-        partner: The row that random second segments come from, in the same form; None where none do.
-        pairs: Where the segments of each chunk are.
-        length: Of the result. What does not fit is cut off, which rows that SequenceGen wrote never need.
-        frame: Special tokens.
+        row: Tensors of one row, as `features.row_specs`.
+        partner: Row that random second segments come from, in the same form; None if there are none.
+        pairs: Segments of each chunk.
+        length: Length of the result. Tokens that do not fit are cut off, which rows of SequenceGen never
+            need.
+        frame: Special tokens around the segments.
         pad_id: Id of padding.
 
     Example: the chunks (7 8 9) and (5), split in two where they can be.
@@ -117,7 +135,9 @@ def lay_out(row, partner, pairs: Pairs, length: int, frame: Frame, pad_id: int) 
     )
 
 
-def _sources(offsets, of_places, inside, frame, padding):
+def _sources(
+    offsets: tf.Tensor, of_places: tf.Tensor, inside: tf.Tensor, frame: Frame, padding: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns `Layout.sources`, and whether a place is behind the first segment and what follows it."""
     first_source, first, second_source, second = of_places
     # Special tokens are counted on from the padding; of text before it, each is so many places after.

@@ -1,8 +1,9 @@
 """What objectives that predict chosen tokens share: which can be chosen, and what they are shown as."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
@@ -10,14 +11,17 @@ from firth.objectives.transforms.documents import ordinary_table
 from firth.objectives.transforms.layout import Layout
 from firth.objectives.transforms.selection import count_predictions
 
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
 
 class Predictions(NamedTuple):
     """Chosen tokens of a row, in their order.
 
     Attributes:
-        positions: int32 [max_predictions], the length of the row on those that are not used.
-        labels: int32 [max_predictions], what stands there; zeros after.
-        is_used: bool [max_predictions].
+        positions: Positions, int32 [max_predictions]; the length of the row on predictions that are not used.
+        labels: Ids at these positions, int32 [max_predictions]; zeros after.
+        is_used: bool [max_predictions], False on the places that are left over.
     """
 
     positions: tf.Tensor
@@ -33,28 +37,44 @@ class Predictions(NamedTuple):
         }
 
     def numbered_spans(self) -> tf.Tensor:
-        """Returns the number of the span of neighbours that each is in, int32 [max_predictions]."""
+        """Returns the number of each prediction's span of neighbours, int32 [max_predictions]."""
         follows = self.is_used[1:] & (self.positions[1:] == self.positions[:-1] + 1)
         return tf.concat([[0], tf.cumsum(tf.cast(~follows, tf.int32))], 0)
 
 
-class Choice:
-    """Which tokens of a row may be predicted, and how many.
+class Replacements(Protocol):
+    """The rates of an objective that says what predicted tokens are replaced by."""
 
-    Padding and special tokens are never chosen: neither those put in by the layout nor any special id of the
-    text, such as `[UNK]` or a `[MASK]` that somebody typed.
+    @property
+    def mask_token_rate(self) -> float:
+        """Share of the predicted tokens that becomes `[MASK]`."""
+
+    @property
+    def random_token_rate(self) -> float:
+        """Share of the predicted tokens that becomes a random piece."""
+
+    @property
+    def paper_exact(self) -> bool:
+        """True to draw random pieces from the whole vocabulary."""
+
+
+class Choice:
+    """The choice of the tokens of a row that are predicted.
+
+    Padding and special tokens are never chosen: neither those of the layout nor any special id of the text,
+    such as `[UNK]` or a `[MASK]` that somebody typed.
 
     Args:
         rate: Share of the maskable tokens that is predicted; see `selection.count_predictions`.
-        max_predictions: Of a row.
-        length: Of a row.
-        tokenizer: Gives the special ids and the size of the vocabulary.
+        max_predictions: Most predictions of a row.
+        length: Tokens of a row.
+        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
 
     Raises:
         ValueError: if `max_predictions` exceeds the length.
     """
 
-    def __init__(self, rate: float, max_predictions: int, length: int, tokenizer):
+    def __init__(self, rate: float, max_predictions: int, length: int, tokenizer: "PieceTokenizer") -> None:
         if max_predictions > length:
             raise ValueError(f"max_predictions: {max_predictions} is above the length: {length}")
         self._rate = rate
@@ -63,16 +83,20 @@ class Choice:
         self._ordinary = ordinary_table(tokenizer)
 
     def maskable(self, layout: Layout) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns what can be chosen, bool [length], and how many are to be, int32 []."""
+        """Returns the tokens that can be chosen, bool [length], and the number to choose, int32 [].
+
+        Args:
+            layout: Row, laid out.
+        """
         maskable = layout.is_text & tf.gather(tf.constant(self._ordinary), layout.token_ids)
         return maskable, count_predictions(maskable, self._rate, self._max_predictions)
 
-    def predict(self, token_ids, selected) -> Predictions:
+    def predict(self, token_ids: tf.Tensor, selected: tf.Tensor) -> Predictions:
         """Returns the chosen tokens.
 
         Args:
-            token_ids: int32 [length].
-            selected: bool [length], True on at most `max_predictions`.
+            token_ids: Ids of the row, int32 [length].
+            selected: bool [length], True on at most `max_predictions` tokens.
         """
         places = tf.sort(tf.where(selected, tf.range(self._length), self._length))
         positions = places[: self._max_predictions]
@@ -85,31 +109,34 @@ class Choice:
 class Corruption:
     """Shows predicted tokens as `[MASK]`, as a random piece, or as they are.
 
-    Random pieces may happen to be the original. They are no special ones, unless `paper_exact`.
+    A random piece may happen to be the original. It is not a special piece, unless `paper_exact`.
 
     Args:
-        config: The objective's part of a recipe.
-        tokenizer: Gives the special ids and the size of the vocabulary.
+        config: Objective of the recipe, with its rates of replacement.
+        tokenizer: Tokenizer of the rows; gives the special ids and the size of the vocabulary.
 
     Raises:
-        ValueError: if random pieces are asked for and none is left to draw.
+        ValueError: if random pieces are asked for and all pieces are special.
     """
 
-    def __init__(self, config, tokenizer):
+    def __init__(self, config: Replacements, tokenizer: "PieceTokenizer") -> None:
         self._mask_rate = config.mask_token_rate
         self._random_rate = config.random_token_rate
         self._mask_id = tokenizer.mask_id
         self._drawable = _drawable_ids(tokenizer, config.paper_exact)
 
-    def corrupt(self, token_ids, chosen: Predictions, seeds, groups=None) -> tf.Tensor:
+    def corrupt(
+        self, token_ids: tf.Tensor, chosen: Predictions, seeds: tf.Tensor, groups: tf.Tensor | None = None
+    ) -> tf.Tensor:
         """Returns the token ids as the model sees them, int32 [length].
 
         Args:
-            token_ids: int32 [length].
-            chosen: What is predicted.
-            seeds: int32 or int64 [2, 2].
-            groups: int32 [max_predictions], from 0: predictions of one number have one fate; each has its own
-                without. Random pieces are drawn for each in either case.
+            token_ids: Ids of the row, int32 [length].
+            chosen: Predictions of the row.
+            seeds: Seeds, int32 or int64 [2, 2].
+            groups: Group of each prediction, int32 [max_predictions], from 0: all of a group are replaced in
+                the same way. None for a draw for each prediction. Random pieces are drawn for each in either
+                case.
         """
         shape = tf.shape(chosen.labels)
         draws = tf.random.stateless_uniform(shape, seeds[0], alg="philox")
@@ -127,7 +154,7 @@ class Corruption:
         return tf.tensor_scatter_nd_update(tokens, chosen.positions[:, tf.newaxis], shown)[:-1]
 
 
-def _drawable_ids(tokenizer, paper_exact: bool) -> np.ndarray:
+def _drawable_ids(tokenizer: "PieceTokenizer", paper_exact: bool) -> npt.NDArray[Any]:
     every = np.arange(tokenizer.vocabulary_size(), dtype=np.int32)
     drawable = every if paper_exact else np.setdiff1d(every, tokenizer.special_ids)
     if not drawable.size:

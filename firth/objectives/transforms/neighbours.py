@@ -3,12 +3,12 @@
 import tensorflow as tf
 
 
-def next_tokens(token_ids, document_ids) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns what stands after each token, int32 [length], and whether anything does, bool [length].
+def next_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the token after each token, int32 [length], and whether there is one, bool [length].
 
     Args:
-        token_ids: int32 [length].
-        document_ids: int32 [length], 0 on padding. A document's last token has nothing after it.
+        token_ids: Ids of the row, int32 [length].
+        document_ids: int32 [length], 0 on padding. There is no token after a document's last one.
 
     Example:
 
@@ -22,8 +22,13 @@ def next_tokens(token_ids, document_ids) -> tuple[tf.Tensor, tf.Tensor]:
     return tf.concat([token_ids[1:], [0]], 0), exists
 
 
-def previous_tokens(token_ids, document_ids) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns what stands before each token, and whether anything does; as `next_tokens`."""
+def previous_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the token before each token, int32 [length], and whether there is one, bool [length].
+
+    Args:
+        token_ids: Ids of the row, int32 [length].
+        document_ids: int32 [length], 0 on padding. There is no token before a document's first one.
+    """
     token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
     before = tf.concat([[0], document_ids[:-1]], 0)
     exists = (document_ids > 0) & (before == document_ids)

@@ -8,6 +8,7 @@ The reference tries ten times for another document and then takes what it has, s
 "random" segments of the same document. Here the segment is one of another document, or the pair has no label.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -34,25 +35,28 @@ class _Places(NamedTuple):
     is_end: tf.Tensor
 
 
-def choose_pairs(row, negative, random_rate: float, seeds) -> Pairs:
+def choose_pairs(
+    row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], random_rate: float, seeds: tf.Tensor
+) -> Pairs:
     """Splits each chunk in two and replaces some second segments by random ones.
 
-    The chunk is split before a sentence (see `split_chunks`), one whose rest is not longer than what the
-    negative row has to offer. A random segment begins before a sentence of another document and has as many
-    tokens as the true one, so both labels have the same lengths. Where a run of whole sentences has that
-    many, it is taken. Where none has, the second segment is cut within its last sentence, whichever label it
-    gets: otherwise a segment that ends amid a sentence would be a random one.
+    The chunk is split before a sentence (see `split_chunks`), one whose rest is not longer than the segments
+    that the negative row offers. A random segment begins before a sentence of another document and has as
+    many tokens as the true one, so both labels have the same lengths. If a run of whole sentences has this
+    length, it is taken. If none has, the second segment is cut within its last sentence, whichever label it
+    gets: otherwise a segment that ends within a sentence would always be a random one.
 
-    A chunk of a single sentence is split within it, at a word. A random segment begins within a sentence too,
-    at a word if the true one does, and both end with a sentence.
+    A chunk of a single sentence is split within it, at a word. A random segment then begins within a sentence
+    too, at a word if the true one does, and both end with a sentence.
 
-    A pair has a label only where the negative row has a segment for it, whether it is taken or not. The text
-    that gives way to a random segment is not in the row; it is in the epochs that draw the other label.
+    A pair has a label only if the negative row has a segment for it, whether it is taken or not. Text that is
+    replaced by a random segment is not in the row; it is in the epochs that draw the other label.
 
     Args:
-        row, negative: Tensors as `features.row_specs`.
-        random_rate: Chance of a random second segment.
-        seeds: int32 or int64 [4, 2].
+        row: Tensors of one row, as `features.row_specs`.
+        negative: Tensors of the row that random segments come from.
+        random_rate: Probability of a random second segment.
+        seeds: Seeds, int32 or int64 [4, 2].
 
     Example: (3 4 5 6) is split before the sentence at 5, and two tokens are a sentence of the other document.
 
@@ -85,7 +89,7 @@ def choose_pairs(row, negative, random_rate: float, seeds) -> Pairs:
     )
 
 
-def _foreign_places(row, negative) -> _Places:
+def _foreign_places(row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor]) -> _Places:
     lengths = negative[features.CHUNK_LENGTHS]
     chunks, offsets = find_parts(lengths, tf.size(negative[features.RAW_TOKENS]))
     left = tf.gather(tf.concat([lengths, [0]], 0), chunks) - offsets
@@ -96,7 +100,9 @@ def _foreign_places(row, negative) -> _Places:
     return _Places(of_others & (offsets > 0), left, is_end)
 
 
-def _begins_alike(row, negative, places):
+def _begins_alike(
+    row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], places: tf.Tensor
+) -> tf.Tensor:
     """Returns bool [max_documents, raw_length]: a sentence where the true segment begins with one, or else a
     word where it begins with one, and amid a sentence.
     """
@@ -106,7 +112,9 @@ def _begins_alike(row, negative, places):
     return tf.where(sentences, others[0], ~others[0] & (others[1] == words))
 
 
-def _choose_sources(places: _Places, lengths, row, seed):
+def _choose_sources(
+    places: _Places, lengths: tf.Tensor, row: Mapping[str, tf.Tensor], seed: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Returns where random segments of given lengths begin, whether one does, and whether a sentence ends it.
 
     Returns:
@@ -125,14 +133,14 @@ def _choose_sources(places: _Places, lengths, row, seed):
     return chosen, tf.reduce_any(possible, axis=1), is_whole
 
 
-def _cut_tokens(row, seed):
+def _cut_tokens(row: Mapping[str, tf.Tensor], seed: tf.Tensor) -> tf.Tensor:
     """Returns how many tokens to leave out of the last sentence of each chunk: int32 [max_documents]."""
     lasts = tf.maximum(row[features.CHUNK_LENGTHS] - _last_sentences(row), 1)
     draws = tf.random.stateless_uniform(tf.shape(lasts), seed, alg="philox")
     return tf.minimum(tf.cast(draws * tf.cast(lasts, tf.float32), tf.int32), lasts - 1)
 
 
-def _last_sentences(row):
+def _last_sentences(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
     """Returns where the last sentence within each chunk begins, 0 without one: int32 [max_documents]."""
     lengths = row[features.CHUNK_LENGTHS]
     chunks, offsets = find_parts(lengths, tf.size(row[features.RAW_TOKENS]))

@@ -4,6 +4,7 @@ For sentence order google-research/albert falls back to random segments where a 
 split. Here such a document has no pair.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -17,10 +18,12 @@ class Pairs(NamedTuple):
     Sources index the row's raw tokens, and after them those of the negative row.
 
     Attributes:
-        first_sources, first_lengths: int32, first token and number of tokens of segment A.
-        second_sources, second_lengths: int32, the same of segment B.
-        is_other: bool, True where B is a random one, or where the two are swapped.
-        is_pair: bool, False where the pair has no label: the chunk is too short to be split, or there is no
+        first_sources: First token of segment A, int32.
+        first_lengths: Number of tokens of segment A, int32.
+        second_sources: First token of segment B, int32.
+        second_lengths: Number of tokens of segment B, int32.
+        is_other: bool, True if B is a random one, or if the two are swapped.
+        is_pair: bool, False if the pair has no label: the chunk is too short to be split, or there is no
             random segment to choose.
     """
 
@@ -37,19 +40,27 @@ class Pairs(NamedTuple):
         return self.first_lengths + self.second_lengths
 
 
-def single_segments(row) -> Pairs:
-    """Returns each chunk as one segment, with nothing after it."""
+def single_segments(row: Mapping[str, tf.Tensor]) -> Pairs:
+    """Returns each chunk as one segment, with nothing after it.
+
+    Args:
+        row: Tensors of one row, as `features.row_specs`.
+    """
     lengths = row[features.CHUNK_LENGTHS]
     nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
     return Pairs(chunk_starts(row), lengths, nothing, nothing, never, never)
 
 
-def true_pairs(row, seed, longest=None, by_place=False) -> Pairs:
+def true_pairs(
+    row: Mapping[str, tf.Tensor], seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False
+) -> Pairs:
     """Splits each chunk in two consecutive segments.
 
     Args:
-        row: Tensors as `features.row_specs`.
-        seed, longest, by_place: As in `split_chunks`.
+        row: Tensors of one row, as `features.row_specs`.
+        seed: Seed, int32 or int64 [2].
+        longest: Most tokens of a second segment, as in `split_chunks`.
+        by_place: Choice of the sentence start, as in `split_chunks`.
     """
     lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
     splits = split_chunks(row, seed, longest, by_place)
@@ -63,17 +74,18 @@ def true_pairs(row, seed, longest=None, by_place=False) -> Pairs:
     )
 
 
-def choose_order(row, swap_rate: float, seeds) -> Pairs:
+def choose_order(row: Mapping[str, tf.Tensor], swap_rate: float, seeds: tf.Tensor) -> Pairs:
     """Splits each chunk in two consecutive segments and swaps some (Lan et al. 2019, section 3.1).
 
     A sentence that does not fit into a chunk begins the next one, so long sentences are more frequent at the
-    start of chunks. Were all sentence starts as likely, the first segment would be the longer one too often,
-    and its length would tell the order. The split is therefore the sentence start nearest to a random place.
+    start of chunks. If all sentence starts were as likely, the first segment would be the longer one too
+    often, and its length would tell the order. Therefore the split is the sentence start nearest to a random
+    place.
 
     Args:
-        row: Tensors as `features.row_specs`.
-        swap_rate: Chance of the wrong order.
-        seeds: int32 or int64 [2, 2].
+        row: Tensors of one row, as `features.row_specs`.
+        swap_rate: Probability of the wrong order.
+        seeds: Seeds, int32 or int64 [2, 2].
 
     Example: of a chunk of five tokens the segments of three and two are swapped.
 
@@ -100,18 +112,20 @@ def choose_order(row, swap_rate: float, seeds) -> Pairs:
     )
 
 
-def split_chunks(row, seed, longest=None, by_place=False) -> tf.Tensor:
+def split_chunks(
+    row: Mapping[str, tf.Tensor], seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False
+) -> tf.Tensor:
     """Returns the number of tokens of each chunk's first segment, int32 [max_documents].
 
-    The second segment begins at a random sentence start within the chunk; without one at the word start
-    nearest to the middle; without that in the middle. A chunk of one token is all first segment.
+    The second segment begins at a random sentence start within the chunk; without one, at the word start
+    nearest to the middle; without a word start, in the middle. A chunk of one token has only a first segment.
 
     Args:
-        row: Tensors as `features.row_specs`.
-        seed: int32 or int64 [2].
-        longest: int32 [max_documents], sentence starts that leave a second segment of at most so many tokens
-            are preferred; without it, all are as likely.
-        by_place: Whether to take the sentence start nearest to a random place of the chunk.
+        row: Tensors of one row, as `features.row_specs`.
+        seed: Seed, int32 or int64 [2].
+        longest: Most tokens of a second segment, int32 [max_documents]; sentence starts that keep to it are
+            preferred. Without it, all are as likely.
+        by_place: True to take the sentence start nearest to a random place of the chunk.
 
     Example:
 
@@ -135,7 +149,9 @@ def split_chunks(row, seed, longest=None, by_place=False) -> tf.Tensor:
     return tf.where(lengths >= 2, best, lengths)
 
 
-def _split_scores(row, offsets, lengths, seed, by_place):
+def _split_scores(
+    row: Mapping[str, tf.Tensor], offsets: tf.Tensor, lengths: tf.Tensor, seed: tf.Tensor, by_place: bool
+) -> tf.Tensor:
     """Returns float32 [max_documents, raw_length]: sentence starts in [2, 3), word starts in [1, 2)."""
     tokens, chunks = tf.size(row[features.SENTENCE_STARTS]), tf.size(lengths)
     random = tf.random.stateless_uniform([tokens + chunks], seed, alg="philox")
@@ -149,11 +165,19 @@ def _split_scores(row, offsets, lengths, seed, by_place):
     return tf.where(is_sentence(row), 2.0 + of_sentences, starts_word + nearness)
 
 
-def is_sentence(row) -> tf.Tensor:
-    """Returns where sentences begin, bool [raw_length]."""
+def is_sentence(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
+    """Returns the places where sentences begin, bool [raw_length].
+
+    Args:
+        row: Tensors of one row, as `features.row_specs`.
+    """
     return row[features.SENTENCE_STARTS] > 0
 
 
-def chunk_starts(row) -> tf.Tensor:
-    """Returns where each chunk begins among the raw tokens, int32 [max_documents]."""
+def chunk_starts(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
+    """Returns the first raw token of each chunk, int32 [max_documents].
+
+    Args:
+        row: Tensors of one row, as `features.row_specs`.
+    """
     return tf.cumsum(row[features.CHUNK_LENGTHS], exclusive=True)

@@ -4,19 +4,29 @@ A row is cut into consecutive runs of random lengths, of which some are taken in
 search for free places, and a token's chance does not depend on where in the row it stands.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth.objectives.transforms.selection import number_words, take_in_order
 
 
-def uniform_lengths(longest: int) -> np.ndarray:
-    """Returns equal probabilities of the lengths 1 to `longest`."""
+def uniform_lengths(longest: int) -> npt.NDArray[Any]:
+    """Returns equal probabilities of the lengths 1 to `longest`, float64 [longest].
+
+    Args:
+        longest: Largest length.
+    """
     return np.full(longest, 1 / longest)
 
 
-def harmonic_lengths(longest: int) -> np.ndarray:
+def harmonic_lengths(longest: int) -> npt.NDArray[Any]:
     """Returns probabilities of 1 to `longest` in proportion to 1/n (Lan et al. 2019, section 4.1).
+
+    Args:
+        longest: Largest length.
 
     Example:
 
@@ -27,8 +37,12 @@ def harmonic_lengths(longest: int) -> np.ndarray:
     return weights / weights.sum()
 
 
-def geometric_lengths(parameter: float, longest: int) -> np.ndarray:
+def geometric_lengths(parameter: float, longest: int) -> npt.NDArray[Any]:
     """Returns the geometric distribution, cut off at `longest` (Joshi et al. 2019, section 3.1).
+
+    Args:
+        parameter: Parameter of the distribution.
+        longest: Largest length.
 
     Example: the mean length in the paper.
 
@@ -40,20 +54,27 @@ def geometric_lengths(parameter: float, longest: int) -> np.ndarray:
     return weights / weights.sum()
 
 
-def select_runs(maskable, unit_starts, lengths, budget, seeds, apart: bool = False) -> tf.Tensor:
+def select_runs(
+    maskable: tf.Tensor,
+    unit_starts: tf.Tensor | None,
+    lengths: npt.NDArray[np.float64],
+    budget: tf.Tensor,
+    seeds: tf.Tensor,
+    apart: bool = False,
+) -> tf.Tensor:
     """Returns bool [length]: runs of whole units, at most `budget` tokens of them.
 
-    A run ends where tokens are not maskable, and so at the end of a document. The last one is cut after as
+    A run ends at a token that is not maskable, and so at the end of a document. The last run is cut after as
     many units as fit. A unit for which there is no room is skipped, so fewer than `budget` tokens may be
     selected.
 
     Args:
-        maskable: bool [length].
-        unit_starts: bool [length], where a word begins; None where each token is a unit.
+        maskable: bool [length], True on tokens that may be selected.
+        unit_starts: bool [length], True where a word begins; None if each token is a unit.
         lengths: Probabilities of runs of 1, 2, ... units.
-        budget: int32 [].
-        seeds: int32 or int64 [2, 2].
-        apart: Keep at least one unit between two runs.
+        budget: Most tokens to select, int32 [].
+        seeds: Seeds, int32 or int64 [2, 2].
+        apart: True to keep at least one unit between two runs.
 
     Example: the runs of two are (0) (1 2) (4) (5 6) (7), since the row begins within one and a special token
     parts another; three of them are taken.
@@ -81,17 +102,19 @@ def select_runs(maskable, unit_starts, lengths, budget, seeds, apart: bool = Fal
     return allowed & (tf.gather(taken_by_unit, units) > 0)
 
 
-def cut_runs(count, lengths, seed, apart: bool) -> tf.Tensor:
+def cut_runs(
+    count: tf.Tensor, lengths: npt.NDArray[np.float64], seed: tf.Tensor, apart: bool
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Cuts `count` units into consecutive runs.
 
-    The first run is one that a row reaches into, cut off at the row's begin: then no place of the row is more
-    likely to begin or to end a run than another.
+    The first run is one that began before the row, cut off at the row's begin: then no place of the row is
+    more likely to begin or to end a run than another.
 
     Args:
-        count: Of units.
+        count: Number of units.
         lengths: Probabilities of runs of 1, 2, ... units.
-        seed: int32 or int64 [2].
-        apart: Put one unit after each run, which counts as a part of it.
+        seed: Seed, int32 or int64 [2].
+        apart: True to put one unit after each run, which counts as a part of it.
 
     Returns:
         int32 [count], the number of each unit's run, ascending from 0; and bool [count], False on the units
@@ -107,13 +130,13 @@ def cut_runs(count, lengths, seed, apart: bool) -> tf.Tensor:
     return runs, is_free
 
 
-def _draw(probabilities, draws):
+def _draw(probabilities: npt.NDArray[np.float64], draws: tf.Tensor) -> tf.Tensor:
     """Returns int32 lengths from 1, for uniform draws."""
     bounds = tf.constant(np.cumsum(probabilities)[:-1], tf.float32)
     return 1 + tf.searchsorted(bounds, draws, side="right")
 
 
-def _parted(runs, maskable):
+def _parted(runs: tf.Tensor, maskable: tf.Tensor) -> tf.Tensor:
     """Numbers runs anew, from 0, so that what is not maskable parts them."""
     begins = tf.concat([[False], (runs[1:] != runs[:-1]) | ~maskable[:-1]], 0)
     return tf.cumsum(tf.cast(begins, tf.int32))

@@ -1,12 +1,18 @@
 """Names, dates and numbers, found by rule in the pieces of a cased tokenizer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
 from firth.objectives.transforms.documents import Text
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
 
 # Without May, which begins too many sentences that speak of no date; elsewhere it is a capitalised word.
 MONTHS = (
@@ -23,13 +29,14 @@ class SalienceRules:
     capital letter, is longer than one, and is not the first word of a sentence.
 
     Args:
-        tokenizer: A cased one. Its pieces are looked up by id, so that the rules run in the graph.
+        tokenizer: Cased tokenizer of the rows. Its pieces are looked up by id, so that the rules run in the
+            graph.
 
     Raises:
         ValueError: if the tokenizer lower-cases.
     """
 
-    def __init__(self, tokenizer):
+    def __init__(self, tokenizer: "PieceTokenizer") -> None:
         if tokenizer.lowercase:
             raise ValueError("salient spans are found by their capitals, and the tokenizer lower-cases")
         pieces = [text.decode(errors="replace").strip() for text in tokenizer.piece_texts]
@@ -41,7 +48,7 @@ class SalienceRules:
         self._sizes = np.array([len(piece) for piece in pieces], np.int32)
         self._months = _stack(_readings(tokenizer, MONTHS))
 
-    def __call__(self, row, text: Text) -> tf.Tensor:
+    def __call__(self, row: Mapping[str, tf.Tensor], text: Text) -> tf.Tensor:
         """Returns bool [raw_length]: the tokens of salient words.
 
         Args:
@@ -56,7 +63,7 @@ class SalienceRules:
         months = self._is_month(text.tokens, begins)
         return text.ordinary & (digits | self._any(begins & (capitals | months), words))
 
-    def _begins_sentence(self, row, text, begins):
+    def _begins_sentence(self, row: Mapping[str, tf.Tensor], text: Text, begins: tf.Tensor) -> tf.Tensor:
         """Returns bool [raw_length]: up to the first word of a sentence that is more than punctuation."""
         sentences = tf.cumsum(
             tf.cast(text.is_token & ((row[features.SENTENCE_STARTS] > 0) | (text.offsets == 0)), tf.int32)
@@ -65,7 +72,7 @@ class SalienceRules:
         first = tf.math.unsorted_segment_min(before, sentences, tf.size(before) + 1)
         return before == tf.gather(first, sentences)
 
-    def _is_month(self, tokens, begins):
+    def _is_month(self, tokens: tf.Tensor, begins: tf.Tensor) -> tf.Tensor:
         months, width = self._months, self._months.shape[1]
         behind = tf.concat([tokens[1:], tf.fill([width], _ANY)], 0)
         windows = tf.stack([tokens, *(behind[i : i + tokens.shape[0]] for i in range(width - 1))], axis=1)
@@ -76,19 +83,19 @@ class SalienceRules:
         whole = tf.gather(word_ends, lengths, axis=1)
         return begins & tf.reduce_any(tf.reduce_all(same, axis=2) & whole, axis=1)
 
-    def _total(self, values, words):
+    def _total(self, values: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
         return tf.gather(tf.math.unsorted_segment_sum(values, words, tf.size(words) + 1), words)
 
-    def _any(self, flags, words):
+    def _any(self, flags: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
         return self._total(tf.cast(flags, tf.int32), words) > 0
 
 
-def _readings(tokenizer, words: Sequence[str]) -> list[list[int]]:
+def _readings(tokenizer: "PieceTokenizer", words: Sequence[str]) -> list[list[int]]:
     """Returns the tokens of words, without and with a space before them, each sequence once."""
     texts = [space + word for word in words for space in ("", " ")]
     return [list(ids) for ids in dict.fromkeys(map(tuple, tokenizer.tokenize(texts).to_list()))]
 
 
-def _stack(lists: list[list[int]]) -> np.ndarray:
+def _stack(lists: list[list[int]]) -> npt.NDArray[Any]:
     width = max(map(len, lists))
     return np.array([[*each, *[_ANY] * (width - len(each))] for each in lists], np.int32)

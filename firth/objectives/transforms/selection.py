@@ -3,18 +3,19 @@
 import tensorflow as tf
 
 
-def count_predictions(maskable, rate: float, max_predictions: int) -> tf.Tensor:
-    """Returns how many tokens to predict, int32 []: `max(1, round(rate x maskable tokens))`, capped.
+def count_predictions(maskable: tf.Tensor, rate: float, max_predictions: int) -> tf.Tensor:
+    """Returns the number of tokens to predict, int32 []: `max(1, round(rate x maskable tokens))`, capped.
 
-    0 where nothing is maskable. Halves are rounded to the even number, as Python does.
+    It is 0 if nothing is maskable. Halves are rounded to the even number, as Python does.
 
-    The count is exact and over what can be masked. Elsewhere: google-research/bert takes
-    `max(1, round(rate x length))` with `[CLS]` and `[SEP]` counted in the length, tensorflow-text
-    `ceil(rate x selectable)`, and KerasHub's Python path draws each token for itself, so that a row may
-    get none.
+    The count is exact and over the tokens that can be masked. Elsewhere: google-research/bert takes `max(1,
+    round(rate x length))` with `[CLS]` and `[SEP]` counted in the length, tensorflow-text `ceil(rate x
+    selectable)`, and KerasHub's Python path draws each token for itself, so that a row may get none.
 
     Args:
-        maskable: bool [length].
+        maskable: bool [length], True on tokens that may be selected.
+        rate: Share of the maskable tokens to predict.
+        max_predictions: Most predictions of a row.
 
     Example:
 
@@ -29,8 +30,13 @@ def count_predictions(maskable, rate: float, max_predictions: int) -> tf.Tensor:
     return tf.minimum(tf.minimum(tf.maximum(rounded, 1), max_predictions), count)
 
 
-def select_pieces(maskable, budget, seed) -> tf.Tensor:
+def select_pieces(maskable: tf.Tensor, budget: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Returns bool [length]: `budget` of the maskable tokens, each as likely as any other.
+
+    Args:
+        maskable: bool [length], True on tokens that may be selected.
+        budget: Number of tokens to select, int32 [].
+        seed: Seed, int32 or int64 [2].
 
     Example:
 
@@ -40,17 +46,20 @@ def select_pieces(maskable, budget, seed) -> tf.Tensor:
     return maskable & (_random_ranks(maskable, seed) < budget)
 
 
-def select_words(maskable, word_starts, budget, seed) -> tf.Tensor:
+def select_words(
+    maskable: tf.Tensor, word_starts: tf.Tensor, budget: tf.Tensor, seed: tf.Tensor
+) -> tf.Tensor:
     """Returns bool [length]: whole words, at most `budget` tokens of them.
 
     Words are taken in random order. One that would exceed the budget is skipped, so fewer than `budget`
-    tokens may be selected, and none where every word is longer.
+    tokens may be selected, and none if every word is longer.
 
     Args:
-        maskable: bool [length].
-        word_starts: bool [length]; a word also begins after a token that is not maskable.
-        budget: int32 [].
-        seed: int32 or int64 [2].
+        maskable: bool [length], True on tokens that may be selected.
+        word_starts: bool [length], True where a word begins. A word also begins after a token that is not
+            maskable.
+        budget: Most tokens to select, int32 [].
+        seed: Seed, int32 or int64 [2].
 
     Example: of the words of 1, 3 and 2 tokens, a budget of 3 takes the second, or both others.
 
@@ -67,11 +76,15 @@ def select_words(maskable, word_starts, budget, seed) -> tf.Tensor:
     return maskable & (tf.gather(taken_by_word, words) > 0)
 
 
-def number_words(maskable, word_starts) -> tf.Tensor:
-    """Returns which word each maskable token is of, int32 [length], ascending from 0.
+def number_words(maskable: tf.Tensor, word_starts: tf.Tensor) -> tf.Tensor:
+    """Returns the number of each maskable token's word, int32 [length], ascending from 0.
 
-    A word begins where `word_starts` says so, and after a token that is not maskable. What is not maskable
-    has the number of the word before it.
+    A word begins where `word_starts` is set, and after a token that is not maskable. Tokens that are not
+    maskable have the number of the word before them.
+
+    Args:
+        maskable: bool [length], True on tokens that may be selected.
+        word_starts: bool [length], True where a word begins.
 
     Example:
 
@@ -84,17 +97,22 @@ def number_words(maskable, word_starts) -> tf.Tensor:
     return tf.maximum(tf.cumsum(tf.cast(begins, tf.int32)) - 1, 0)
 
 
-def take_in_order(sizes, budget):
-    """Returns which sizes a loop takes that goes through them in order and skips those that do not fit.
+def take_in_order(sizes: tf.Tensor, budget: tf.Tensor) -> tf.Tensor:
+    """Returns which sizes are taken in order, if those that do not fit are skipped: bool [n].
 
     The room that is left only shrinks. So all sizes that exceed it now are skipped at once, and then the
-    longest prefix that fits is taken at once. There is one turn for each time that a smaller room skips more.
+    longest prefix that fits is taken at once. There is one iteration for each time that a smaller room skips
+    more.
+
+    Args:
+        sizes: Sizes in their order, int32 [n]; 0 is never taken.
+        budget: Most that the sizes taken may sum to, int32 [].
     """
 
-    def fits(pending, _, room):
+    def fits(pending: tf.Tensor, _: tf.Tensor, room: tf.Tensor) -> tf.Tensor:
         return tf.reduce_any(pending & (sizes <= room))
 
-    def take(pending, taken, room):
+    def take(pending: tf.Tensor, taken: tf.Tensor, room: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         pending = pending & (sizes <= room)
         accepted = pending & (tf.cumsum(tf.where(pending, sizes, 0)) <= room)
         room -= tf.reduce_sum(tf.where(accepted, sizes, 0))
@@ -104,7 +122,7 @@ def take_in_order(sizes, budget):
     return tf.while_loop(fits, take, state)[1]
 
 
-def _random_ranks(allowed, seed):
+def _random_ranks(allowed: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Returns int32 [n]: a random order in which all that is allowed comes first."""
     draws = tf.random.stateless_uniform(tf.shape(allowed), seed, alg="philox")
     order = tf.argsort(tf.where(allowed, draws, 2.0), stable=True)

@@ -1,21 +1,26 @@
 """Spans give way to sentinels: what the encoder sees, and what is predicted."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth.objectives.transforms.documents import Parts, Text, count_by_document, within_document, write_parts
 from firth.objectives.transforms.spans import Noise
 
 
-def sentinel_inputs(text: Text, noise: Noise, sentinel_ids, sep_id: int, length: int) -> Parts:
-    """Returns what is left of each document, one sentinel in the place of each span, and `[SEP]` after.
+def sentinel_inputs(
+    text: Text, noise: Noise, sentinel_ids: npt.NDArray[np.int32], sep_id: int, length: int
+) -> Parts:
+    """Returns the tokens that are left of each document, one sentinel for each span, and `[SEP]` after them.
 
     Args:
-        text: Of the row.
-        noise: What is corrupted.
-        sentinel_ids: int32 [sentinels].
-        sep_id: Of `[SEP]`.
-        length: Of the result.
+        text: Tokens of the row.
+        noise: Tokens that are corrupted.
+        sentinel_ids: Ids of the sentinels, int32 [sentinels].
+        sep_id: Id of `[SEP]`.
+        length: Length of the result.
 
     Example: the paper's own, with `<extra_id_0>` for `<X>` and `<extra_id_1>` for `<Y>`.
 
@@ -44,17 +49,22 @@ def sentinel_inputs(text: Text, noise: Noise, sentinel_ids, sep_id: int, length:
 
 
 def sentinel_targets(
-    text: Text, noise: Noise, sentinel_ids, sep_id: int, length: int, closing_sentinel: bool = False
+    text: Text,
+    noise: Noise,
+    sentinel_ids: npt.NDArray[np.int32],
+    sep_id: int,
+    length: int,
+    closing_sentinel: bool = False,
 ) -> Parts:
-    """Returns each sentinel with the tokens that it stands for, and what closes them after.
+    """Returns each sentinel with the tokens that it stands for, and a closing piece after them.
 
     Args:
-        text: Of the row.
-        noise: What is corrupted.
-        sentinel_ids: int32 [sentinels].
-        sep_id: Of `[SEP]`.
-        length: Of the result.
-        closing_sentinel: Close with the next sentinel, not with `[SEP]`.
+        text: Tokens of the row.
+        noise: Tokens that are corrupted.
+        sentinel_ids: Ids of the sentinels, int32 [sentinels].
+        sep_id: Id of `[SEP]`.
+        length: Length of the result.
+        closing_sentinel: True to close with the next sentinel instead of `[SEP]`.
     """
     spans = count_by_document(noise.is_start, text)
     counts = spans + count_by_document(noise.is_noise, text)
@@ -68,7 +78,13 @@ def sentinel_targets(
     return _closed(text, counts, closing, pieces, length)
 
 
-def _closed(text, counts, closing, pieces, length):
+def _closed(
+    text: Text,
+    counts: tf.Tensor,
+    closing: tf.Tensor,
+    pieces: Sequence[tuple[tf.Tensor, tf.Tensor, tf.Tensor]],
+    length: int,
+) -> Parts:
     """Returns the pieces with something after each document, for which its number has left a place."""
     exists = text.lengths > 0
     ends = tf.cumsum(counts) + tf.range(tf.size(counts))
@@ -77,10 +93,10 @@ def _closed(text, counts, closing, pieces, length):
     return write_parts(length, lengths, [*pieces, (exists, ends, closing)])
 
 
-def _sentinels(text, noise, sentinel_ids):
+def _sentinels(text: Text, noise: Noise, sentinel_ids: npt.NDArray[np.int32]) -> tf.Tensor:
     return _numbered(sentinel_ids, within_document(noise.is_start, text))
 
 
-def _numbered(sentinel_ids, numbers):
+def _numbered(sentinel_ids: npt.NDArray[np.int32], numbers: tf.Tensor) -> tf.Tensor:
     table = tf.constant(np.asarray(sentinel_ids, np.int32))
     return tf.gather(table, tf.minimum(numbers, tf.size(table) - 1))

@@ -1,23 +1,26 @@
 """Sentences in another order, and documents that begin elsewhere."""
 
+from collections.abc import Mapping
+
 import tensorflow as tf
 
 from firth import features
 from firth.objectives.transforms.documents import Text
 
 
-def permute_sentences(row, text: Text, seed) -> tf.Tensor:
-    """Returns the order of a row's tokens with the sentences of each document at random places.
+def permute_sentences(row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> tf.Tensor:
+    """Returns the order of a row's tokens with the sentences of each document in a random order.
 
-    A sentence ends before the next one begins, so that one cut in two by chunking is a sentence as well.
+    A sentence ends before the next one begins, so that a sentence cut in two by chunking counts as one as
+    well.
 
     Args:
-        row: Tensors as `features.row_specs`.
-        text: The same, as `read_text`.
-        seed: int32 or int64 [2].
+        row: Tensors of one row, as `features.row_specs`.
+        text: Tokens of the row, as `read_text` returns them.
+        seed: Seed, int32 or int64 [2].
 
     Returns:
-        int32 [raw_length]: which token comes to stand at each place.
+        Index of the token that is moved to each place, int32 [raw_length].
     """
     begins = (row[features.SENTENCE_STARTS] > 0) | (text.offsets == 0)
     sentences = tf.cumsum(tf.cast(begins, tf.int32)) - 1
@@ -29,16 +32,16 @@ def permute_sentences(row, text: Text, seed) -> tf.Tensor:
     return tf.argsort(keys, stable=True)
 
 
-def rotate_documents(text: Text, rate: float, seeds) -> tf.Tensor:
-    """Returns the order of a row's tokens with some documents turned to begin at a random token of theirs.
+def rotate_documents(text: Text, rate: float, seeds: tf.Tensor) -> tf.Tensor:
+    """Returns the order of a row's tokens with some documents rotated to begin at a random token.
 
     Args:
-        text: Of the row.
-        rate: Chance of each document.
-        seeds: int32 or int64 [2, 2].
+        text: Tokens of the row.
+        rate: Probability of a rotation, for each document.
+        seeds: Seeds, int32 or int64 [2, 2].
 
     Returns:
-        int32 [raw_length]: which token comes to stand at each place.
+        Index of the token that is moved to each place, int32 [raw_length].
     """
     shape = tf.shape(text.lengths)
     turned = tf.random.stateless_uniform(shape, seeds[0], alg="philox") < rate

@@ -8,25 +8,26 @@ from firth.objectives.transforms.documents import Text, count_by_document, find_
 
 
 class Noise(NamedTuple):
-    """Which tokens of a row are corrupted.
+    """The tokens of a row that are corrupted.
 
-    A special piece of the text is never corrupted, and a span that it stands in goes on after it: spans are
+    A special piece of the text is never corrupted, and a span that contains one goes on after it: spans are
     counted as if it were not there.
 
     Attributes:
-        is_noise: bool [raw_length].
-        is_start: bool [raw_length], the first token of each span.
+        is_noise: bool [raw_length], True on corrupted tokens.
+        is_start: bool [raw_length], True on the first token of each span.
     """
 
     is_noise: tf.Tensor
     is_start: tf.Tensor
 
 
-def read_noise(text: Text, is_noise) -> Noise:
-    """Returns noise with its spans: what is consecutive in a document, special pieces aside, is one span.
+def read_noise(text: Text, is_noise: tf.Tensor) -> Noise:
+    """Returns noise with its spans: consecutive tokens of a document, special pieces left aside, are one
+    span.
 
     Args:
-        text: Of the row.
+        text: Tokens of the row.
         is_noise: bool [raw_length], True on ordinary tokens only.
     """
     is_noise = tf.convert_to_tensor(is_noise)
@@ -38,19 +39,23 @@ def read_noise(text: Text, is_noise) -> Noise:
     return Noise(is_noise, is_noise & ~goes_on)
 
 
-def random_spans(text: Text, noise_counts, span_counts, random_roll: bool, seeds) -> Noise:
-    """Returns noise in spans: both the noise and what is kept are cut at random, and then take turns.
+def random_spans(
+    text: Text, noise_counts: tf.Tensor, span_counts: tf.Tensor, random_roll: bool, seeds: tf.Tensor
+) -> Noise:
+    """Returns noise in spans: noise and kept tokens are both cut at random, and then alternate.
 
-    A document begins with what is kept and ends with noise (Raffel et al. 2019, in the reference code). With
-    `random_roll` it is then turned around by a random number of tokens. No span is torn in two by that, which
+    A document begins with kept tokens and ends with noise (Raffel et al. 2019, in the reference code). With
+    `random_roll` it is then rotated by a random number of tokens. A rotation never cuts a span in two, which
     would need one more sentinel.
 
     Args:
-        text: Of the row.
-        noise_counts: int32 [max_documents], tokens to corrupt; fewer than a document's ordinary ones.
-        span_counts: int32 [max_documents], spans that they make; at most the noise, and what is kept.
-        random_roll: Turn around.
-        seeds: int32 or int64 [2, 2].
+        text: Tokens of the row.
+        noise_counts: Number of tokens to corrupt, int32 [max_documents]; fewer than a document's ordinary
+            ones.
+        span_counts: Number of spans that they make, int32 [max_documents]; at most the number of noise
+            tokens, and of kept ones.
+        random_roll: True to rotate.
+        seeds: Seeds, int32 or int64 [2, 2].
     """
     counts = count_by_document(text.ordinary, text)
     size = tf.size(text.tokens)
@@ -68,25 +73,25 @@ def random_spans(text: Text, noise_counts, span_counts, random_roll: bool, seeds
     return read_noise(text, _of_tokens(text, taken))
 
 
-def random_tokens(text: Text, noise_counts, seed) -> Noise:
+def random_tokens(text: Text, noise_counts: tf.Tensor, seed: tf.Tensor) -> Noise:
     """Returns noise of single tokens, each as likely as any other of its document.
 
     Args:
-        text: Of the row.
-        noise_counts: int32 [max_documents], tokens to corrupt; at most a document's ordinary ones.
-        seed: int32 or int64 [2].
+        text: Tokens of the row.
+        noise_counts: Number of tokens to corrupt, int32 [max_documents]; at most a document's ordinary ones.
+        seed: Seed, int32 or int64 [2].
     """
     return read_noise(text, choose_tokens(text, text.ordinary, noise_counts, seed))
 
 
-def choose_tokens(text: Text, allowed, counts, seed) -> tf.Tensor:
-    """Returns bool [raw_length]: of each document so many of the allowed tokens, at random.
+def choose_tokens(text: Text, allowed: tf.Tensor, counts: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+    """Returns bool [raw_length]: a given number of the allowed tokens of each document, at random.
 
     Args:
-        text: Of the row.
-        allowed: bool [raw_length].
-        counts: int32 [max_documents].
-        seed: int32 or int64 [2].
+        text: Tokens of the row.
+        allowed: bool [raw_length], True on tokens that may be chosen.
+        counts: Number of tokens to choose, int32 [max_documents].
+        seed: Seed, int32 or int64 [2].
     """
     size = tf.size(text.tokens)
     order = tf.argsort(_random_keys(tf.where(allowed, text.documents, tf.size(text.lengths)), False, seed))
@@ -96,7 +101,7 @@ def choose_tokens(text: Text, allowed, counts, seed) -> tf.Tensor:
     return allowed & (ranks - tf.gather(starts, text.documents) < tf.gather(wanted, text.documents))
 
 
-def _random_segments(groups, offsets, counts, seed):
+def _random_segments(groups: tf.Tensor, offsets: tf.Tensor, counts: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     """Cuts each group of slots at random; returns the segment of its group that each slot is in.
 
     Args:
@@ -111,20 +116,22 @@ def _random_segments(groups, offsets, counts, seed):
     return before - tf.gather(before, tf.range(tf.size(groups)) - offsets)
 
 
-def random_ranks(groups, offsets, seed, first_is_first: bool = False) -> tf.Tensor:
+def random_ranks(
+    groups: tf.Tensor, offsets: tf.Tensor, seed: tf.Tensor, first_is_first: bool = False
+) -> tf.Tensor:
     """Returns the place of each slot in a random order of its group, int32 [size].
 
     Args:
-        groups: int32 [size], ascending.
-        offsets: int32 [size], place in the group.
-        seed: int32 or int64 [2].
-        first_is_first: The first slot of a group keeps its place.
+        groups: Group of each slot, int32 [size], ascending.
+        offsets: Place in the group, int32 [size].
+        seed: Seed, int32 or int64 [2].
+        first_is_first: True if the first slot of a group keeps its place.
     """
     keys = _random_keys(groups, (offsets > 0) if first_is_first else False, seed)
     return tf.math.invert_permutation(tf.argsort(keys)) - (tf.range(tf.size(groups)) - offsets)
 
 
-def _random_keys(groups, later, seed):
+def _random_keys(groups: tf.Tensor, later: tf.Tensor | bool, seed: tf.Tensor) -> tf.Tensor:
     """Returns int64 [size], which sort by group, then by `later`, and then at random."""
     draws = tf.random.stateless_uniform(
         tf.shape(groups), seed, minval=0, maxval=2**31 - 1, dtype=tf.int32, alg="philox"
@@ -133,7 +140,9 @@ def _random_keys(groups, later, seed):
     return high * 2**31 + tf.cast(draws, tf.int64)
 
 
-def _roll(taken, documents, offsets, counts, seed):
+def _roll(
+    taken: tf.Tensor, documents: tf.Tensor, offsets: tf.Tensor, counts: tf.Tensor, seed: tf.Tensor
+) -> tf.Tensor:
     """Turns the slots of each document by a random number of places that tears no span."""
     before = tf.concat([[False], taken[:-1]], 0) & (offsets > 0)
     allowed = tf.cast(~(taken & before), tf.int32)
@@ -150,10 +159,10 @@ def _roll(taken, documents, offsets, counts, seed):
     return tf.gather(taken, firsts + (offsets + tf.gather(cuts, documents)) % lengths)
 
 
-def _slot_of(text):
+def _slot_of(text: Text) -> tf.Tensor:
     """Returns the number of each token among the ordinary ones of the row: int32 [raw_length]."""
     return tf.cumsum(tf.cast(text.ordinary, tf.int32), exclusive=True)
 
 
-def _of_tokens(text, slots):
+def _of_tokens(text: Text, slots: tf.Tensor) -> tf.Tensor:
     return text.ordinary & tf.gather(slots, tf.minimum(_slot_of(text), tf.size(slots) - 1))

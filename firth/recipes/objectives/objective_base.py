@@ -1,6 +1,6 @@
 """What every objective says of itself, so that data, model and evaluation can be fitted to it."""
 
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,8 @@ class Objective(Config):
 
     model_kinds: ClassVar[tuple[str, ...]] = ()
     uses_partner: ClassVar[bool] = False
+    if TYPE_CHECKING:
+        kind: str
 
     @property
     def special_tokens(self) -> int:
