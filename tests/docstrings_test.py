@@ -11,7 +11,10 @@ PACKAGE = pathlib.Path(__file__).parents[1] / "firth"
 # The folders whose docstrings are complete. The list only grows.
 FOLDERS: tuple[str, ...] = (
     "corpus/documents",
+    "corpus/filters",
     "corpus/io",
+    "corpus/privacy",
+    "corpus/readers",
     "corpus/text",
     "objectives",
     "recipes",

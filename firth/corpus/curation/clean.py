@@ -73,7 +73,7 @@ class Clean(beam.PTransform):
 
 
 class _Judge(beam.PTransform):
-    def __init__(self, step: CorpusStep, setting: Setting):
+    def __init__(self, step: CorpusStep, setting: Setting) -> None:
         super().__init__()
         self._step = step
         self._setting = setting
@@ -84,7 +84,7 @@ class _Judge(beam.PTransform):
 
 @beam.typehints.with_output_types(list[Document])
 class _Count(Tallying):
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def process(self, judged):
@@ -106,7 +106,7 @@ class _Count(Tallying):
 
 @beam.typehints.with_output_types(list[Document])
 class _Decide(_Count):
-    def __init__(self, name: str, step: DocumentStep):
+    def __init__(self, name: str, step: DocumentStep) -> None:
         super().__init__(name)
         self._step = step
 

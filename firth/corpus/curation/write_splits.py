@@ -35,7 +35,7 @@ class WriteSplits(beam.PTransform):
         grouping: How many files a split has at most.
     """
 
-    def __init__(self, split: Split, folders: Mapping[str, str], grouping: Grouping):
+    def __init__(self, split: Split, folders: Mapping[str, str], grouping: Grouping) -> None:
         super().__init__()
         self._write = functools.partial(_write_group, split.eval_fraction, dict(folders), grouping.groups)
         self._grouping = grouping

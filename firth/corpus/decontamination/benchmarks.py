@@ -173,7 +173,7 @@ class ReadBenchmarks(beam.PTransform):
         SourceError: on construction, if a benchmark has no file; on a worker, as `read_benchmark`.
     """
 
-    def __init__(self, benchmarks: Sequence[AnyBenchmark]):
+    def __init__(self, benchmarks: Sequence[AnyBenchmark]) -> None:
         super().__init__()
         self._files = [(each, path) for each in benchmarks for path in list_benchmark_files(each)]
 

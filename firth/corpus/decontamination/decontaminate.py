@@ -43,7 +43,7 @@ class Decontaminate(CorpusStep):
 
     reasons = frozenset({"contaminated"})
 
-    def __init__(self, config: DecontaminateStep):
+    def __init__(self, config: DecontaminateStep) -> None:
         self._config = config
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
@@ -59,7 +59,7 @@ class Decontaminate(CorpusStep):
 class SharedIndex:
     """The index of some files, made once in a process that asks for it."""
 
-    def __init__(self, files: list[tuple[AnyBenchmark, str]], ngram_words: int):
+    def __init__(self, files: list[tuple[AnyBenchmark, str]], ngram_words: int) -> None:
         self._files = files
         self._ngram_words = ngram_words
         self._shared = Shared()
@@ -74,7 +74,7 @@ class SharedIndex:
 
 
 class _Search(beam.DoFn):
-    def __init__(self, config: DecontaminateStep, index: SharedIndex):
+    def __init__(self, config: DecontaminateStep, index: SharedIndex) -> None:
         self._config = config
         self._shared_index = index
 
@@ -131,7 +131,7 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
 
 
 class _Write(beam.DoFn):
-    def __init__(self, setting: Setting, config: DecontaminateStep, index: SharedIndex):
+    def __init__(self, setting: Setting, config: DecontaminateStep, index: SharedIndex) -> None:
         self._setting = setting
         self._ngram_words = config.ngram_words
         self._shared_index = index

@@ -44,7 +44,7 @@ class NgramIndex:
     [Hit(text=0, word=1, ngram=...)]
     """
 
-    def __init__(self, examples: Iterable[BenchmarkExample], size: int):
+    def __init__(self, examples: Iterable[BenchmarkExample], size: int) -> None:
         self._size = size
         self._examples: list[tuple[str, str]] = []
         self._words: list[list[str]] = []

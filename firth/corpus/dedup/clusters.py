@@ -34,7 +34,7 @@ class Describe(beam.PTransform):
         ranks: Of sources.
     """
 
-    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]):
+    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]) -> None:
         super().__init__()
         self._describe = _Describe(config, order, ranks)
 
@@ -44,7 +44,7 @@ class Describe(beam.PTransform):
 
 
 class _Describe(beam.DoFn):
-    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]):
+    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]) -> None:
         self._config = config
         self._order = order
         self._ranks = ranks
@@ -82,7 +82,7 @@ class Cluster(beam.PTransform):
         UnsettledClustersError: on a worker, if the rounds were too few.
     """
 
-    def __init__(self, rounds: int, setting: Setting):
+    def __init__(self, rounds: int, setting: Setting) -> None:
         super().__init__()
         self._rounds = rounds
         self._setting = setting

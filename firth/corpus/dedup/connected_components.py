@@ -28,7 +28,7 @@ class LinkMembers(beam.PTransform):
     reads by parts of a file. The tallies count the buckets of several members by how many they have.
     """
 
-    def __init__(self, grouping: Grouping):
+    def __init__(self, grouping: Grouping) -> None:
         super().__init__()
         self._grouping = grouping
 
@@ -73,7 +73,7 @@ class ConnectedComponents(beam.PTransform):
         grouping: How to bring links together; up to `GROUPS_AT_ONCE` groups fit one worker.
     """
 
-    def __init__(self, rounds: int, grouping: Grouping):
+    def __init__(self, rounds: int, grouping: Grouping) -> None:
         super().__init__()
         self._rounds = rounds
         self._grouping = grouping._replace(groups=-(-grouping.groups // GROUPS_AT_ONCE))

@@ -23,7 +23,7 @@ class DatasetDuplicates(CorpusStep):
 
     reasons = frozenset({"duplicate", "in_benchmark"})
 
-    def __init__(self, config: DatasetDuplicatesStep):
+    def __init__(self, config: DatasetDuplicatesStep) -> None:
         self._config = config
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102

@@ -28,7 +28,7 @@ class ExactDuplicates(CorpusStep):
 
     reasons = frozenset({"duplicate"})
 
-    def __init__(self, config: ExactDuplicatesStep):
+    def __init__(self, config: ExactDuplicatesStep) -> None:
         self._priority = config.source_priority
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102

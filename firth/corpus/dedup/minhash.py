@@ -32,7 +32,7 @@ class MinHash:
     ([0, 1], True)
     """
 
-    def __init__(self, ngram_words: int = 5, buckets: int = 14, hashes: int = 8, seed: int = 0):
+    def __init__(self, ngram_words: int = 5, buckets: int = 14, hashes: int = 8, seed: int = 0) -> None:
         self._ngram_words = ngram_words
         self._shape = (buckets, hashes)
         numbers = np.arange(1, buckets * hashes + 1, dtype=np.uint64) + np.uint64(seed) * np.uint64(2**32)

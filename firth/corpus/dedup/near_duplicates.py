@@ -21,7 +21,7 @@ class NearDuplicates(CorpusStep):
 
     reasons = frozenset({"duplicate"})
 
-    def __init__(self, config: NearDuplicatesStep):
+    def __init__(self, config: NearDuplicatesStep) -> None:
         self._config = config
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102

@@ -37,7 +37,7 @@ class SentenceDuplicates(CorpusStep):
 
     reasons = frozenset({"too_few_words", "too_few_sentences"})
 
-    def __init__(self, config: SentenceDuplicatesStep):
+    def __init__(self, config: SentenceDuplicatesStep) -> None:
         self._config = config
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
@@ -108,7 +108,7 @@ def _judge_spans(element: Group) -> Iterator[np.ndarray]:
 
 
 class _Cut:
-    def __init__(self, config: SentenceDuplicatesStep):
+    def __init__(self, config: SentenceDuplicatesStep) -> None:
         self._config = config
 
     def __call__(self, document: Document, verdicts: np.ndarray, again: bool) -> Decision:

@@ -32,7 +32,7 @@ class Survivors(beam.PTransform):
             data.
     """
 
-    def __init__(self, grouping: Grouping, by_rank: bool = False):
+    def __init__(self, grouping: Grouping, by_rank: bool = False) -> None:
         super().__init__()
         self._grouping = grouping
         self._by_rank = by_rank
@@ -47,7 +47,7 @@ class Survivors(beam.PTransform):
 
 
 class _Choose(beam.DoFn):
-    def __init__(self, by_rank: bool):
+    def __init__(self, by_rank: bool) -> None:
         self._by_rank = by_rank
 
     def process(self, element: Group) -> Iterator[Any]:

@@ -23,8 +23,8 @@ class Scrubber(Protocol):
 
         Args:
             text: The text, long enough that no personal data at its beginning is cut.
-            characters: The greatest length of what is returned. A value that goes over this length is left
-                out whole.
+            characters: The number of characters, before replacement. A value that begins among them and goes
+                on after them is replaced as a whole.
         """
 
 

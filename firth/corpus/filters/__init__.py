@@ -1,1 +1,1 @@
-"""Cleaning steps that look at one document at a time."""
+"""Cleaning steps that decide about each document on its own."""

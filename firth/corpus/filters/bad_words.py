@@ -1,4 +1,4 @@
-"""Documents with words that a list forbids."""
+"""The step that drops documents with words or phrases of a list."""
 
 import re
 from collections.abc import Iterable
@@ -13,22 +13,27 @@ from firth.recipes.corpus.filters import BadWordsStep, WordList
 
 _WORD = re.compile(r"\w+")
 _MAX_ENTRY_BYTES = 2**12
-# The language of a longer document is told from its beginning.
+# The language is identified by so many characters of a document.
 _LANGUAGE_CHARACTERS = 10_000
 
 
 class BadWords(DocumentStep):
-    """Drops documents with an entry of a list as `bad_word`, whatever its case and form (`comparable_text`).
+    """Drops documents that contain an entry of a list, for the reason `bad_word`.
 
-    The language of a document matters, and is looked at, only where an entry of a list for one was found.
+    Text and entries are compared without case and invisible characters, as `comparable_text` returns them. A
+    list may be for one language. The language of a document is identified only if an entry of such a list was
+    found.
+
+    Args:
+        config: Paths of the lists, with their languages and whether entries match whole words only.
 
     Raises:
-        CorpusError: on construction, for a list that cannot be read or is empty.
+        CorpusError: on construction, if a list cannot be read or is empty.
     """
 
     reasons = frozenset({"bad_word"})
 
-    def __init__(self, config: BadWordsStep):
+    def __init__(self, config: BadWordsStep) -> None:
         self._lists = [_Entries(each, _read_entries(each)) for each in config.lists]
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
@@ -44,12 +49,12 @@ class BadWords(DocumentStep):
 
 
 class _Entries:
-    """The entries of a list: single words, which are looked up, and phrases, which are searched.
+    """The entries of a list: words, which are looked up in a set, and phrases, which are searched for.
 
-    A phrase is searched only where the longest of its words was found.
+    A phrase is searched for only if the longest of its words is in the text.
     """
 
-    def __init__(self, config: WordList, entries: Iterable[str]):
+    def __init__(self, config: WordList, entries: Iterable[str]) -> None:
         self.language = config.language
         self._parts: tuple[str, ...] = ()
         self._words: frozenset[str] = frozenset()
@@ -64,7 +69,7 @@ class _Entries:
             self._phrases.setdefault(key, []).append(re.compile(rf"(?<!\w){pattern}(?!\w)"))
 
     def occur_in(self, text: str, words: set[str]) -> bool:
-        """Returns whether an entry stands in a comparable text, of which the words are given."""
+        """Returns whether an entry occurs in a text of `comparable_text`, whose different words are given."""
         if not self._words.isdisjoint(words) or any(part in text for part in self._parts):
             return True
         found = [key for key in self._phrases if key in words or not key]

@@ -1,4 +1,4 @@
-"""C4's rules: lines that are cut, and documents that are dropped."""
+"""The rules of C4, which cut lines and drop documents."""
 
 import re
 from collections import Counter
@@ -15,12 +15,16 @@ LineRule = tuple[str, Callable[[str], object]]
 
 
 class C4(DocumentStep):
-    r"""Cuts lines, and drops documents with `lorem_ipsum`, a `curly_bracket` or `too_few_sentences` left.
+    r"""Cuts lines, and drops documents for `lorem_ipsum`, `curly_bracket`, `too_few_sentences` or `empty`.
 
-    Lines are left without margins, blank ones not at all. The counts say how many each rule cut, the first
-    one that applied: `lines_word_too_long`, `lines_without_end`, `lines_too_few_words`, `lines_javascript`,
-    `lines_policy`; and how many `citations` were removed. The two phrases that drop a document are looked for
-    in all of it, as the paper says; its code looks at the lines left.
+    Blank lines are removed, and so is white space at the ends of lines. The counts are the number of lines
+    cut by the first rule that applies to each (`lines_word_too_long`, `lines_without_end`,
+    `lines_too_few_words`, `lines_javascript`, `lines_policy`), and the number of removed `citations`. "Lorem
+    ipsum" and curly brackets are looked for in the whole document, as the paper says (Raffel et al. 2019,
+    arXiv:1910.10683, section 2.2); its released code looks only at the lines that are left.
+
+    Args:
+        config: Rules to apply and their thresholds.
 
     Example:
 
@@ -32,7 +36,7 @@ class C4(DocumentStep):
     reasons = frozenset({"lorem_ipsum", "curly_bracket", "too_few_sentences", "empty"})
     changes_text = True
 
-    def __init__(self, config: C4Step):
+    def __init__(self, config: C4Step) -> None:
         self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
@@ -51,7 +55,7 @@ class C4(DocumentStep):
         return Keep(document.with_text("\n".join(lines)), counts)
 
     def _line_rules(self, lower: str) -> list[LineRule]:
-        """Returns the rules that may cut a line of this document, of which `lower` is the text."""
+        """Returns the rules that may cut a line of the document whose text in lower case is `lower`."""
         config, rules = self._config, list[LineRule]()
         if config.max_word_length:
             rules.append(("lines_word_too_long", self._has_long_word))
@@ -83,7 +87,7 @@ class C4(DocumentStep):
 
 
 def _without_citations(text: str, counts: Counter[str]) -> str:
-    """Returns the text without citations, nor those that come about where one was inside of another."""
+    """Returns the text without citations, also without those that appear when an inner one is removed."""
     while "[" in text:
         text, removed = _CITATION.subn("", text)
         if not removed:

@@ -1,4 +1,4 @@
-"""Documents that are mostly not words: tables of numbers, markup, encoded data."""
+"""The step that drops documents consisting mostly of numbers, markup or encoded data."""
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
@@ -9,9 +9,12 @@ _NO_ASCII_LETTERS = bytes(code for code in range(256) if not (code < 128 and chr
 
 
 class Characters(DocumentStep):
-    """Drops documents with `too_few_letters` or whose `words_too_long`.
+    """Drops documents with `too_few_letters`, or with words that are `words_too_long` on average.
 
-    Letters are Unicode's, and their share is of the characters that are not spaces.
+    Letters are those of Unicode. Their share is computed over the characters that are not white space.
+
+    Args:
+        config: The least share of letters and the greatest mean length of words.
 
     Example:
 
@@ -22,7 +25,7 @@ class Characters(DocumentStep):
 
     reasons = frozenset({"too_few_letters", "words_too_long"})
 
-    def __init__(self, config: CharactersStep):
+    def __init__(self, config: CharactersStep) -> None:
         self._min_alphabetic_fraction = config.min_alphabetic_fraction
         self._max_mean_word_length = config.max_mean_word_length
 
@@ -38,7 +41,10 @@ class Characters(DocumentStep):
 
 
 def count_letters(text: str) -> int:
-    """Returns how many characters of a text are letters, as `str.isalpha` says.
+    """Returns the number of letters in a text, as `str.isalpha` defines them.
+
+    Args:
+        text: Any text, also with lone surrogates.
 
     Example:
 

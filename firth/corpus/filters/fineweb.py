@@ -1,4 +1,4 @@
-"""FineWeb's rules on lines."""
+"""The rules of FineWeb on the lines of a document."""
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
@@ -7,7 +7,12 @@ from firth.recipes.corpus.filters import FineWebStep
 
 
 class FineWeb(DocumentStep):
-    r"""Drops documents that are lists, menus or the same line over and over, as their lines tell.
+    r"""Drops lists, menus and documents that repeat lines, by statistics of their lines.
+
+    The rules are those of Penedo et al. 2024 (arXiv:2406.17557, section 3.6).
+
+    Args:
+        config: Thresholds of the rules.
 
     Example:
 
@@ -23,7 +28,7 @@ class FineWeb(DocumentStep):
         "too_many_line_breaks",
     })  # fmt: skip
 
-    def __init__(self, config: FineWebStep):
+    def __init__(self, config: FineWebStep) -> None:
         self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102

@@ -1,4 +1,4 @@
-"""Gopher's rules on the quality of a document."""
+"""The quality rules of Gopher."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class GopherQuality(DocumentStep):
-    """Drops documents that do not read like prose; the reasons name the rule that was broken first.
+    """Drops documents that do not read like prose, for the first rule that they break.
+
+    The rules are those of Rae et al. 2021 (arXiv:2112.11446, appendix A.1.1).
+
+    Args:
+        config: Thresholds of the rules, stop words and bullets.
 
     Example:
 
@@ -35,7 +40,7 @@ class GopherQuality(DocumentStep):
         "too_few_stop_words",
     })  # fmt: skip
 
-    def __init__(self, config: GopherQualityStep):
+    def __init__(self, config: GopherQualityStep) -> None:
         self._config = config
         self._stop_words = frozenset(config.stop_words)
 

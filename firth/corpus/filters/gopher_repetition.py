@@ -1,4 +1,4 @@
-"""Gopher's rules on what a document says more than once."""
+"""The repetition rules of Gopher."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,14 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 class GopherRepetition(DocumentStep):
-    """Drops documents that repeat lines, paragraphs or n-grams.
+    """Drops documents that repeat lines, paragraphs or n-grams of words.
 
-    The reasons are `duplicate_lines`, `duplicate_paragraphs`, `duplicate_line_characters`,
-    `duplicate_paragraph_characters`, and for each limit on n-grams `top_2_gram` or `duplicate_5_grams`.
+    The rules are those of Rae et al. 2021 (arXiv:2112.11446, table A1). The reasons are `duplicate_lines`,
+    `duplicate_paragraphs`, `duplicate_line_characters`, `duplicate_paragraph_characters`, and for each limit
+    on n-grams one such as `top_2_gram` or `duplicate_5_grams`.
+
+    Args:
+        config: Limits on the shares of repeated lines, paragraphs and n-grams.
 
     Example:
 
@@ -27,7 +31,7 @@ class GopherRepetition(DocumentStep):
     Drop(reason='top_2_gram')
     """
 
-    def __init__(self, config: GopherRepetitionStep):
+    def __init__(self, config: GopherRepetitionStep) -> None:
         self._config = config
         self._tops = {limit.n: limit.max_character_fraction for limit in config.top_ngrams}
         self._all = {limit.n: limit.max_character_fraction for limit in config.duplicate_ngrams}
@@ -88,11 +92,12 @@ class GopherRepetition(DocumentStep):
 
 
 def _top(repeats: Repeats, before: np.ndarray, lengths: np.ndarray) -> int:
-    """Returns the characters in all places of the most frequent n-gram; of several, of the longest.
+    """Returns the characters covered by the most frequent n-gram, or by the longest of several.
 
     Args:
-        before: Characters before each word and the end: int64 [words + 1].
-        lengths: Characters of each word: int64 [words].
+        repeats: The repeated n-grams of one length.
+        before: int64 [words + 1], the number of characters before each word and before the end.
+        lengths: int64 [words], the number of characters of each word.
     """
     firsts = repeats.starts[repeats.groups]
     sizes = before[firsts + repeats.n] - before[firsts]

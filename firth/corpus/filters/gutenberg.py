@@ -1,4 +1,4 @@
-"""The notices that Project Gutenberg puts before and after a book."""
+"""The step that removes the notices of Project Gutenberg before and after a book."""
 
 import re
 from collections import Counter
@@ -26,10 +26,14 @@ _CREDITS = re.compile(
 
 
 class Gutenberg(DocumentStep):
-    r"""Cuts all before Project Gutenberg's start mark and after its end mark, and who produced the book.
+    r"""Removes everything before Project Gutenberg's start mark and after its end mark, and the credits.
 
-    It counts `header_cut`, `credits_cut` and `footer_cut`. Of several books in one document each is kept.
-    A document of which nothing remains is dropped as `only_notices`; one without marks stays as it is.
+    The counts are `header_cut`, `credits_cut` and `footer_cut`. If a document has several books, the text of
+    each is kept. A document with no text left is dropped as `only_notices`. A document without marks is not
+    changed.
+
+    Args:
+        config: Whether the credits, which name the producers of the file, are removed too.
 
     Example:
 
@@ -42,7 +46,7 @@ class Gutenberg(DocumentStep):
     reasons = frozenset({"only_notices"})
     changes_text = True
 
-    def __init__(self, config: GutenbergStep):
+    def __init__(self, config: GutenbergStep) -> None:
         self._credits = config.credits
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
@@ -53,7 +57,7 @@ class Gutenberg(DocumentStep):
         return Keep(document.with_text(text), dict(counts)) if text else Drop("only_notices")
 
     def _books(self, text: str, counts: Counter[str]) -> Iterator[str]:
-        # Before the first mark stands a header if that mark is a start, and otherwise a book.
+        # The text before the first mark is a header if that mark is a start, and otherwise a book.
         inside: bool | None = None
         place = 0
         for mark in _MARK.finditer(text):

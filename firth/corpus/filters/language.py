@@ -1,4 +1,4 @@
-"""The language that a document is in."""
+"""The step that keeps documents in given languages."""
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
@@ -7,7 +7,10 @@ from firth.recipes.corpus.filters import LanguageStep
 
 
 class Language(DocumentStep):
-    """Drops documents in an `other_language`, and those of which it is not sure (`uncertain_language`).
+    """Drops documents in an `other_language`, and those whose identification is an `uncertain_language`.
+
+    Args:
+        config: Languages to keep, the least probability and the number of characters to read.
 
     Example:
 
@@ -18,7 +21,7 @@ class Language(DocumentStep):
 
     reasons = frozenset({"other_language", "uncertain_language"})
 
-    def __init__(self, config: LanguageStep):
+    def __init__(self, config: LanguageStep) -> None:
         self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
@@ -31,7 +34,10 @@ class Language(DocumentStep):
 
 
 def identify(text: str) -> tuple[str, float]:
-    """Returns the likeliest language of a text as ISO 639-1 code, and its probability among all known ones.
+    """Returns the most probable language of a text as (ISO 639-1 code, probability among known languages).
+
+    Args:
+        text: Any text.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Documents with too little or too much to say."""
+"""The step that drops documents with too few or too many words."""
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
@@ -6,7 +6,10 @@ from firth.recipes.corpus.cleaning import LengthStep
 
 
 class Length(DocumentStep):
-    """Drops documents with `too_few_words` or `too_many_words`; a word is a run of non-space characters.
+    """Drops documents with `too_few_words` or `too_many_words`; words are separated by white space.
+
+    Args:
+        config: The smallest and the largest number of words.
 
     Example:
 
@@ -17,7 +20,7 @@ class Length(DocumentStep):
 
     reasons = frozenset({"too_few_words", "too_many_words"})
 
-    def __init__(self, config: LengthStep):
+    def __init__(self, config: LengthStep) -> None:
         self._min_words = config.min_words
         self._max_words = config.max_words
 

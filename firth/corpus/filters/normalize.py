@@ -1,4 +1,4 @@
-"""One form for all text, and the removal of what no reader sees."""
+"""The step that brings text to one Unicode form and removes characters that are not displayed."""
 
 import re
 
@@ -11,9 +11,13 @@ _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufe
 
 
 class Normalize(DocumentStep):
-    r"""Brings a text to one Unicode form, its lines to `\n`, and removes control characters and margins.
+    r"""Brings text to a Unicode normal form and line ends to `\n`, and removes control characters.
 
-    A document of which nothing remains is dropped as `empty`.
+    White space at both ends of the text is removed too, unless `config` keeps it. A document with no text
+    left is dropped as `empty`.
+
+    Args:
+        config: The Unicode form, the handling of white space, and whether wrongly decoded text is repaired.
 
     Example:
 
@@ -24,7 +28,7 @@ class Normalize(DocumentStep):
     reasons = frozenset({"empty"})
     changes_text = True
 
-    def __init__(self, config: NormalizeStep):
+    def __init__(self, config: NormalizeStep) -> None:
         self._options = config
         # What is repaired may look damaged once it is in another form.
         self.idempotent = not config.mojibake
@@ -35,10 +39,14 @@ class Normalize(DocumentStep):
 
 
 def normalize_text(text: str, options: Normalization) -> str:
-    """Returns the text as the step `normalize` leaves it, and as the tokenizer reads it, mojibake apart.
+    """Returns the text as the step `normalize` leaves it.
 
-    Unicode's forms are those of Python's `unicodedata`. For a character that is newer than the tables of
-    Python or of tensorflow-text, the graph may differ.
+    The tokenizers do the same in the TensorFlow graph, apart from the repair of wrongly decoded text. For a
+    character that is newer than the Unicode tables of Python or of tensorflow-text, the two may differ.
+
+    Args:
+        text: Any text.
+        options: The Unicode form, the handling of white space, and whether wrongly decoded text is repaired.
     """
     if options.mojibake and not text.isascii():
         text = _repair_mojibake(text)
@@ -56,7 +64,7 @@ def normalize_text(text: str, options: Normalization) -> str:
 
 
 def _repair_mojibake(text: str) -> str:
-    """Repairs line by line, since one character that the wrong encoding lacks speaks for all of a text."""
+    """Repairs line by line: a single character that the wrong encoding lacks would exclude the whole text."""
     import ftfy
     from ftfy.badness import is_bad
 

@@ -41,7 +41,7 @@ class PutDown(beam.PTransform):
     there yet, what was done before waits in the runner.
     """
 
-    def __init__(self, grouping: Grouping):
+    def __init__(self, grouping: Grouping) -> None:
         super().__init__()
         self._grouping = grouping
 

@@ -31,7 +31,7 @@ class RepeatedIds(beam.PTransform):
         grouping: How to bring documents of one stated id together.
     """
 
-    def __init__(self, sources: Collection[str], grouping: Grouping):
+    def __init__(self, sources: Collection[str], grouping: Grouping) -> None:
         super().__init__()
         self._sources = frozenset(sources)
         self._grouping = grouping

@@ -28,7 +28,7 @@ class GroupTables(beam.PTransform):
         grouping: How many groups, and where.
     """
 
-    def __init__(self, keys: Mapping[str, str], grouping: Grouping):
+    def __init__(self, keys: Mapping[str, str], grouping: Grouping) -> None:
         super().__init__()
         self._keys = dict(keys)
         self._grouping = grouping

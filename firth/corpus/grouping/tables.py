@@ -67,7 +67,7 @@ class FirstRows:
     ([9, 1], [2, 4], [1])
     """
 
-    def __init__(self, tables: Iterable[np.ndarray], key: str, order: Sequence[str]):
+    def __init__(self, tables: Iterable[np.ndarray], key: str, order: Sequence[str]) -> None:
         self._key, self._order = key, order
         self.rows = np.zeros(0, [(field, np.uint64) for field in [key, *order]])
         self.counts = np.zeros(0, np.int64)

@@ -38,7 +38,7 @@ def grouping_for(pattern: str, scratch: str) -> Grouping:
 class Values:
     """The values of one group, by name. They may be gone through again and again."""
 
-    def __init__(self, values: Iterable[tuple[str, bytes]]):
+    def __init__(self, values: Iterable[tuple[str, bytes]]) -> None:
         self._values = values
 
     def of(self, name: str) -> Iterator[Any]:
@@ -58,7 +58,7 @@ class _Place(NamedTuple):
 
 
 class _FiledValues(Values):
-    def __init__(self, places: Iterable[_Place]):
+    def __init__(self, places: Iterable[_Place]) -> None:
         self._places = sorted(map(_Place._make, places))
 
     def of(self, name: str) -> Iterator[Any]:
@@ -81,7 +81,7 @@ class GroupValues(beam.PTransform):
     for them, and on one machine no process hands them to another.
     """
 
-    def __init__(self, grouping: Grouping):
+    def __init__(self, grouping: Grouping) -> None:
         super().__init__()
         self._scratch = grouping.scratch
 
@@ -105,7 +105,7 @@ def _pack_part(part: Any) -> tuple[int, tuple[str, bytes]]:
 
 
 class _Write(beam.DoFn):
-    def __init__(self, scratch: str):
+    def __init__(self, scratch: str) -> None:
         self._scratch = scratch
 
     def start_bundle(self) -> None:

@@ -36,7 +36,7 @@ class JoinVerdicts(beam.PTransform):
             other.
     """
 
-    def __init__(self, decide: Decide, grouping: Grouping):
+    def __init__(self, decide: Decide, grouping: Grouping) -> None:
         super().__init__()
         self._decide = decide
         self._grouping = grouping
@@ -55,7 +55,7 @@ class JoinVerdicts(beam.PTransform):
 
 
 class _Decide(beam.DoFn):
-    def __init__(self, decide: Decide):
+    def __init__(self, decide: Decide) -> None:
         self._decide = decide
 
     def process(self, element: tuple[int, Values]):
@@ -82,7 +82,7 @@ class VerdictIndex:
         tables: With the fields `id_high` and `id_low`.
     """
 
-    def __init__(self, tables: Iterable[np.ndarray]):
+    def __init__(self, tables: Iterable[np.ndarray]) -> None:
         parts = list(tables)
         self._rows = sort_table(np.concatenate(parts), ["id_low"]) if parts else None
 

@@ -44,7 +44,7 @@ class Mix(beam.PTransform):
         MixtureError: on a worker, as `plan_mixture`.
     """
 
-    def __init__(self, mixture: AnyMixed, sources: Sequence[str]):
+    def __init__(self, mixture: AnyMixed, sources: Sequence[str]) -> None:
         super().__init__()
         self._mixture = mixture
         self._sources = tuple(sources)
@@ -168,7 +168,7 @@ def _limit(step: _Step, tables: Tables) -> int:
 
 
 class _Repeat(beam.DoFn):
-    def __init__(self, mixture: AnyMixed):
+    def __init__(self, mixture: AnyMixed) -> None:
         self._seed = mixture.seed
 
     def process(self, group: Group, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:

@@ -169,7 +169,7 @@ class MakeRows(beam.PTransform):
 class _MixAndReport(beam.PTransform):
     """Groups of documents to those of a mixture, and to counts. The mixture is measured as it came out."""
 
-    def __init__(self, split: str, mixing: Mixing):
+    def __init__(self, split: str, mixing: Mixing) -> None:
         super().__init__()
         self._split = split
         self._mixing = mixing
@@ -199,7 +199,7 @@ def _take_up(group: Group) -> MixedGroup:
 @beam.typehints.with_input_types(Unmeasured)
 @beam.typehints.with_output_types(tuple[int, list[Row]])
 class _Pack(beam.DoFn):
-    def __init__(self, split: str, packing: Packing):
+    def __init__(self, split: str, packing: Packing) -> None:
         self._split = split
         self._packing = packing
 

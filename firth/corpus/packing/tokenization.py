@@ -58,7 +58,7 @@ class Tokenize(beam.DoFn):
         groups: A document's group is its key modulo this.
     """
 
-    def __init__(self, tokenizer_folder: str, groups: int):
+    def __init__(self, tokenizer_folder: str, groups: int) -> None:
         self._tokenizer_folder = tokenizer_folder
         self._groups = groups
 

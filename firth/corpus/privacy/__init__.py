@@ -1,1 +1,1 @@
-"""Personal data and keys, found and replaced."""
+"""Detection and replacement of personal data and secret keys."""

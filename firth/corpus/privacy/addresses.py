@@ -1,4 +1,4 @@
-"""IP addresses."""
+"""Detection of IP addresses."""
 
 import functools
 import ipaddress
@@ -16,16 +16,16 @@ _DOCUMENTATION = tuple(
         ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "0.0.0.0/8", "2001:db8::/32", "3fff::/20"),
     )
 )
-# First numbers of addresses of which some are private, shared, local or kept free.
+# First numbers of addresses of which some are private, shared, local or reserved.
 _SPECIAL = (10, 100, 127, 169, 172, 192, 198, 203)
 
 
 class _Addresses(Finder):
-    """IP addresses that are somebody's: those kept free for documentation and for loops are not."""
+    """Finds IP addresses in use, and not those reserved for documentation or for loopback."""
 
     _version: int
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         self._private = config.private_addresses
 
     def accepts(self, value: str) -> bool:
@@ -33,10 +33,14 @@ class _Addresses(Finder):
 
 
 class Ipv4Addresses(_Addresses):
-    """IP addresses of version 4, where the words before do not say that they are versions or sections."""
+    """Finds IP addresses of version 4, unless the words before say that they are versions or sections.
+
+    Args:
+        config: Whether private addresses are personal data too.
+    """
 
     _version = 4
-    # Of the addresses that begin so, none is private, reserved or kept free.
+    # No address that begins with one of these numbers is private or reserved.
     _GLOBAL = re.compile(
         rf"(?:{'|'.join(str(n) for n in range(1, 224) if n not in _SPECIAL)})"
         r"(?:\.(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3}"
@@ -48,7 +52,7 @@ class Ipv4Addresses(_Addresses):
         r"|ex|eq|update|patch|upgrade[ds]?)\b\.?[\s:=]{0,2}(?:to |from )?|§\s?|[=<>~!]=\s?)\Z"
     )
 
-    # Numbers of versions and sections are small; an address of small numbers is known by what stands around.
+    # Numbers of versions and sections are small, so an address of small numbers needs words that announce it.
     _large = re.compile(r"[12]\d\d")
     _announced = re.compile(
         r"(?i)(?:(?<![a-z])(?:ip(?:v4)?|addr|address|adresse|host|hosts|server|from|dns|nameserver|resolver|ping"
@@ -86,7 +90,11 @@ class Ipv4Addresses(_Addresses):
 
 
 class Ipv6Addresses(_Addresses):
-    """IP addresses of version 6."""
+    """Finds IP addresses of version 6.
+
+    Args:
+        config: Whether private addresses are personal data too.
+    """
 
     _version = 6
     _candidate = re.compile(

@@ -1,15 +1,20 @@
-"""Where a value may begin and end, and the words before it."""
+"""Boundaries of values in text, and the words before a value."""
 
 import re
 
-# Letters and digits of scripts that put spaces between words: those of others may stand next to a value.
+# Letters and digits of scripts with spaces between words. Letters of other scripts may be next to a value.
 WORD = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u052f"
 _UP_TO_DIGIT = re.compile(r".*[\d\n]", re.DOTALL)
 _MIN_CUE_CHARACTERS = 2
 
 
 def words_before(text: str, start: int, characters: int) -> str:
-    """Returns the characters before a place, back to a digit or a line's end; empty if they are no word.
+    """Returns the text before a place, back to the last digit or line end; empty if it has under two letters.
+
+    Args:
+        text: The text.
+        start: Index of the place, at which a value begins.
+        characters: Greatest number of characters to return.
 
     Example:
 

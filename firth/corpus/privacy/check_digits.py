@@ -1,4 +1,4 @@
-"""Check digits of numbers that stdnum does not know. The numbers come without separators."""
+"""Check digits of national numbers that stdnum does not have."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,19 @@ def _weighted(digits: Sequence[int], weights: Sequence[int]) -> int:
 
 
 def gb_nino(value: str) -> bool:
-    """Returns whether a British National Insurance number may be given; it has no check digit."""
+    """Returns whether a string has the form of a British National Insurance number, which has no check digit.
+
+    Args:
+        value: The number without separators.
+    """
     return bool(re.fullmatch(r"(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]", value))
 
 
 def ru_snils(value: str) -> bool:
-    """Returns whether the sum of a Russian insurance number is right.
+    """Returns whether a string is a Russian insurance number (SNILS) with the right check digits.
+
+    Args:
+        value: The number without separators.
 
     Example:
 
@@ -30,7 +37,11 @@ def ru_snils(value: str) -> bool:
 
 
 def kz_iin(value: str) -> bool:
-    """Returns whether the check digit of a number of Kazakhstan is right."""
+    """Returns whether a string is an individual number of Kazakhstan (IIN) with the right check digit.
+
+    Args:
+        value: The number without separators.
+    """
     if not re.fullmatch(r"\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-6]\d{5}", value):
         return False
     digits = list(map(int, value))
@@ -41,7 +52,11 @@ def kz_iin(value: str) -> bool:
 
 
 def jp_individual(value: str) -> bool:
-    """Returns whether the check digit of a Japanese individual number is right."""
+    """Returns whether a string is a Japanese individual number with the right check digit.
+
+    Args:
+        value: The number without separators.
+    """
     if not re.fullmatch(r"\d{12}", value):
         return False
     digits = list(map(int, value))
@@ -50,7 +65,10 @@ def jp_individual(value: str) -> bool:
 
 
 def tw_id(value: str) -> bool:
-    """Returns whether the check digit of a number of Taiwan is right.
+    """Returns whether a string is an identity number of Taiwan with the right check digit.
+
+    Args:
+        value: The number without separators.
 
     Example:
 
@@ -65,7 +83,11 @@ def tw_id(value: str) -> bool:
 
 
 def hk_id(value: str) -> bool:
-    """Returns whether the check digit of an identity card of Hong Kong is right."""
+    """Returns whether a string is the number of a Hong Kong identity card with the right check digit.
+
+    Args:
+        value: The number without separators and brackets.
+    """
     if not re.fullmatch(r"[A-Z]{1,2}\d{6}[\dA]", value):
         return False
     padded = [36] * (9 - len(value)) + [int(each, 36) for each in value]
@@ -73,7 +95,11 @@ def hk_id(value: str) -> bool:
 
 
 def sg_nric(value: str) -> bool:
-    """Returns whether the check letter of a number of Singapore is right."""
+    """Returns whether a string is an identity number of Singapore with the right check letter.
+
+    Args:
+        value: The number without separators.
+    """
     if not re.fullmatch(r"[STFG]\d{7}[A-Z]", value):
         return False
     total = _weighted(list(map(int, value[1:8])), (2, 7, 6, 5, 4, 3, 2)) + 4 * (value[0] in "TG")
@@ -81,7 +107,11 @@ def sg_nric(value: str) -> bool:
 
 
 def uy_ci(value: str) -> bool:
-    """Returns whether the check digit of an identity card of Uruguay is right."""
+    """Returns whether a string is the number of a Uruguayan identity card with the right check digit.
+
+    Args:
+        value: The number without separators.
+    """
     if not re.fullmatch(r"\d{7,8}", value):
         return False
     digits = list(map(int, value.zfill(8)))

@@ -1,4 +1,4 @@
-"""Where a text has digits: what is made of digits is looked for there alone."""
+"""Runs of digits in a text, which are searched for values that consist of digits."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,13 @@ _RUN = re.compile(rf"\d(?:[^\d\n]{{0,{_GAP}}}\d){{0,500}}")
 
 
 def find_runs(text: str) -> list[Run]:
-    """Returns where digits begin and end that stand no further apart than a value's.
+    """Returns the runs of digits in a text as (start, end), in order.
+
+    Digits belong to the same run if there are no more characters between them than between the digits of a
+    value.
+
+    Args:
+        text: The text.
 
     Example:
 
@@ -30,15 +36,15 @@ def find_runs(text: str) -> list[Run]:
 def search(
     pattern: re.Pattern[str], text: str, runs: Sequence[Run], length: int, before: int = 0, after: int = 4
 ) -> Iterator[re.Match[str]]:
-    """Yields what `pattern.finditer(text)` yields, without a look at what is far from any digit.
+    """Yields the matches of `pattern.finditer(text)`, but searches only in and near runs of digits.
 
     Args:
-        pattern: Matches values that have digits.
+        pattern: A pattern whose matches contain digits.
         text: The text.
-        runs: Where it has digits.
-        length: How many characters a value has from its first digit to its last, at least.
-        before: How many characters a value has before its first digit, at most.
-        after: How many characters the pattern looks at after the last digit of a run, at most.
+        runs: The text's runs of digits, from `find_runs`.
+        length: Smallest number of characters from a match's first digit to its last.
+        before: Greatest number of characters of a match before its first digit.
+        after: Greatest number of characters that the pattern reads after the last digit of a run.
     """
     end = 0
     for start, run_end in runs:

@@ -1,4 +1,4 @@
-"""E-mail addresses, also those that are written so that no program should find them."""
+"""Detection of e-mail addresses, also of those disguised from programs."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ _MAX_USER_CHARACTERS = 128
 _LOCAL_REVERSED = re.compile(r"[\w.+%'-]*[^\W_]|\"[^\"\n\0@]{1,62}\"")
 # In scripts that put no space between words, an address in Latin letters begins after the last of them.
 _BEFORE_LATIN = re.compile(r".*[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af](?=[A-Za-z0-9])", re.DOTALL)
-# `user@host:path` is where a repository or a file is, and no mailbox.
+# `user@host:path` is the place of a repository or a file, not a mailbox.
 _PATH = re.compile(r"(?<!\]):[\w/~]")
 _DOMAIN = re.compile(
     r"(?:(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+(?:xn--[a-z0-9-]{2,20}|[^\W\d_]{2,24})(?![\w@-](?<!_)|\.[^\W_])"
@@ -23,7 +23,7 @@ _DOMAIN = re.compile(
 _LATIN_DOMAIN = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}(?![A-Za-z0-9@-])"
 )
-# Kept free for examples (RFC 2606, RFC 6761), and the ends of file names such as `icon@2x.png`.
+# Domains reserved for examples (RFC 2606, RFC 6761), and ends of file names such as `icon@2x.png`.
 _NOBODYS = re.compile(
     r"(?:.*\.)?(?:example\.(?:com|net|org|edu)|(?:example|test|invalid|local|localhost"
     r"|png|jpe?g|gif|svg|webp|css|js|json|html?|txt))\Z"
@@ -57,12 +57,15 @@ _EXAMPLE_DOMAINS = ("example.com", "example.net", "example.org")
 
 
 class Emails(Finder):
-    """E-mail addresses, other than those of domains that are kept free for examples.
+    """Finds e-mail addresses, except those of domains that are reserved for examples.
 
-    `jane (at) roe (dot) org` is one too, and `jane at roe dot org` where a word such as `mail` stands before.
+    It also finds `jane (at) roe (dot) org`, and `jane at roe dot org` after a word such as `mail`.
+
+    Args:
+        config: Not used; all finders have the same constructor.
     """
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         del config
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
@@ -81,7 +84,7 @@ class Emails(Finder):
                 end = span[1]
 
     def _find_signs(self, text: str, sign: str) -> Iterator[Span]:
-        """Yields addresses from the right: what looks like a path may be the next address."""
+        """Yields addresses from right to left, since the text after `:` may be a path or the next address."""
         at, last_start = text.rfind(sign), len(text)
         while at >= 0:
             domain = _DOMAIN.match(text, at + len(sign))
@@ -116,7 +119,7 @@ class Emails(Finder):
 
 
 def _start_of_local(text: str, at: int) -> int:
-    """Returns where the part of an address begins that ends at a place; the place, if there is none."""
+    """Returns where the local part of an address begins that ends at `at`, or `at` if there is none."""
     local = _LOCAL_REVERSED.match(text[max(0, at - _MAX_LOCAL_CHARACTERS) : at][::-1])
     return at - local.end() if local else at
 
@@ -127,7 +130,7 @@ def _is_nobodys(domain: str) -> bool:
 
 
 def _without_neighbours(start: int, at: int, domain: re.Match[str], text: str) -> Span:
-    """Returns where an address stands without the words of other scripts that stand next to it."""
+    """Returns the span of an address without adjacent words of scripts that have no spaces between words."""
     end = domain.end()
     before = _BEFORE_LATIN.match(text, start, at)
     if before:
@@ -138,7 +141,7 @@ def _without_neighbours(start: int, at: int, domain: re.Match[str], text: str) -
 
 
 def _after_names(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
-    """Yields where a name stands before what a pattern finds, with both."""
+    """Yields the span of each match of a pattern together with the name before it, if there is one."""
     for found in pattern.finditer(text):
         start = found.start()
         name = _NAME.search(text, max(0, start - _MAX_LOCAL_CHARACTERS), start)

@@ -1,4 +1,4 @@
-"""What a report may quote of documents: their beginnings, without personal data."""
+"""Excerpts of documents that a report may show, which have no personal data."""
 
 from firth.corpus.documents.tally import Example
 from firth.corpus.privacy.pii import Pii
@@ -6,12 +6,18 @@ from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.privacy import PiiStep
 
 EXCERPT_CHARACTERS = 300
-# A value that is cut is not known for what it is. The longest that is found is a token of 16,000 characters.
+# A value that is cut is not recognised. The longest one that is found is a token of 16,000 characters.
 RAW_EXCERPT_CHARACTERS = EXCERPT_CHARACTERS + 2**14
 
 
 def privacy_of(cleaning: Cleaning) -> PiiStep:
-    """Returns a step that replaces what the recipe's own steps `pii` replace, and all that is by default."""
+    """Returns a step that replaces all types of personal data, also those that the recipe's steps find.
+
+    It searches phone numbers of all regions and all addresses that any of these steps searches.
+
+    Args:
+        cleaning: The cleaning of the recipe.
+    """
     steps = [PiiStep(kind="pii"), *(step for step in cleaning.steps if isinstance(step, PiiStep))]
     regions = dict.fromkeys(region for step in steps for region in step.phone_regions)
     return PiiStep(
@@ -23,12 +29,20 @@ def privacy_of(cleaning: Cleaning) -> PiiStep:
 
 
 def scrubber_for(cleaning: Cleaning) -> Pii:
-    """Returns what takes all personal data out of excerpts, phone numbers of the recipe's regions too."""
+    """Returns the step that removes all personal data from excerpts of a corpus.
+
+    Args:
+        cleaning: The cleaning of the recipe, whose `pii` steps may name further regions of phone numbers.
+    """
     return Pii(privacy_of(cleaning))
 
 
 def fit_to_show(example: Example, scrubber: Pii) -> Example:
-    """Returns an example with an excerpt of `EXCERPT_CHARACTERS`, excerpt and URI without personal data.
+    """Returns an example without personal data, whose excerpt has about `EXCERPT_CHARACTERS`.
+
+    Args:
+        example: A dropped document with the first `RAW_EXCERPT_CHARACTERS` of its text.
+        scrubber: The step that removes personal data.
 
     Example:
 

@@ -1,7 +1,7 @@
-"""What a type of personal data is to the step `pii`.
+"""The interface of finders, each of which detects one type of personal data.
 
-The finders' patterns begin with a class of characters, and only then look at what stands before: a search is
-quick to skip to the next character of a class, and slow where it has to look behind first.
+The patterns of finders begin with a class of characters, and check the characters before it only then. Such a
+search skips quickly to the next character of the class; a pattern that begins with a look-behind is slow.
 """
 
 import abc
@@ -15,23 +15,41 @@ Span = tuple[int, int]
 
 
 class Finder(abc.ABC):
-    """Finds the values of one type."""
+    """Finds the values of one type of personal data."""
 
     @abc.abstractmethod
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:
-        """Yields where values stand, from the left, in a text and its runs of digits."""
+        """Yields the spans of the values in a text as (start, end), in order.
+
+        Args:
+            text: The text.
+            runs: Its runs of digits, from `find_runs`.
+        """
 
     @abc.abstractmethod
     def accepts(self, value: str) -> bool:
-        """Returns whether a text is a valid value if the words around it said that it is one."""
+        """Returns whether a string is a valid value, as if the words around it announced one.
+
+        Args:
+            value: The string.
+        """
 
     def reshape(self, value: str, key: bytes) -> str:
-        """Returns another text of the same shape, as the key has it. It may happen to be a valid value."""
+        """Returns another string of the same shape, chosen by the key. It may be a valid value by chance.
+
+        Args:
+            value: A value of this type.
+            key: A hash of the value and the number of the attempt.
+        """
         return reshape(value, key)
 
 
 def reshape(value: str, key: bytes) -> str:
-    """Returns a text with other digits and letters in the place of each digit and letter.
+    """Returns the string with each digit replaced by a digit and each letter by a letter, chosen by the key.
+
+    Args:
+        value: The string.
+        key: Any bytes. The same key gives the same result.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Numbers that states give to persons, by country: how they are written, checked and announced."""
+"""The table of national identification numbers: how each is written, checked and announced."""
 
 import dataclasses
 import functools
@@ -13,15 +13,16 @@ _SEPARATORS = re.compile(r"[ \u00a0./()-]")
 
 @dataclasses.dataclass(frozen=True)
 class Scheme:
-    """How a country's number is written, and by which words it is known.
+    """A country's national number.
 
     Attributes:
-        country: ISO 3166-1 code.
-        module: The part of stdnum that checks its digits, or a function of `check_digits`; empty if there is
-            no check.
-        written: A way of writing that is rarely anything else; empty if there is none.
-        cues: Words before it, after which any grouping is accepted. Empty if none is needed.
-        form: How it is written after such a word, without separators, where it has no check digits.
+        country: ISO 3166-1 code of the country.
+        module: Name of the module of stdnum, or of the function of `check_digits`, that checks the digits;
+            empty if the number has no check digits.
+        written: Pattern of a way of writing that is rarely used for anything else; empty if there is none.
+        cues: Pattern of words that announce the number, after which any grouping is accepted; empty if there
+            are none.
+        form: Pattern of the number without separators after such a word.
     """
 
     country: str
@@ -31,7 +32,11 @@ class Scheme:
     form: str = r"[A-Z\d]+"
 
     def is_valid(self, value: str) -> bool:
-        """Returns whether the check digits (and the date of birth in it, if any) are right."""
+        """Returns whether the form, the check digits and the date of birth, if there is one, are right.
+
+        Args:
+            value: The number, with or without separators.
+        """
         compact = _SEPARATORS.sub("", value)
         if not re.fullmatch(self.form, compact):
             return False
@@ -48,7 +53,7 @@ def _check(module: str) -> Callable[[str], bool]:
 
 
 def _without_errors(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
-    # Tables of stdnum lack the places that some numbers name, and it then looks for more than it has found.
+    # stdnum raises these errors for numbers whose place of issue is missing in its tables.
     def checked(value: str) -> bool:
         try:
             return is_valid(value)

@@ -1,4 +1,4 @@
-"""Numbers that states give to persons, found in text."""
+"""Detection of national identification numbers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _CUED = re.compile(
     rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?:[ \u00a0./-]?\d){{6,17}}(?:[ -]?[A-Za-z]{{1,2}}(?![{WORD}]))?"
     rf"|(?<=[A-Z])(?:[A-Z]{{0,5}}|[A-Z] )\d(?:[ -]?[A-Z\d]){{5,12}}(?:\([\dA]\))?)(?![{WORD}%]|[.,-]\d)"
 )
-# How the ways of writing begin, in a form that is quick to search.
+# The beginnings of all ways of writing, in a form that is quick to search.
 _START = re.compile(
     rf"[A-Z\d](?<![{WORD}.,+-].)(?:(?<=\d)(?=(?:[ .-]?\d){{5}})"
     rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
@@ -25,9 +25,13 @@ _BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 
 class NationalIds(Finder):
-    """National numbers with right check digits, written as they are nowhere else or announced by a word."""
+    """Finds national numbers with right check digits, if their form is unmistakable or a word announces them.
 
-    def __init__(self, config: PiiStep):
+    Args:
+        config: Countries whose numbers are searched.
+    """
+
+    def __init__(self, config: PiiStep) -> None:
         self._schemes = tuple(each for each in SCHEMES if each.country in config.id_countries)
         written = "|".join(each.written for each in self._schemes if each.written)
         self._written = re.compile(rf"(?:{written})(?![{WORD}%-]|[.,]\d)") if written else None
@@ -64,7 +68,7 @@ class NationalIds(Finder):
                 yield start, start + length
 
     def _announced_by(self, words: str) -> list[Scheme]:
-        """Returns the schemes whose cues are among the words, which are in small letters."""
+        """Returns the schemes whose cues are among the words, which are in lower case."""
         cues = {each[1] for each in self._cue.finditer(words)} if words and self._cue else set()
         for cue in cues - self._schemes_of_cue.keys():
             self._schemes_of_cue[cue] = [scheme for scheme, known in self._cued if known.fullmatch(cue)]
@@ -74,8 +78,8 @@ class NationalIds(Finder):
         return any(scheme.module and scheme.is_valid(value) for scheme in self._schemes)
 
 
-def _length(value: str, schemes) -> int:
-    """Returns how much of a candidate is a number: words in capitals that follow may belong to it."""
+def _length(value: str, schemes: Sequence[Scheme]) -> int:
+    """Returns the length of the number at the beginning of a candidate, which may go on with other words."""
     while value:
         if any(scheme.is_valid(value) for scheme in schemes):
             return len(value)

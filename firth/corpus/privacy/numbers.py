@@ -1,4 +1,4 @@
-"""Payment cards and bank accounts."""
+"""Detection of payment cards and bank accounts."""
 
 import functools
 import re
@@ -13,7 +13,11 @@ _SEPARATORS = re.compile(r"[ \u00a0.-]")
 
 
 class CreditCards(Finder):
-    """Numbers of payment cards: an issuer's prefix and length, usual groups, and Luhn's check digit."""
+    """Finds numbers of payment cards by the issuer's prefix and length, usual groups and the check digit.
+
+    Args:
+        config: Not used; all finders have the same constructor.
+    """
 
     _candidate = re.compile(rf"\d(?<![{WORD}.,+-]\d)(?:[ \u00a0.-]?\d){{11,18}}(?![{WORD}%]|[.,-]\d)")
     # Visa; Mastercard; American Express; Discover and RuPay; JCB; Diners Club; UnionPay; Mir; Troy; RuPay;
@@ -28,7 +32,7 @@ class CreditCards(Finder):
         r"\d+|\d{4}([ \u00a0.-])\d{4}\1\d{4}(?:\1\d{1,4}(?:\1\d{3})?)?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5}"
     )
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         del config
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
@@ -46,7 +50,11 @@ class CreditCards(Finder):
 
 
 class Ibans(Finder):
-    """International bank account numbers, with their check digits and their country's structure."""
+    """Finds international bank account numbers with right check digits and the structure of their country.
+
+    Args:
+        config: Not used; all finders have the same constructor.
+    """
 
     # The digits of a text are known, so the country's code is looked for after them.
     _check_digits = re.compile(rf"\d(?<=[A-Za-z]{{2}}\d)(?:(?<![{WORD}]..\d)|(?<=(?i:iban)..\d))\d")
@@ -54,7 +62,7 @@ class Ibans(Finder):
     _separator = re.compile("[ \u00a0-]")
     _group = re.compile("[^ \u00a0-]+")
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         del config
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
@@ -68,9 +76,9 @@ class Ibans(Finder):
                 yield start, start + len(value)
 
     def _without_words(self, value: str) -> str:
-        """Returns the groups that have as many characters as an account of the country, or none.
+        """Returns the groups of a candidate that have the length of the country's accounts, or "".
 
-        Words that follow belong to a candidate.
+        A candidate may go on with the words after the number.
         """
         wanted = _account(value[:2].upper())[0]
         for group in self._group.finditer(value):
@@ -83,14 +91,14 @@ class Ibans(Finder):
         from stdnum.iso7064 import mod_97_10
 
         compact = self._separator.sub("", value).upper()
-        # The check of a country may go by a list of its banks, which grows old.
+        # stdnum's checks of single countries are not used: some need lists of banks, which become outdated.
         _, structure = _account(compact[:2])
         return bool(structure.fullmatch(compact)) and mod_97_10.is_valid(compact[4:] + compact[:4])
 
 
 @functools.lru_cache(maxsize=2**11)
 def _account(country: str) -> tuple[int, re.Pattern[str]]:
-    """Returns how many characters an account of a country has, and how they are put together."""
+    """Returns the length of a country's account numbers and a pattern of their structure."""
     from stdnum import numdb
 
     facts = [facts for _, facts in numdb.get("iban").info(country)]

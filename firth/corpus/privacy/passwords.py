@@ -1,11 +1,11 @@
-"""Passwords that people choose, where the text says what they are."""
+"""Detection of passwords chosen by people, if the text names them as passwords."""
 
 import re
 from collections.abc import Iterator
 
 from firth.corpus.privacy.finder import Span
 
-# A search for these is quick; what they begin with is not needed.
+# Words without their first letter, since that may be a capital.
 _WORDS = (
     "assword", "ASSWORD", "asswd", "ASSWD", "pwd", "PWD", "DB_PASS", "_pass", "asswort", "ot de passe",
     "ontrase", "senha",
@@ -24,7 +24,11 @@ _KINDS = (re.compile(r"\d"), re.compile(r"[^\W\d_]"), re.compile(r"[^\w.:?]"))
 
 
 def find_passwords(text: str) -> Iterator[Span]:
-    """Yields where passwords stand: in URLs, options, assignments and sentences (`my password is x1y2z3`)."""
+    """Yields the spans of passwords in URLs, options, assignments and sentences (`my password is x1y2z3`).
+
+    Args:
+        text: The text.
+    """
     if "://" in text:
         for found in _URL.finditer(text):
             if not _MASKED.fullmatch(found[1]) and not found[1].startswith("$"):
@@ -42,7 +46,7 @@ def find_passwords(text: str) -> Iterator[Span]:
 
 
 def _is_password(value: str) -> bool:
-    """Returns whether it mixes digits, letters and signs as words do not."""
+    """Returns whether a string mixes digits, letters and signs in a way that words do not."""
     kinds = [bool(kind.search(value)) for kind in _KINDS]
     return (
         len(value) >= 6

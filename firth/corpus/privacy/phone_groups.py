@@ -1,4 +1,4 @@
-"""In which groups the digits of phone numbers are written, by region."""
+"""The groups of digits in which phone numbers are written in each region."""
 
 import functools
 import re
@@ -13,9 +13,13 @@ Widths = tuple[tuple[int, int], ...]
 
 @functools.lru_cache(maxsize=2**14)
 def may_be_groups(region: str, groups: tuple[int, ...]) -> bool:
-    """Returns whether a number of a region may be written in groups of so many digits.
+    """Returns whether a number of a region may be written in groups of these lengths.
 
-    It costs much less than phonenumbers' own formatting, and allows every way in which that writes a number.
+    It allows every format of phonenumbers for the region, and is much faster than formatting the number.
+
+    Args:
+        region: ISO 3166-1 code of the region.
+        groups: Number of digits in each group.
 
     Example:
 
@@ -51,7 +55,7 @@ def _usual_widths(region: str) -> frozenset[Widths]:
 
 
 def _width(pattern: str) -> tuple[int, int]:
-    """Returns how few and how many digits a group of a pattern matches."""
+    """Returns the smallest and the largest number of digits that a group of a pattern matches."""
     if "(" in pattern or "|" in pattern:
         return _ANY
     tokens = [(int(low or 1), int(high or low or 1)) for low, high in _WIDTH.findall(pattern)]

@@ -1,9 +1,12 @@
-"""Which digits are a phone number, told by the countries' plans without a parse, where that can be."""
+"""Validity of phone numbers by the countries' numbering plans, if it can be decided without parsing."""
 
 import functools
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from phonenumbers import PhoneMetadata
 
 _MAX_CODE_DIGITS = 3
 _NOTHING = re.compile(r"(?!)")
@@ -13,13 +16,13 @@ class _Plan(NamedTuple):
     """The numbers of a country code, as they are dialled in a region.
 
     Attributes:
-        lengths: How many digits they have.
-        any: The patterns of all regions that share the code.
-        main: Lengths and patterns of the region that the code is first of; empty where numbers of another
-            are dialled, or where these alone do not tell.
-        abroad: What is dialled before a number of another country.
-        trunk: What is dialled before a number of another town.
-        is_rewritten: Whether what is dialled is not what the number ends with.
+        lengths: Possible numbers of digits.
+        any: Pattern of the numbers of all regions that share the code.
+        main: Lengths and patterns of the code's main region; empty if the number is dialled in another one,
+            or if the patterns alone do not decide.
+        abroad: Pattern of the prefix for numbers of other countries.
+        trunk: Pattern of the prefix for other areas of the same country.
+        is_rewritten: Whether the dialled digits do not end with the number itself.
     """
 
     lengths: tuple[int, ...]
@@ -31,13 +34,14 @@ class _Plan(NamedTuple):
 
 
 def is_valid(digits: str, region: str | None) -> bool | None:
-    """Returns whether digits are a valid number; None where only a parse can tell.
+    """Returns whether digits are a valid phone number, or None if only parsing can decide.
 
-    It costs much less than phonenumbers' parser, and never says other than that.
+    The answer is that of phonenumbers, and much faster than its parser.
 
     Args:
-        digits: Digits alone.
-        region: Where the number would be dialled; None if its country code is its beginning.
+        digits: The digits of the number, without separators and `+`.
+        region: ISO 3166-1 code of the region in which the number would be dialled; None if it begins with its
+            country code.
 
     Example:
 
@@ -63,7 +67,12 @@ def is_valid(digits: str, region: str | None) -> bool | None:
 
 
 def country_code(digits: str, region: str | None) -> str:
-    """Returns the country code of a region, or the one that digits begin with; empty if there is none."""
+    """Returns the country code of a region, or the one with which digits begin; empty if there is none.
+
+    Args:
+        digits: The digits of a number, without separators and `+`.
+        region: ISO 3166-1 code of the region, or None.
+    """
     from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, country_code_for_region
 
     if region:
@@ -92,9 +101,10 @@ def _plan(code: int, region: str | None) -> _Plan:
     )
 
 
-def _types(metadata) -> Iterator[tuple[frozenset[int], str]]:
-    """Yields lengths and pattern of each type: a number without a type is not valid."""
+def _types(metadata: "PhoneMetadata") -> Iterator[tuple[frozenset[int], str]]:
+    """Yields lengths and pattern of each type of number, since a number without a type is not valid."""
     general = metadata.general_desc
+    assert general
     for description in (
         metadata.fixed_line, metadata.mobile, metadata.toll_free, metadata.premium_rate,
         metadata.shared_cost, metadata.personal_number, metadata.voip, metadata.pager, metadata.uan,
@@ -107,6 +117,6 @@ def _types(metadata) -> Iterator[tuple[frozenset[int], str]]:
             yield lengths & frozenset(general.possible_length), pattern
 
 
-def _either(patterns) -> re.Pattern[str]:
+def _either(patterns: Iterable[str | None]) -> re.Pattern[str]:
     alternatives = "|".join(f"(?:{each})" for each in dict.fromkeys(patterns) if each)
     return re.compile(alternatives) if alternatives else _NOTHING

@@ -1,8 +1,9 @@
-"""Phone numbers."""
+"""Detection of phone numbers."""
 
 import functools
 import re
 from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from firth.corpus.privacy import phone_plans
 from firth.corpus.privacy.boundaries import WORD, words_before
@@ -11,13 +12,16 @@ from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.phone_groups import may_be_groups
 from firth.recipes.corpus.privacy import PiiStep
 
+if TYPE_CHECKING:
+    from phonenumbers import PhoneNumber
+
 _DIGITS = rf"(?:(?:[ \u00a0.-]|\) ?| ?\(| ?/ ?|- )?\d){{6,16}}(?![{WORD}%]|[.,:/-]\d)"
 _CANDIDATE = re.compile(
     rf"[+(\d](?<![{WORD}+.,/#$€£@%-].)(?<!\d:.)(?:(?<=\d)|(?<=\()\+?\d|(?<=\+)\(?\d){_DIGITS}"
 )
 # Right after another number.
 _NEXT = re.compile(rf"\+\(?\d{_DIGITS}")
-# Rows of a table, addresses of the internet, days and decimals: many, and no numbers without a word before.
+# Rows of tables, IP addresses, dates and decimals are frequent, and phone numbers only after such a word.
 _ROW = re.compile(r"\d+(?:[ \u00a0]\d+){6,}(?!\d)")
 _OTHER = re.compile(
     r"\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|(?:19|20)\d\d-[01]\d-[0-3]\d(?![\d-])|\d+\.\d+(?![\d./-])"
@@ -39,14 +43,18 @@ _INTERNATIONAL = re.compile(r"(?:00|011[ -]?|001[ -]?(?=[2-9]))[ -]?(?=[1-9])")
 
 
 class Phones(Finder):
-    """Phone numbers that phonenumbers, Google's library of all countries' plans, takes for valid.
+    """Finds phone numbers that are valid according to phonenumbers, Google's library of numbering plans.
 
-    With country code after `+` or `00` they are known anywhere. Without, they belong to one of the regions,
-    and are written in the groups that are usual there or come after a word such as `call`: any ten digits may
-    be a number in the United States. In a row of seven groups or more no number is found without a word.
+    Numbers with a country code after `+` or `00` are found anywhere. Numbers without one must belong to one
+    of the configured regions, and either be written in the groups that are usual there or come after a word
+    such as `call`, since almost any ten digits are a valid number of the United States. In a row of seven or
+    more groups of digits, numbers are found only after such a word.
+
+    Args:
+        config: Regions of phone numbers without a country code.
     """
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         self._regions = config.phone_regions
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
@@ -86,7 +94,7 @@ class Phones(Finder):
         return value[:kept] + reshape(value[kept:], key)
 
     def _number_length(self, value: str, cued: bool) -> int:
-        """Returns how many of the characters, up to a space or the end, are a number, at most; 0 for none."""
+        """Returns the length of the longest number at the beginning that ends at a space or the end, or 0."""
         groups = tuple(map(len, _GROUP.findall(value)))
         if not cued and value[0] not in "+(0" and not _may_begin(self._regions, groups):
             return 0
@@ -132,8 +140,8 @@ def _is_valid(value: str, region: str | None, any_groups: bool) -> bool:
     return (known or phonenumbers.is_valid_number(number)) and (any_groups or _is_grouped(value, number))
 
 
-def _number(digits: str, region: str):
-    """Returns what a parse of valid digits without any prefix returns."""
+def _number(digits: str, region: str) -> "PhoneNumber":
+    """Returns the number that parsing of valid digits without a prefix would return."""
     import phonenumbers
 
     if digits[0] == "0":
@@ -143,7 +151,7 @@ def _number(digits: str, region: str):
 
 @functools.lru_cache(maxsize=2**14)
 def _may_be_of(regions: tuple[str, ...], groups: tuple[int, ...], cued: bool) -> tuple[str, ...]:
-    """Returns the regions of which digits in groups of these lengths may be a number."""
+    """Returns the regions that may have a number in groups of these lengths."""
     if not cued and not _are_a_few(groups):
         return ()
     return tuple(
@@ -172,15 +180,15 @@ def _possible_lengths(region: str) -> frozenset[int]:
 
 
 def _are_a_few(groups: tuple[int, ...]) -> bool:
-    """Returns whether the digits stand in a few groups, of which only the first may be a single digit.
+    """Returns whether there are a few groups, of which only the first may be a single digit.
 
-    Groups of two are usual where there are five of them, as in France; else they are a table's.
+    Groups of two are usual if there are five of them, as in France; others are mostly rows of tables.
     """
     return 2 <= len(groups) <= 6 and min(groups[1:]) > 1 and (max(groups) > 2 or len(groups) == 5)
 
 
-def _is_grouped(value: str, number) -> bool:
-    """Returns whether the digits stand in the groups that are usual for the number."""
+def _is_grouped(value: str, number: "PhoneNumber") -> bool:
+    """Returns whether the digits are written in the groups that are usual for the number."""
     import phonenumbers
 
     groups = _GROUP.findall(value)

@@ -1,4 +1,4 @@
-"""Personal data and keys, found in text and replaced."""
+"""The step that finds personal data and secret keys and replaces them."""
 
 import re
 from collections import Counter
@@ -12,11 +12,11 @@ from firth.corpus.privacy.replacing import Finding, replace_all
 from firth.corpus.privacy.table import FINDERS
 from firth.recipes.corpus.privacy import PII_TYPES, PiiStep
 
-# After so many surrogates that are valid values themselves the placeholder has to do.
+# Number of surrogates to try. If all of them are valid values, the placeholder is used.
 _ATTEMPTS = 1000
-# After so many passes over a text, in which surrogates make values with what stands next to them, the same.
+# Number of passes with surrogates, which may form new values with the text next to them; then placeholders.
 _SURROGATE_PASSES = 4
-# Stands for the letters of placeholders.
+# Replaces the letters of placeholders while values are searched.
 _NOTHING = "\0"
 # Most values are much shorter; the longest are tokens without a space, and private keys.
 _NEAR = 2**10
@@ -25,15 +25,18 @@ _PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
 
 
 def _opaque(placeholder: re.Match[str]) -> str:
-    """Returns characters that are no value, no part of one, and no word that announces one."""
+    """Returns a string of the same length that is not part of a value and announces none."""
     return f"<{_NOTHING * (len(placeholder[0]) - 2)}>"
 
 
 class Pii(DocumentStep):
-    """Replaces personal data by placeholders or surrogates, and counts by type how much it replaced.
+    """Replaces personal data by placeholders or surrogates, and counts the replaced values by type.
 
-    A surrogate depends on the seed and on the value alone. It is chosen so that it is no valid value of any
-    type, so it is nobody's, and a second pass leaves it alone.
+    A surrogate depends only on the seed and the value. It is chosen so that it is not a valid value of any
+    type. It therefore belongs to nobody, and a second pass leaves it unchanged.
+
+    Args:
+        config: Types to replace, the kind of replacement, and the settings of the finders.
 
     Example:
 
@@ -46,7 +49,7 @@ class Pii(DocumentStep):
 
     changes_text = True
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         self._config = config
         self._finders: dict[str, Finder] = {
             name: FINDERS[name](config) for name in PII_TYPES if name in config.types
@@ -57,7 +60,11 @@ class Pii(DocumentStep):
         return Keep(document.with_text(text), counts) if counts else Keep(document)
 
     def scrub(self, text: str) -> str:
-        """Returns a text with its personal data replaced. Scrubbing the result again changes nothing."""
+        """Returns a text with its personal data replaced. Scrubbing the result again changes nothing.
+
+        Args:
+            text: Any text.
+        """
         text, _ = self._scrub(text)
         return text
 
@@ -71,7 +78,12 @@ class Pii(DocumentStep):
         return replace_all(text, self.find, replace), counts
 
     def scrub_beginning(self, text: str, characters: int) -> str:
-        """Returns the first characters of a text with personal data replaced, as a whole what the end cuts.
+        """Returns the first characters of a text with personal data replaced.
+
+        Args:
+            text: Any text.
+            characters: The number of characters, before replacement. A value that begins among them and goes
+                on after them is replaced as a whole.
 
         Example:
 
@@ -84,7 +96,7 @@ class Pii(DocumentStep):
         return self.scrub(text)
 
     def _find_beginning(self, text: str, characters: int) -> list[Finding]:
-        """Returns the values that begin in the first characters."""
+        """Returns the values that begin among the first characters."""
         near = text[: characters + _NEAR]
         findings = [finding for finding in self.find(near) if finding.start < characters]
         is_cut = _TO_THE_END.match(near, characters) or any(
@@ -95,7 +107,11 @@ class Pii(DocumentStep):
         return findings
 
     def find(self, text: str) -> list[Finding]:
-        """Returns the personal data of a text from the left; of what overlaps, the type that goes first."""
+        """Returns the personal data of a text, in order. Where they overlap, the first of `PII_TYPES` wins.
+
+        Args:
+            text: Any text.
+        """
         found: list[Finding] = []
         text = _PLACEHOLDER.sub(_opaque, text)
         runs = find_runs(text)
@@ -128,7 +144,7 @@ class Pii(DocumentStep):
 
 
 def _with_free(found: list[Finding], further: list[Finding]) -> list[Finding]:
-    """Returns both from the left, of the further ones those that overlap none before."""
+    """Returns all of `found`, and those of `further` that overlap none of them or of each other, in order."""
     merged: list[Finding] = []
     place = 0
     for each in further:

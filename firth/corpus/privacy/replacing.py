@@ -1,7 +1,7 @@
-"""Values replaced until none is found, in time that grows with the text alone.
+"""Replacement of values until none is found, in time linear in the length of the text.
 
-What stands next to a value may be one itself once the value is gone, and so from neighbour to neighbour. So
-after a pass over the text only the places are looked at where it has changed, and the text again at the end.
+A replacement may create a new value together with the text next to it, and so on from neighbour to neighbour.
+After the first pass only the places that have changed are searched, and the whole text again at the end.
 """
 
 from collections.abc import Callable
@@ -10,12 +10,18 @@ from typing import NamedTuple
 Find = Callable[[str], list["Finding"]]
 Replace = Callable[[str, list["Finding"], int], tuple[str, list[int]]]
 
-# Words that announce a value stand this near, and most values are shorter.
+# Words that announce a value are at most this many characters away, and most values are shorter.
 _REACH = 128
 
 
 class Finding(NamedTuple):
-    """A value of personal data in a text: where it stands, and its type."""
+    """A value of personal data in a text.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last character.
+        type: Name of its type in the recipe, such as `email`.
+    """
 
     start: int
     end: int
@@ -27,9 +33,9 @@ def replace_all(text: str, find: Find, replace: Replace) -> str:
 
     Args:
         text: The text.
-        find: Returns what stands in a text, from the left.
-        replace: Takes a text, the findings in it and the number of the pass, from 0. Returns the text without
-            them, and where the replacements begin in it.
+        find: Returns the findings in a text, in order.
+        replace: Takes a text, the findings in it and the number of the pass, from 0. Returns the text with
+            the findings replaced, and the indices at which the replacements begin in it.
     """
     turn, reach = 0, _REACH
     while findings := find(text):
@@ -37,7 +43,7 @@ def replace_all(text: str, find: Find, replace: Replace) -> str:
         turn += 1
         if 3 * reach * len(places) < len(text):
             text, turn = _replace_near(text, places, turn, reach, find, replace)
-            # What is found now needs a wider view.
+            # Values that are found after this pass are longer than the reach.
             reach *= 2
     return text
 
@@ -45,7 +51,7 @@ def replace_all(text: str, find: Find, replace: Replace) -> str:
 def _replace_near(
     text: str, places: list[int], turn: int, reach: int, find: Find, replace: Replace
 ) -> tuple[str, int]:
-    """Looks again near the places, and near those that change, until nothing changes."""
+    """Searches again near the changed places, and near those that this changes, until nothing changes."""
     parts = [text[start : start + reach] for start in range(0, len(text), reach)]
     changed = {place // reach for place in places}
     while changed:
@@ -66,7 +72,7 @@ def _replace_near(
 
 
 def _around(parts: list[str], part: int, reach: int) -> tuple[int, int]:
-    """Returns the first part, and the end, of those within reach of a part."""
+    """Returns the range of the parts within reach of a part, as (first, end)."""
     first, before = part, 0
     while first > 0 and before < reach:
         first -= 1
@@ -79,5 +85,5 @@ def _around(parts: list[str], part: int, reach: int) -> tuple[int, int]:
 
 
 def _inside(findings: list[Finding], window: str, before: int, after: int) -> list[Finding]:
-    """Returns the findings that are not within so many characters of an end at which the window was cut."""
+    """Returns the findings at least `before` characters from the start and `after` from the end."""
     return [each for each in findings if each.start >= before and each.end <= len(window) - after]

@@ -1,4 +1,4 @@
-"""Keys and tokens."""
+"""Detection of secret keys and tokens."""
 
 import math
 import re
@@ -10,9 +10,9 @@ from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.passwords import find_passwords
 from firth.recipes.corpus.privacy import PiiStep
 
-# What makes a key one that opens nothing; surrogates end with it.
+# A string that marks a key as an example. Surrogates end with it.
 _EXAMPLE = "EXAMPLE"
-# Each key begins with something that a search finds quickly; of a pattern with a group, the group is the key.
+# Patterns by a string in each key that is quick to find. If a pattern has a group, the group is the key.
 _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
     "AKIA": r"(?<![A-Za-z0-9])AKIA[A-Z0-9]{16}(?![A-Za-z0-9])",
     "ASIA": r"(?<![A-Za-z0-9])ASIA[A-Z0-9]{16}(?![A-Za-z0-9])",
@@ -61,7 +61,7 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
         r"((?:[A-Za-z0-9+/=:,.\\\s]|-(?!-)){16,20000}?)(?=\s{0,4}-----END|\s{0,4}\Z|\s{0,4}[^A-Za-z0-9+/=:,.\\\s-])"
     ),
 }.items())  # fmt: skip
-# All but these begin in a word of so many characters, and most texts have few of those.
+# All but those in _ANYWHERE are part of a word of at least so many characters, which most texts rarely have.
 _MIN_KEY_CHARACTERS = 20
 _ANYWHERE = ("xox", "PRIVATE KEY", "Basic ", "iscord")
 _PREFIX = re.compile(
@@ -82,12 +82,16 @@ _DIGIT_EDGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
 
 class Secrets(Finder):
-    """Keys of well-known shape, tokens, private keys, and what looks random and is assigned to a password.
+    """Finds keys and tokens of known forms, private keys, passwords, and random strings assigned to a secret.
 
-    Of a private key the text between its marks is the value. What has `EXAMPLE` in it is a manual's key.
+    The value of a private key is the text between its marks. Values with `EXAMPLE` in them are from manuals
+    and are not found.
+
+    Args:
+        config: Least entropy of a random string, in bits per character.
     """
 
-    def __init__(self, config: PiiStep):
+    def __init__(self, config: PiiStep) -> None:
         self._min_entropy = config.min_secret_entropy
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
@@ -116,7 +120,7 @@ class Secrets(Finder):
                 end = span[1]
 
     def _is_random(self, value: str) -> bool:
-        """Returns whether letters and digits are mixed as no name or number mixes them."""
+        """Returns whether letters and digits are mixed as in no name or number."""
         if len(_DIGIT_EDGE.findall(value)) < 3:
             return False
         counts = Counter(value).values()

@@ -1,4 +1,4 @@
-"""The types of personal data there are, by their name in a recipe."""
+"""The table of the types of personal data, by their names in a recipe."""
 
 from collections.abc import Callable
 

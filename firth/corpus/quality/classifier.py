@@ -53,7 +53,7 @@ class Classifier(CorpusStep):
 
     reasons = frozenset({"low_score"})
 
-    def __init__(self, config: ClassifierStep):
+    def __init__(self, config: ClassifierStep) -> None:
         self._config = config
 
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
@@ -187,7 +187,7 @@ def _train(examples: Examples, config: ClassifierStep, setting: Setting, samples
 
 
 class _Score(beam.DoFn):
-    def __init__(self, config: ClassifierStep):
+    def __init__(self, config: ClassifierStep) -> None:
         self._config = config
 
     def process(self, element: Group, trained: Trained) -> Iterator[Any]:

@@ -31,7 +31,7 @@ class ReadReference(beam.PTransform):
             cannot be read: it would be missing without a word.
     """
 
-    def __init__(self, sources: Sequence[AnySource]):
+    def __init__(self, sources: Sequence[AnySource]) -> None:
         super().__init__()
         self._files = [(source, file) for source in sources for file in list_files(source)]
 

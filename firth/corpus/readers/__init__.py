@@ -1,1 +1,1 @@
-"""The kinds of source, and how each becomes documents."""
+"""The kinds of source, and how the files of each are read as documents."""

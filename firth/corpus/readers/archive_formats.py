@@ -1,4 +1,4 @@
-"""How records begin in the two formats of web archives: WARC, and ARC before it."""
+"""Headers of records in the two formats of web archives, WARC and its predecessor ARC."""
 
 import re
 from collections.abc import Callable
@@ -7,20 +7,20 @@ from typing import NamedTuple
 from firth.corpus.readers.header_fields import HEADER_END, HeaderFields
 
 HTTP_TYPE = "application/http"
-# An ARC's record about the file is such a one.
+# The type of the record that describes the file, in ARC files too.
 INFO = "warcinfo"
 MAX_HEADER_BYTES = 2**16
 
 
 class RecordHeader(NamedTuple):
-    """What an archive says before a record's block.
+    """The header of an archive's record.
 
     Attributes:
-        size: Of the header in bytes, with the line that ends it.
-        length: Of the block in bytes.
-        kind: As in WARC-Type: `response`, `warcinfo`.
-        uri: Of the page.
-        content_type: Of the block.
+        size: Length of the header in bytes, including the blank line that ends it.
+        length: Length of the record's block in bytes, as the header states it.
+        kind: Type of the record in lower case, as in WARC-Type: `response`, `warcinfo`.
+        uri: Address of the page.
+        content_type: Media type of the block, with its parameters.
     """
 
     size: int
@@ -31,14 +31,14 @@ class RecordHeader(NamedTuple):
 
 
 class ArchiveFormat(NamedTuple):
-    """How records of a format are told.
+    """The functions that find and read the records of a format.
 
     Attributes:
-        read_header: Returns the header that begins at the front of a buffer of `MAX_HEADER_BYTES`, or the
-            reason why there is none: `not_a_record`, `malformed_header`, `unended_header`.
-        find: Returns where the next record begins, from a place on; -1 if none does.
-        is_boundary: Returns whether a record may end before these bytes.
-        mark_bytes: So many bytes tell that a record begins.
+        read_header: Returns the header at the beginning of a buffer of `MAX_HEADER_BYTES`, or the reason of
+            rejection if there is none: `not_a_record`, `malformed_header` or `unended_header`.
+        find: Returns the index in a buffer at which the next record begins, from a given index on, or -1.
+        is_boundary: Returns whether a record may end just before the given bytes.
+        mark_bytes: Number of bytes that are enough to recognise the beginning of a record.
     """
 
     read_header: Callable[[bytearray], RecordHeader | str]
@@ -131,5 +131,9 @@ ARC = ArchiveFormat(_read_arc_header, _find_arc, _is_arc_boundary, MAX_HEADER_BY
 
 
 def format_of(buffer: bytearray) -> ArchiveFormat:
-    """Returns the format of an archive whose first `MAX_HEADER_BYTES` bytes are in a buffer."""
+    """Returns the format of an archive: ARC if it begins with an ARC header, otherwise WARC.
+
+    Args:
+        buffer: The first `MAX_HEADER_BYTES` bytes of the archive, decompressed.
+    """
     return ARC if _ARC_LINE.match(buffer, 0, MAX_HEADER_BYTES) else WARC

@@ -1,4 +1,4 @@
-"""The records of a web archive, each with the proof that its length is right."""
+"""The records of a web archive, with a check that the stated length of each is right."""
 
 import dataclasses
 import re
@@ -15,16 +15,16 @@ _LINE_ENDS = re.compile(rb"[\r\n]+")
 
 @dataclasses.dataclass(frozen=True)
 class ArchiveRecord:
-    """A record, or what could be read of it.
+    """A record of a web archive, or the part of it that could be read.
 
     Attributes:
-        number: From 1.
-        header: What the archive says of the block; empty where it could not be read.
-        block: The content; where there is a problem, its first `BEGINNING_BYTES` bytes at most.
-        size: Of header and block in bytes, as far as they were read.
-        problem: Why the record is not whole: `too_long`; `bad_length`, where another record or nothing
-            begins before its end, or none after it; the reasons of `ArchiveFormat.read_header`; or why the
-            file ends.
+        number: Number of the record in its file, from 1.
+        header: The record's header; `NO_HEADER` if it could not be read.
+        block: Content of the record; if there is a problem, at most its first `BEGINNING_BYTES` bytes.
+        size: Length of header and block in bytes, as far as they were read.
+        problem: Reason of rejection, or None for a whole record: `too_long`; `bad_length`, if another record
+            or the end of the file comes before the stated end, or no record comes after it; a reason of
+            `ArchiveFormat.read_header`; or what `problem_of` returns, if the file cannot be read further.
     """
 
     number: int
@@ -35,15 +35,19 @@ class ArchiveRecord:
 
     @property
     def block_size(self) -> int:
-        """Of the block alone in bytes, as far as they were read."""
+        """The length of the block in bytes, as far as it was read."""
         return self.size - self.header.size
 
 
 def read_archive(path: str, max_bytes: int) -> Iterator[ArchiveRecord]:
-    """Yields the records of a WARC or ARC file; its content tells which.
+    """Yields the records of a WARC or ARC file, whose format is recognised by its content.
 
-    After a record of a bad length reading goes on at the next that begins, even inside what the length
-    claims. Nothing longer than a header and `max_bytes` is held.
+    After a record with a wrong length reading continues at the next record that can be found, even if that
+    begins inside the stated length. At most a header and `max_bytes` are held in memory.
+
+    Args:
+        path: Path of the archive on any of Beam's file systems, compressed or not.
+        max_bytes: Greatest length of a record's block in bytes. Longer ones have the problem `too_long`.
     """
     stream, number, problem = ByteStream(path), 0, None
     archive_format = None

@@ -1,4 +1,4 @@
-"""From the bytes of a record to a document, or to the reason why there is no document in it."""
+"""Decoding of records, and the documents or rejections made of them."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,13 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Stated(NamedTuple):
-    """What a record says of itself; empty where it says nothing."""
+    """What a record states about itself. A field is empty if the record does not state it.
+
+    Attributes:
+        id: Id of the record.
+        uri: Address of the text.
+        licence: Licence of the text.
+    """
 
     id: str = ""
     uri: str = ""
@@ -21,9 +27,12 @@ NOTHING = Stated()
 
 
 def decode_text(data: bytes) -> tuple[str, str | None]:
-    r"""Returns the text of UTF-8 bytes, and the reason of rejection if they are not UTF-8 or say nothing.
+    r"""Returns the text of UTF-8 bytes without a byte order mark, and the reason of rejection or None.
 
-    A byte order mark is left out.
+    The reasons are `invalid_utf8` and `empty`, for nothing but white space.
+
+    Args:
+        data: The bytes.
 
     Example:
 
@@ -38,7 +47,10 @@ def decode_text(data: bytes) -> tuple[str, str | None]:
 
 
 def problem_of_text(text: str) -> str | None:
-    r"""Returns the reason of rejection of a decoded text, if there is one.
+    r"""Returns the reason of rejection of a decoded text, `unpaired_surrogate` or `empty`, or None.
+
+    Args:
+        text: The text.
 
     Example:
 
@@ -53,10 +65,17 @@ def problem_of_text(text: str) -> str | None:
 
 
 def make_document(source: Source, place: str, text: str, stated: Stated = NOTHING) -> Document:
-    """Returns the document that stands at a place of a source: `path`, `path#L12`, `path#R3`.
+    """Returns the document at one place of a source.
 
-    Its id is made from the source's name, the place and the id that the record states. Where the record
-    states no licence or URI, they are the source's and the place.
+    Its id is made from the source's name, the place, and the id that the record states. If the record states
+    no licence or address, the document has the source's licence, and the place as its address.
+
+    Args:
+        source: The source, as the recipe describes it.
+        place: Path of the file, followed by `#L12` for a line or `#R3` for a record if it holds several
+            documents.
+        text: Text of the document.
+        stated: What the record states about itself.
 
     Example:
 
@@ -77,6 +96,15 @@ def make_document(source: Source, place: str, text: str, stated: Stated = NOTHIN
 def reject(
     source: Source, file: str, line: int, reason: str, data: bytes, size: int | None = None
 ) -> Rejection:
-    """Returns the rejection of a record that begins with `data` and is `size` bytes long."""
+    """Returns the rejection of a record, which keeps only the first bytes of it.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: Path of the file with the record.
+        line: Number of the record's first line or of the record, from 1; 0 for the whole file.
+        reason: Reason of rejection, such as `malformed_json`.
+        data: The record, or the beginning of it.
+        size: Length of the record in bytes; None if `data` is the whole record.
+    """
     size = len(data) if size is None else size
     return Rejection(source.name, file, line, reason, size, data[:BEGINNING_BYTES])

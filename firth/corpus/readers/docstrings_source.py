@@ -1,4 +1,4 @@
-"""Docstrings of Python packages, read with `ast` and never imported."""
+"""Docstrings of Python packages, which are parsed with `ast` and never imported."""
 
 import ast
 import contextlib
@@ -16,17 +16,20 @@ from firth.corpus.readers.decoding import Stated, make_document, problem_of_text
 from firth.corpus.readers.python_packages import package_files, standard_library_files
 from firth.recipes.corpus.sources import DocstringsSource
 
-# A module of Python code is no document: its docstrings are, and each has the source's limit.
+# The source's limit is one of docstrings, which are the documents, and not of modules.
 MAX_FILE_BYTES = 2**25
 
-# Of statements, the fields that hold further statements.
+# The fields of statements that hold further statements.
 BLOCK_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def list_python_files(source: DocstringsSource) -> list[SourceFile]:
-    """Returns the .py files of a source's packages, tests left out.
+    """Returns the .py files of a source's packages, without tests.
+
+    Args:
+        source: The source, which names packages or the standard library.
 
     Raises:
         SourceError: if a package is not installed.
@@ -38,13 +41,16 @@ def list_python_files(source: DocstringsSource) -> list[SourceFile]:
 
 
 def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields a document for each docstring of a file, cleaned as `inspect.cleandoc` does.
+    """Yields a document for each docstring of a file, with its indentation removed as by `inspect.cleandoc`.
 
-    The URI is `docstring:package/qualified.name`, with `#2`, `#3` for further definitions of the same name
-    in the file. A function of a package and a module in it may have one name, so the id depends on the file
-    too.
-    Reasons of rejection: `malformed_python`, `too_long`, `unpaired_surrogate`,
-    `unreadable`.
+    The address is `docstring:package/qualified.name`, followed by `#2`, `#3` for further definitions of the
+    same name in the file. The id depends on the file as well, since a function of a package and a module in
+    it may have the same name. The reasons of rejection are `malformed_python`, `too_long`,
+    `unpaired_surrogate` and `unreadable`.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: The .py file, named `package/dotted.module`.
     """
     content, problem = read_whole(file.path, MAX_FILE_BYTES)
     if problem:

@@ -1,4 +1,4 @@
-"""What a document is made of, by the names that a recipe gives the fields of a record."""
+"""The text of a record and what it states about itself, by the keys that the recipe names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,15 @@ from firth.recipes.corpus.sources import RecordSource
 
 
 def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, Stated, str | None]:
-    r"""Returns a record's text, what it states of itself, and the reason of rejection if there is one.
+    r"""Returns a record's text, what it states about itself, and the reason of rejection or None.
 
-    Strings may be bytes in UTF-8. Reasons: `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8`,
-    `unpaired_surrogate`, and `id_not_a_string`, `uri_not_a_string`, `licence_not_a_string` for what is
-    neither a string nor an integer.
+    The reasons are `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` and `unpaired_surrogate`;
+    and `id_not_a_string`, `uri_not_a_string` and `licence_not_a_string` for values that are neither strings
+    nor integers.
+
+    Args:
+        source: The source, which names the keys.
+        record: The record. Strings may also be bytes in UTF-8.
 
     Example:
 
@@ -48,7 +52,12 @@ def _decode(value: str | bytes) -> tuple[str, str | None]:
 
 
 def look_up(record: Mapping[str, Any], key: str) -> Any:
-    """Returns what stands under a key, or under `c` of `b` of `a` for the key `a.b.c`; None if nothing does.
+    """Returns the value of a key, or None if there is none.
+
+    Args:
+        record: The record, whose values may be records.
+        key: A key of the record, or several keys with dots between them: `a.b` is the key `b` of the record's
+            `a`.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Header lines of HTTP and WARC, read as leniently as crawlers and servers write them."""
+"""Header fields of HTTP and WARC, parsed as leniently as crawlers and servers write them."""
 
 import re
 
@@ -10,7 +10,10 @@ _FOLD = re.compile(r"\n[ \t]+")
 class HeaderFields:
     r"""The fields of a header.
 
-    A line that begins with a space goes on with the one before; a line without a colon is passed over.
+    A line that begins with a space or tab continues the line before. A line without a colon is ignored.
+
+    Args:
+        lines: The lines of the header, in UTF-8 or else in Latin-1.
 
     Example:
 
@@ -19,7 +22,7 @@ class HeaderFields:
     ('text/html; charset=utf-8', [], '')
     """
 
-    def __init__(self, lines: bytes):
+    def __init__(self, lines: bytes) -> None:
         self._values: dict[str, list[str]] = {}
         for line in _FOLD.sub(" ", _decode(lines).replace("\r\n", "\n")).split("\n"):
             name, colon, value = line.partition(":")
@@ -27,11 +30,19 @@ class HeaderFields:
                 self._values.setdefault(name.strip().lower(), []).append(value.strip())
 
     def all(self, name: str) -> list[str]:
-        """Returns the values of a field that are not empty, in order."""
+        """Returns the values of a field in their order, without empty ones.
+
+        Args:
+            name: Name of the field, in upper or lower case.
+        """
         return [value for value in self._values.get(name.lower(), []) if value]
 
     def first(self, name: str) -> str:
-        """Returns the first value of a field that is not empty, or nothing."""
+        """Returns the first value of a field that is not empty, or an empty string.
+
+        Args:
+            name: Name of the field, in upper or lower case.
+        """
         return next(iter(self.all(name)), "")
 
 

@@ -1,4 +1,4 @@
-"""HTML files, a page each."""
+"""HTML files with one page each."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,12 @@ from firth.recipes.corpus.sources import HtmlSource
 def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the document of a page, or its rejection.
 
-    Reasons: `empty`, `too_long`, `undecodable`, and those of `extract_text` and `problem_of`. One worker
-    reads a file.
+    The reasons of rejection are `empty`, `too_long`, `undecodable`, and those of `extract_text` and
+    `problem_of`.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: A file of the source.
     """
     content, problem = read_whole(file.path, source.max_document_bytes)
     text, data = "", content.data

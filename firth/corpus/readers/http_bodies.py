@@ -1,4 +1,4 @@
-"""HTTP's encodings taken off a body, whether a server declares them or not."""
+"""Removal of HTTP's content and transfer encodings, whether the server declares them or not."""
 
 import re
 from collections.abc import Callable
@@ -20,10 +20,10 @@ class _Encoding(NamedTuple):
     """A content encoding.
 
     Attributes:
-        name: As reasons of rejection call it.
-        start: Matches how a body begins that is encoded so, where that can be told.
-        decompressors: Return what reads it, each in a format that is called by this name.
-        input_bytes: So many of the body are decoded at a time.
+        name: Name of the encoding in reasons of rejection.
+        start: Pattern that matches the beginning of an encoded body, if the encoding can be recognised by it.
+        decompressors: Constructors of decompressors, one for each format that servers mean by this name.
+        input_bytes: Number of encoded bytes that are decoded at a time.
     """
 
     name: str
@@ -41,16 +41,17 @@ _BY_NAME = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _DEFLATE, "zstd": _ZSTD, 
 
 
 def decode_body(body: bytes, declared: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
-    """Returns a body without its content encodings, and the reason of rejection if it cannot be decoded.
+    """Returns a body without its content encodings, and the reason of rejection or None.
 
-    The bytes decide: an encoding that is declared over a plain body is passed over, and one that is not
-    declared is found by how the body begins. Reasons: `truncated_gzip_body`, `corrupt_gzip_body`, and so for
-    `deflate`, `zstd` and `br`.
+    The content decides: a declared encoding is ignored if the body is not encoded, and an undeclared one is
+    recognised by the beginning of the body. The reasons are `truncated_gzip_body` and `corrupt_gzip_body`,
+    and the same for `deflate`, `zstd` and `br`.
 
     Args:
-        body: As it came over the wire, without chunks.
-        declared: The names of encodings, in the order in which they were applied, between commas.
-        max_bytes: No more than this and one byte is returned.
+        body: The body as the server sent it, without the frames of chunks.
+        declared: Names of the encodings that the server declared, in the order in which it applied them,
+            separated by commas.
+        max_bytes: Greatest length of the decoded body. At most one more byte is returned.
 
     Example:
 
@@ -88,7 +89,7 @@ def _next_encoding(body: bytes, expected: list[_Encoding]) -> tuple[_Encoding | 
     is_plain = looks_plain(body[:START_BYTES])
     if expected:
         return expected.pop(), not is_plain and not body.lstrip().startswith(b"<")
-    # Brotli has no mark.
+    # Brotli's streams have no magic number.
     return (None if is_plain else _BR), False
 
 
@@ -106,7 +107,7 @@ def _decode(body: bytes, encoding: _Encoding, max_bytes: int) -> tuple[BoundedBy
             _read_streams(body, new_decompressor, encoding, content)
             return content, None
         except StreamError as error:
-            # What says most is how the format that the standard asks for failed.
+            # The error of the format that the standard asks for is the most helpful one.
             problem = problem or f"{error.reason}_body"
     return content, problem
 
@@ -114,7 +115,7 @@ def _decode(body: bytes, encoding: _Encoding, max_bytes: int) -> tuple[BoundedBy
 def _read_streams(
     body: bytes, new_decompressor: Callable[[], Any], encoding: _Encoding, content: BoundedBytes
 ) -> None:
-    """Reads streams one after another; what follows them and is not one is passed over, as browsers do."""
+    """Reads concatenated streams, and ignores other bytes after them, as browsers do."""
     decompressor, place = new_decompressor(), 0
     while place < len(body):
         data = body[place : place + encoding.input_bytes]
@@ -132,11 +133,15 @@ def _read_streams(
 
 
 def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
-    r"""Returns a body without the frames of HTTP's chunks, and `corrupt_chunks` if they do not fit.
+    r"""Returns a body without the frames of HTTP's chunked encoding, and `corrupt_chunks` or None.
 
-    Bodies that are declared as chunked and are not are returned as they are. Those that are not declared lose
-    their frames only if all of them fit and the last one, of 0 bytes, is at the end. A declared body that is
-    cut short ends where it ends, as one does that is shorter than its Content-Length.
+    A body that is declared as chunked and is not is returned unchanged. An undeclared one loses its frames
+    only if all of them fit and the last one, of 0 bytes, is at the end. A declared body may be cut short: the
+    chunks that are there are returned.
+
+    Args:
+        body: The body as the server sent it.
+        declared: Whether the server declared it as chunked.
 
     Example:
 

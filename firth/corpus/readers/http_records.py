@@ -1,4 +1,4 @@
-"""The page in a record of a web archive."""
+"""The web page in a response record of a web archive."""
 
 import re
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from firth.corpus.readers.http_bodies import decode_body, join_chunks
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 PLAIN_TYPE = "text/plain"
-# With those of status 1xx before the last, and those of proxies.
+# Responses of status 1xx and those of proxies come before the last one.
 MAX_RESPONSES = 5
 # The reason phrase may be missing, and so may the version.
 _STATUS = re.compile(rb"\s*HTTP(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
@@ -27,10 +27,10 @@ class Page(NamedTuple):
     """The body of a response.
 
     Attributes:
-        body: Without HTTP's encodings.
-        size: Of the body; above the limit, the least that it can be.
-        content_type: In lower case, without parameters.
-        charset: As the server declared it, if it did.
+        body: Content of the body, without HTTP's encodings.
+        size: Length of the body in bytes. For a body above the limit, a lower bound of its length.
+        content_type: Media type in lower case, without parameters.
+        charset: Character encoding that the server declared, or None.
     """
 
     body: bytes
@@ -46,11 +46,15 @@ class _Response(NamedTuple):
 
 
 def read_page(record: ArchiveRecord, max_bytes: int) -> tuple[Page | None, str | None]:
-    """Returns the page of a response, and the reason of rejection if there is none.
+    """Returns the page of a response, and the reason of rejection or None.
 
-    Reasons: `no_http_status`; `unended_http_header`; `not_successful` for a status other than 2xx;
-    `corrupt_chunks`; `not_text` for other media than HTML and plain text; those of `decode_body`;
-    `no_content_type` where none is stated and the body does not begin as HTML; `too_long`.
+    The reasons are `no_http_status`; `unended_http_header`; `not_successful`, for a status other than 2xx;
+    `corrupt_chunks`; `not_text`, for media types other than HTML and plain text; those of `decode_body`;
+    `no_content_type`, if none is stated and the body does not begin like HTML; and `too_long`.
+
+    Args:
+        record: A whole record of type `response`.
+        max_bytes: Greatest length of the decoded body in bytes.
     """
     body, types, encodings = record.block, [record.header.content_type], ""
     if types[0].lower().startswith(HTTP_TYPE) or _STATUS.match(body):
@@ -78,9 +82,9 @@ def read_page(record: ArchiveRecord, max_bytes: int) -> tuple[Page | None, str |
 
 
 def _read_response(block: bytes) -> tuple[_Response, str | None]:
-    """Returns the last of a record's responses: one of status 1xx, or a proxy's, may come before it.
+    """Returns the last response of a record, since responses of status 1xx or of a proxy may come before it.
 
-    Reasons: `no_http_status`, `unended_http_header`.
+    The reasons of rejection are `no_http_status` and `unended_http_header`.
     """
     for _ in range(MAX_RESPONSES):
         status = _STATUS.match(block)
@@ -99,7 +103,7 @@ def _read_response(block: bytes) -> tuple[_Response, str | None]:
 
 
 def _read_types(types: list[str]) -> tuple[str, str | None]:
-    """Returns media type and charset: of several that a server states, the last of each."""
+    """Returns the media type and the charset; if a server states several, the last of each."""
     media = [part.partition(";")[0].strip().lower() for value in types for part in value.split(",")]
     media = [each for each in media if "/" in each]
     charsets = [charset for value in types for charset in _CHARSET.findall(value)]

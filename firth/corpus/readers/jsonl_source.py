@@ -1,4 +1,4 @@
-"""Files of one JSON object a line."""
+"""Files with one JSON object on each line."""
 
 import json
 from collections.abc import Iterator
@@ -14,10 +14,14 @@ from firth.recipes.corpus.sources import JsonlSource
 
 
 def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the documents of a file, and rejections for lines that hold none. Blank lines are no records.
+    """Yields the documents of a file, and rejections for lines without one. Blank lines are skipped.
 
-    Reasons: those of `parse_line`, `read_fields` and `problem_of`, and `empty`, `too_long`, `invalid_utf8`.
-    One worker reads a file.
+    The reasons of rejection are `empty`, `too_long`, `invalid_utf8`, and those of `parse_line`, `read_fields`
+    and `problem_of`.
+
+    Args:
+        source: The source, which names the keys.
+        file: A file of the source.
     """
     nothing = True
     for line in read_lines(file.path, source.max_document_bytes):
@@ -43,7 +47,10 @@ def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejecti
 
 
 def parse_line(line: str) -> tuple[dict[str, Any], str | None]:
-    """Returns a JSON object, and the reason of rejection if the line is not one.
+    """Returns a JSON object, and the reason of rejection or None: `malformed_json` or `not_an_object`.
+
+    Args:
+        line: A line of text.
 
     Example:
 

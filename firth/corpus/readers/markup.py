@@ -1,4 +1,4 @@
-"""What would make a parser of HTML take time that grows with the square of a page."""
+"""Detection of pages for which an HTML parser would need time quadratic in their length."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from collections import Counter
 MAX_DEPTH = 1000
 # Parsers compare each attribute of a tag with all before it.
 MAX_ATTRIBUTES = 1000
-# Elements that end by themselves where the next begins, or have no end, are left out.
+# Elements that end implicitly where the next begins, or have no end tag, are left out.
 _TAG = re.compile(
     "<(/?)(?!(?:p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup|rp|rt|br|hr|img|input|meta|link|base|area"
     "|col|embed|param|source|track|wbr)[^a-z0-9])([a-z][a-z0-9]*)"
@@ -18,16 +18,19 @@ _START_TAG = re.compile(r"""<[A-Za-z](?:[^>=]+|=\s*"[^"]*"|=\s*'[^']*'|=)*""")
 # Each attribute has at least a name and a space.
 _LONG_TAG = 2 * MAX_ATTRIBUTES
 _QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')|/""")
-# What is not markup, though it may look so. Without its end it goes on to that of the page.
+# Content that is not markup, though it may look like it. Without an end tag it goes on to the page's end.
 _RAW = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
 )
 
 
 def problem_of_markup(html: str) -> str | None:
-    """Returns the reason of rejection of a page that a parser would take too long for, if it is one.
+    """Returns the reason of rejection of a page that would take a parser too long, or None.
 
-    Reasons: `nested_too_deeply`; `too_many_attributes`, of a tag.
+    The reasons are `nested_too_deeply`, and `too_many_attributes` of one tag.
+
+    Args:
+        html: The page.
 
     Example:
 
@@ -38,7 +41,7 @@ def problem_of_markup(html: str) -> str | None:
     """
     if depth_of(html) > MAX_DEPTH:
         return "nested_too_deeply"
-    # Scripts look like tags of many attributes, and are seldom long enough to be looked at for it.
+    # Scripts may look like tags of many attributes, but are rarely long enough for a closer look.
     if _has_many_attributes(html) and _has_many_attributes(_RAW.sub("", html)):
         return "too_many_attributes"
     return None
@@ -57,9 +60,12 @@ def _attributes_of(tag: str) -> int:
 
 
 def depth_of(html: str) -> int:
-    """Returns how deep the elements of a page are nested, those that end by themselves left out.
+    """Returns how deep the elements of a page are nested, without those that end implicitly, such as `<p>`.
 
-    Where there are too few tags to matter, it is 0.
+    It is 0 if the page has too few tags to be nested deeper than `MAX_DEPTH`.
+
+    Args:
+        html: The page.
 
     Example:
 

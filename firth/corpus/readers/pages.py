@@ -1,4 +1,4 @@
-"""From the bytes of a web page to its text."""
+"""Decoding of web pages and extraction of their text."""
 
 import codecs
 import functools
@@ -18,15 +18,16 @@ _MARKS = (
 
 
 def decode_page(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
-    r"""Returns a page's text in Unicode, and `undecodable` if no encoding fits.
+    r"""Returns the page as a string, and `undecodable` if no encoding fits, or None.
 
-    An encoding fits if of ten characters beyond ASCII no more than one is damaged; the damaged ones become
-    U+FFFD, as in browsers. A byte order mark decides; then UTF-8, the encoding that the server declared,
-    the one that the page declares, and the one that its bytes look like are tried, in this order.
+    An encoding fits if at most one in ten of the characters beyond ASCII is damaged. Damaged characters
+    become U+FFFD, as in browsers. A byte order mark decides. Otherwise these are tried in order: UTF-8, the
+    encoding that the server declared, and the one that the page declares or, if it declares none, that its
+    bytes suggest.
 
     Args:
-        data: The page.
-        declared: The server's charset.
+        data: The bytes of the page.
+        declared: Character encoding that the server declared, or None.
 
     Example:
 
@@ -80,13 +81,13 @@ def _decode(data: bytes, encoding: str) -> str:
 
 
 def extract_text(html: str, extractor: str) -> tuple[str, str | None]:
-    """Returns the text of a page of HTML, and the reason of rejection if there is none.
+    """Returns the text of an HTML page, and the reason of rejection or None.
 
-    Reasons: those of `problem_of_markup`, `no_text`, `extractor_failed`.
+    The reasons are those of `problem_of_markup`, `no_text` and `extractor_failed`.
 
     Args:
         html: The page.
-        extractor: A key of `EXTRACTORS`.
+        extractor: Name of the library, a key of `EXTRACTORS`.
 
     Example:
 

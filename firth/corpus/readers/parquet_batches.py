@@ -1,4 +1,4 @@
-"""How many rows of a Parquet file may be decoded at once."""
+"""The number of rows of a Parquet file that may be decoded at once."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 BATCH_BYTES = 2**24
 MAX_BATCH_ROWS = 2**10
-# Of rows as they may be decoded in the worst case, which honest files do not come near.
+# The limit for decoded rows in the worst case. Files of text stay far below it.
 MAX_DECODED_BYTES = 2**26
 # A column of a row group that is larger, and was compressed more than that, is not text.
 MAX_CHUNK_BYTES = 2**28
@@ -16,22 +16,22 @@ MAX_COMPRESSION = 200
 
 
 class DecompressionBombError(ValueError):
-    """A column that its file states to be many times as large as text can be compressed."""
+    """The stated size of a column is many times what compressed text can have."""
 
 
 def batch_rows(parquet: "ParquetFile", dictionaries: "ParquetFile", columns: Sequence[str]) -> int:
-    """Returns how many rows are about `BATCH_BYTES` decoded, and never many times `MAX_DECODED_BYTES`.
+    """Returns the number of rows to decode at a time: about `BATCH_BYTES`, never over `MAX_DECODED_BYTES`.
 
-    The sizes that a file states are those of its encodings. A row takes a few bits where its value stands in
-    a dictionary, or where it begins as the one before it.
+    The sizes stated in a file are those before decoding. A row may take only a few bits there, if its value
+    is in a dictionary or begins like that of the row before.
 
     Args:
         parquet: The file.
-        dictionaries: The same, opened so that it leaves dictionaries as they are.
-        columns: Names of those to be read.
+        dictionaries: The same file, opened so that dictionary columns are not decoded.
+        columns: Names of the columns to read.
 
     Raises:
-        DecompressionBombError: for a column that cannot be text.
+        DecompressionBombError: if a column cannot be text.
     """
     leaves = leaves_of(parquet, columns)
     rows = MAX_BATCH_ROWS
@@ -48,7 +48,12 @@ def batch_rows(parquet: "ParquetFile", dictionaries: "ParquetFile", columns: Seq
 
 
 def leaves_of(parquet: "ParquetFile", columns: Sequence[str]) -> list[int]:
-    """Returns the places of the columns' leaves in the schema."""
+    """Returns the indices of the columns' leaves in the schema of a file.
+
+    Args:
+        parquet: The file.
+        columns: Names of the columns, each a leaf or a struct.
+    """
     paths = [parquet.schema.column(i).path for i in range(len(parquet.schema))]
     return [
         i

@@ -1,4 +1,4 @@
-"""Parquet files."""
+"""Parquet files with one document in each row."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -21,12 +21,16 @@ BUFFER_BYTES = 2**20
 
 
 def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the documents of a file, and rejections for rows that hold none.
+    """Yields the documents of a file, and rejections for rows without one.
 
-    Only the columns that the recipe names are read, some mebibytes of rows at a time. A page of a column
-    is held as a whole, since Parquet compresses it so. Reasons: those of `read_fields`; `empty`; `too_long`;
-    `decompression_bomb`, for the whole file; `corrupt_parquet` and `unreadable`, after which the file ends.
-    One worker reads a file.
+    Only the columns that the recipe names are read, some mebibytes of rows at a time. A page of a column is
+    held as a whole, since Parquet compresses whole pages. The reasons of rejection are those of
+    `read_fields`; `empty`; `too_long`; `decompression_bomb`, for the whole file; and `corrupt_parquet` and
+    `unreadable`, after which reading of the file ends.
+
+    Args:
+        source: The source, which names the columns.
+        file: A file of the source.
     """
     import pyarrow as pa
 
@@ -64,7 +68,7 @@ def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:
 
 
 def _as_bytes(array: "pa.Array") -> "pa.Array":
-    """Arrow does not check that strings are UTF-8; `read_fields` does."""
+    """Returns strings as bytes: Arrow does not check that strings are UTF-8, and `read_fields` does."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):

@@ -1,4 +1,4 @@
-"""The .py files of installed packages and of the standard library, found without importing them."""
+"""The .py files of installed packages and of the standard library, found without importing a package."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ STANDARD_LIBRARY = "python"
 
 
 def package_files(source_name: str, package: str) -> list[SourceFile]:
-    """Returns the .py files of an installed package, by path, named `package/dotted.module`.
+    """Returns the .py files of an installed package, sorted by path and named `package/dotted.module`.
 
     Args:
-        source_name: Stands in the error.
-        package: The name that one imports, not the one that one installs.
+        source_name: Name of the source in the recipe, for error messages.
+        package: Name by which the package is imported, which may differ from that of its distribution.
 
     Raises:
         SourceError: if there is no such package, or it has no .py file.
@@ -39,7 +39,7 @@ def package_files(source_name: str, package: str) -> list[SourceFile]:
 
 
 def standard_library_files() -> list[SourceFile]:
-    """Returns the .py files of the standard library's modules, by path, named `python/dotted.module`."""
+    """Returns the .py files of the standard library, sorted by path and named `python/dotted.module`."""
     folder = sysconfig.get_paths()["stdlib"]
     files: list[SourceFile] = []
     for module in sorted(sys.stdlib_module_names):

@@ -1,4 +1,4 @@
-"""Sources to documents, in Beam."""
+"""Reading of sources in Beam."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,17 +29,20 @@ COUNTS_FILE = "source_counts.json"
 
 
 class ReadSources(beam.PTransform):
-    """Reads all documents of some sources: a pipeline to serialized tf.train.Examples.
+    """Reads all documents of the sources, as serialized tf.train.Examples.
 
-    What cannot be read is written to `rejected.jsonl` in the side folder, one object a line with file and
-    line number, and reading goes on. `source_counts.json` next to it counts records and bytes by source.
-    One worker reads a file, so large corpora want many files.
+    Records that cannot be read do not stop the pipeline. They are written to `rejected.jsonl` in the side
+    folder, as one JSON object a line with file and line number. `source_counts.json` in the same folder
+    counts records and bytes by source. Each file is read by one worker, so a large corpus should consist of
+    many files.
 
     Args:
-        sources: Of the recipe.
-        side_folder: Where to write both.
-        privacy: What is replaced in the excerpts of `rejected.jsonl`: all types, unless it is given.
-        profiles_folder: Where to write TFRecord files of each record's `profile`; none if empty.
+        sources: The sources of the recipe.
+        side_folder: Folder of `rejected.jsonl` and `source_counts.json`.
+        privacy: Types of personal data that are replaced in the excerpts of `rejected.jsonl`; None for all
+            types.
+        profiles_folder: Folder for TFRecord files with the `profile` of each record. If it is empty, no
+            profiles are written.
 
     Raises:
         SourceError: on construction, if a pattern matches no file or a package is not installed.
@@ -51,7 +54,7 @@ class ReadSources(beam.PTransform):
         side_folder: str,
         privacy: PiiStep | None = None,
         profiles_folder: str = "",
-    ):
+    ) -> None:
         super().__init__()
         self._scrubber = Pii(privacy or PiiStep(kind="pii"))
         self._profiles_folder = profiles_folder
@@ -88,7 +91,7 @@ class ReadSources(beam.PTransform):
 
 @beam.typehints.with_output_types(bytes)
 class _ReadFiles(beam.DoFn):
-    def __init__(self, sources: tuple[AnySource, ...], scrubber: Pii):
+    def __init__(self, sources: tuple[AnySource, ...], scrubber: Pii) -> None:
         self._sources = sources
         self._scrubber = scrubber
 
@@ -113,24 +116,24 @@ class _ReadFiles(beam.DoFn):
 
 
 class _Profiles:
-    """Profiles on their way into files: an element holds many, since Beam's cost is per element."""
+    """Collects profiles into elements of many, since Beam's cost is per element."""
 
-    def __init__(self, source: str):
+    def __init__(self, source: str) -> None:
         self._source = source
         self._key: tuple[str, ...] = ()
         self._profiles: list[bytes] = []
         self._files = 0
 
     def add(self, file: SourceFile, record: bytes) -> Iterator[TaggedOutput]:
-        """Takes in a profile; yields an element when it is full."""
-        # The first file of a batch names what is written of it: its content may be that of another.
+        """Adds a profile, and yields an element if it is full."""
+        # The path is part of the name, since files of the same content have the same profiles.
         self._key = self._key or (self._source, file.path)
         self._profiles.append(record)
         if len(self._profiles) == PROFILES_A_FILE:
             yield from self.rest()
 
     def rest(self) -> Iterator[TaggedOutput]:
-        """Yields an element of what is left."""
+        """Yields an element of the profiles that are left, if there are any."""
         if self._profiles:
             name = digest(*self._key, str(self._files)).hex()
             yield TaggedOutput("profiles", (name, self._profiles))
@@ -176,7 +179,11 @@ def _describe(source: AnySource) -> dict[str, Any]:
 
 
 def read_source_counts(folder: str) -> Tally:
-    """Returns what `ReadSources` counted; an empty tally for documents that it did not read."""
+    """Returns the counts of `ReadSources`. They are empty if it did not make the documents.
+
+    Args:
+        folder: The side folder of `ReadSources`.
+    """
     tally = Tally()
     for flow in (read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []})["flows"]:
         key = Flow(flow["step"], flow["source"], flow["outcome"], flow["reason"])
@@ -187,12 +194,20 @@ def read_source_counts(folder: str) -> Tally:
 
 
 def source_names(folder: str) -> tuple[str, ...]:
-    """Returns the names of the sources that `ReadSources` read, in order; none for other documents."""
+    """Returns the names of the sources that `ReadSources` read, in order; empty if it did not run.
+
+    Args:
+        folder: The side folder of `ReadSources`.
+    """
     return tuple(source["name"] for source in _sources(folder))
 
 
 def sources_that_state_ids(folder: str) -> tuple[str, ...]:
-    """Returns the names of the sources of `source_names` whose records state ids."""
+    """Returns the names of the sources whose records state ids, in order.
+
+    Args:
+        folder: The side folder of `ReadSources`.
+    """
     return tuple(source["name"] for source in _sources(folder) if source.get("states_ids"))
 
 
@@ -201,10 +216,14 @@ def _sources(folder: str) -> list[dict[str, Any]]:
 
 
 def check_sources(folder: str) -> None:
-    """Checks, after the pipeline ran, that each source yielded documents.
+    """Checks that each source yielded documents, after the pipeline has run.
+
+    Args:
+        folder: The side folder of `ReadSources`.
 
     Raises:
-        SourceError: naming the source, its patterns or packages, and what was rejected why.
+        SourceError: if a source yielded none; the message names the source, its patterns or packages, and the
+            reasons of rejection with their counts.
     """
     tally = read_source_counts(folder)
     for source in read_json(f"{folder}/{COUNTS_FILE}")["sources"]:

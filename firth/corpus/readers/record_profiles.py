@@ -1,4 +1,4 @@
-"""What each record of a source is, in categories and sizes: statistics of these hold no text."""
+"""Profiles of records by category and size, so that statistics of a source hold no text."""
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.example import Example
@@ -10,16 +10,16 @@ STATED, NOT_STATED = "stated", "not_stated"
 
 
 def profile(source: AnySource, path: str, record: Document | Rejection) -> bytes:
-    """Returns a serialized tf.train.Example of a record, with features named after the source.
+    """Returns the profile of a record as a serialized tf.train.Example, with features named after the source.
 
-    `<source>/outcome`: `document`, or the reason of rejection, which tells of a lost key or another type.
-    `<source>/uri` and `<source>/licence`: whether the record states its own, where the recipe names a key.
-    `<source>/bytes` and `<source>/words`: int64, of the text of a document.
+    `<source>/outcome` is `document` or the reason of rejection, which shows a missing key or a changed type.
+    `<source>/uri` and `<source>/licence` are `stated` or `not_stated`, if the recipe names a key for them.
+    `<source>/bytes` and `<source>/words`, int64, are the sizes of a document's text.
 
     Args:
-        source: Of the recipe.
-        path: The record's file.
-        record: As the source's reader gave it.
+        source: The source, as the recipe describes it.
+        path: Path of the record's file.
+        record: The document or rejection that the source's reader made of the record.
 
     Example:
 

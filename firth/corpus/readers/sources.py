@@ -1,4 +1,4 @@
-"""The kinds of source: how each lists and reads its files."""
+"""The table of the kinds of source."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -19,11 +19,11 @@ from firth.recipes.corpus.sources import AnySource, FileSource
 
 
 class Reader(NamedTuple):
-    """How a kind of source is read.
+    """The functions that read a kind of source.
 
     Attributes:
-        list_files: Returns the files of a source; raises SourceError where a source names what is not there.
-        read: Yields the documents and rejections of one of them.
+        list_files: Returns the files of a source. It raises SourceError if a file or package does not exist.
+        read: Yields the documents and rejections of one of these files.
     """
 
     list_files: Callable[[Any], list[SourceFile]]
@@ -48,7 +48,10 @@ SOURCES: dict[str, Reader] = {
 
 
 def list_files(source: AnySource) -> list[SourceFile]:
-    """Returns the files of a source, each once, by path.
+    """Returns the files of a source, each once.
+
+    Args:
+        source: The source, as the recipe describes it.
 
     Raises:
         SourceError: if a pattern matches no file, or a package is not installed.
@@ -57,9 +60,12 @@ def list_files(source: AnySource) -> list[SourceFile]:
 
 
 def fingerprint(sources: Sequence[AnySource]) -> str:
-    """Returns 32 hexadecimal digits that change when the sources or their files do.
+    """Returns 32 hexadecimal digits that change when the sources or their files change.
 
-    A file counts as changed when its path, size or time of modification is another.
+    A file counts as changed if its path, size or time of modification has changed.
+
+    Args:
+        sources: The sources of the recipe.
 
     Raises:
         SourceError: if a pattern matches no file, or a package is not installed.

@@ -1,4 +1,4 @@
-"""Plain text: a document a file, or one between two blank lines."""
+"""Plain text files, each one document or one document for each paragraph."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,14 @@ from firth.recipes.corpus.sources import TextSource
 
 
 def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the documents of a text file, and rejections for what is not a text.
+    """Yields the documents of a text file, and rejections for what cannot be read as text.
 
-    Reasons: `empty`, `too_long`, `invalid_utf8`, and those of `problem_of`. One worker reads a file.
+    A document is the whole file or a paragraph between blank lines, as the source says. The reasons of
+    rejection are `empty`, `too_long`, `invalid_utf8`, and those of `problem_of`.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: A file of the source.
     """
     if source.documents == "file":
         yield _read_whole(source, file.path)

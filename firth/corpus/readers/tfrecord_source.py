@@ -1,4 +1,4 @@
-"""TFRecord files of tf.train.Examples."""
+"""TFRecord files of tf.train.Examples with one document each."""
 
 import struct
 from collections.abc import Iterator
@@ -19,11 +19,15 @@ HEADER_BYTES, FOOTER_BYTES = 12, 4
 
 
 def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document | Rejection]:
-    """Yields the documents of a file, and rejections for records that hold none.
+    """Yields the documents of a file, and rejections for records without one.
 
-    Reasons: those of `read_fields` and `problem_of`; `empty`; `too_long`; `malformed_example`;
-    `corrupt_record`, after which reading goes on; `corrupt_length` and `truncated_record`, after which the
-    file ends. One worker reads a file.
+    The reasons of rejection are those of `read_fields` and `problem_of`; `empty`; `too_long`;
+    `malformed_example`; `corrupt_record`, after which reading continues; and `corrupt_length` and
+    `truncated_record`, after which reading of the file ends.
+
+    Args:
+        source: The source, which names the features.
+        file: A file of the source.
     """
     number = 0
     for data, size, problem in _records(ByteStream(file.path), source.max_document_bytes):
@@ -79,9 +83,12 @@ def _read_record(
 
 
 def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
-    """Returns the first value of each feature of a tf.train.Example, and the reason if it is not one.
+    """Returns the first value of each feature of a tf.train.Example, and `malformed_example` or None.
 
-    Features of floats, and those without a value, are left out.
+    Features of floats and features without a value are left out.
+
+    Args:
+        data: A serialized tf.train.Example.
 
     Example:
 

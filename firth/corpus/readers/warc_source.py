@@ -1,4 +1,4 @@
-"""Crawl archives: pages as they came over the wire (WARC and ARC), and their text (WET)."""
+"""Web archives: pages as servers sent them (WARC and ARC), and their text (WET)."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,16 +14,20 @@ from firth.recipes.corpus.sources import FileSource, WarcSource, WetSource
 
 Read = Callable[[ArchiveRecord], tuple[str, str | None]]
 
-# They speak of the file or of other records, and hold nothing to read.
+# These records describe the file or other records and hold no text.
 ABOUT_OTHERS = (INFO, "request", "metadata")
 
 
 def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the pages of an archive as documents, and rejections for the other responses.
 
-    Records of type warcinfo, request and metadata are passed over. Reasons: the `problem`s of
-    `ArchiveRecord`; `not_a_response` for records of other types; those of `read_page` and `extract_text`;
-    `undecodable`; `empty`. One worker reads a file.
+    Records of the types warcinfo, request and metadata are skipped. The reasons of rejection are the problems
+    of `ArchiveRecord`; `not_a_response`, for records of other types; those of `read_page` and `extract_text`;
+    `undecodable`; and `empty`.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: A WARC or ARC file of the source.
     """
 
     def read(record: ArchiveRecord) -> tuple[str, str | None]:
@@ -43,8 +47,12 @@ def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejec
 def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the texts of a WET file as documents, and rejections for other records.
 
-    Reasons: the `problem`s of `ArchiveRecord`; `not_a_conversion`; `invalid_utf8`; `empty`. One worker
-    reads a file.
+    The reasons of rejection are the problems of `ArchiveRecord`; `not_a_conversion`; `invalid_utf8`; and
+    `empty`.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: A WET file of the source.
     """
 
     def read(record: ArchiveRecord) -> tuple[str, str | None]:

@@ -1,4 +1,4 @@
-"""Wikipedia as WikiExtractor writes it."""
+"""Wikipedia's articles in the format of WikiExtractor."""
 
 import dataclasses
 import re
@@ -16,7 +16,7 @@ _URL = re.compile(rb'\burl="([^"]*)"')
 
 @dataclasses.dataclass
 class _Part:
-    """An article, or what stands outside of any."""
+    """An article, or a part of the file outside of articles."""
 
     line: int
     url: bytes | None
@@ -26,8 +26,12 @@ class _Part:
 def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the articles of a file, and rejections for what is not an article.
 
-    Reasons: `empty`, `too_long`, `invalid_utf8`, `unclosed_document`, `outside_documents`, and those of
-    `problem_of`. One worker reads a file.
+    The reasons of rejection are `empty`, `too_long`, `invalid_utf8`, `unclosed_document`,
+    `outside_documents`, and those of `problem_of`.
+
+    Args:
+        source: The source, as the recipe describes it.
+        file: A file of the source.
     """
     nothing = True
     for part, problem in _parts(file.path, source.max_document_bytes):
