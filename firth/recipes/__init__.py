@@ -72,7 +72,8 @@ from firth.recipes.objectives.masking import (
     SpanMasking,
     UniLM,
 )
-from firth.recipes.reading.loading import load_recipe, preset_names, recipe_to_yaml
+from firth.recipes.reading.loading import load_recipe, recipe_to_yaml
+from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import (
     BytePairTokenizer,

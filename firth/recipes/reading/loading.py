@@ -1,7 +1,6 @@
 """Reads recipes: presets by name, files by path, and options on top."""
 
 import functools
-import importlib.resources
 import json
 import os
 import pathlib
@@ -14,24 +13,12 @@ from firth.recipes.base.file_names import absolute, named_files
 from firth.recipes.base.yaml_text import read_yaml, write_yaml
 from firth.recipes.reading.drafts import Draft, Option, assign, draft_of, overlay, override
 from firth.recipes.reading.explain import explain
-from firth.recipes.reading.families import in_order, suggest_preset
+from firth.recipes.reading.families import suggest_preset
+from firth.recipes.reading.presets import preset_names, preset_path, read_preset
 from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
 from firth.recipes.run.recipe import Recipe
 
 EXTENDS = "extends"
-_PRESETS = importlib.resources.files("firth.recipes").joinpath("presets")
-
-
-def preset_names() -> tuple[str, ...]:
-    """Returns the names of the presets, by family and from small to large.
-
-    Example:
-
-    >>> preset_names()[0], "bert_mini" in preset_names()
-    ('demo', True)
-    """
-    files = (entry.name for entry in _PRESETS.iterdir())
-    return in_order(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))
 
 
 def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()) -> Recipe:
@@ -132,8 +119,7 @@ def _is_path(name: str) -> bool:
 
 @functools.cache
 def _read_preset(name: str) -> Draft:
-    file = _PRESETS.joinpath(f"{name}.yaml")
-    draft, parent, _ = _split(file.read_text(encoding="utf-8"), f"presets/{name}.yaml", name, None)
+    draft, parent, _ = _split(read_preset(name), preset_path(name), name, None)
     return draft if parent is None else overlay(_read_preset(parent), draft)
 
 

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from firth.recipes.reading.loading import EXTENDS, preset_names
+from firth.recipes.reading.loading import EXTENDS
+from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.recipe import Recipe
 
 

@@ -1,15 +1,12 @@
 """Every family of the lectures has its presets, and a twin that two cores train."""
 
-import pathlib
-
 import pytest
 
-import firth.recipes
 from firth.recipes import load_recipe, preset_names
 from firth.recipes.counting import parameter_counts
 from firth.recipes.reading.families import FAMILIES, family_of, in_order, suggest_preset
+from firth.recipes.reading.presets import preset_path, read_preset
 
-PRESETS = pathlib.Path(firth.recipes.__file__).parent / "presets"
 # Families whose presets are sizes or settings of another's, with the twin that they share.
 TWINS = {
     "demo": "demo",
@@ -34,8 +31,12 @@ def test_each_family_has_a_twin_of_its_own_kind(family):
         assert kinds == {twin.model.kind}
 
 
-def test_every_preset_belongs_to_a_family():
+def test_every_preset_belongs_to_a_family_and_is_in_its_folder():
     assert {family_of(name) for name in preset_names()} == set(FAMILIES)
+    for name in preset_names():
+        family = family_of(name)
+        size = name.removeprefix(family).removeprefix("_") or family
+        assert preset_path(name) == f"presets/{family}/{size}.yaml"
 
 
 def test_sizes_ascend_within_a_family():
@@ -69,9 +70,9 @@ def test_suggestions(given, advice):
     assert suggest_preset(given, preset_names()) == advice
 
 
-@pytest.mark.parametrize("path", sorted(PRESETS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_a_preset_says_where_it_comes_from_and_stays_short(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_says_where_it_comes_from_and_stays_short(name):
+    lines = read_preset(name).splitlines()
     assert lines[0].startswith("# ")
     assert len(lines) <= 50 and max(map(len, lines)) <= 110
-    assert len(load_recipe(path.stem).description) <= 60
+    assert len(load_recipe(name).description) <= 60
