@@ -18,6 +18,7 @@ FOLDERS: tuple[str, ...] = (
     "corpus/text",
     "objectives",
     "recipes",
+    "tokenizers",
 )
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -1,6 +1,7 @@
 """Byte-level byte-pair encoding with GPT-2's pattern, in the TensorFlow graph."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -15,20 +16,21 @@ from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
 class BytePairTokenizer(PieceTokenizer):
     """Text to ids of pieces of bytes and back (Radford et al. 2019, section 2.2; Sennrich et al. 2016).
 
-    Text is split by GPT-2's pattern into words with the space before them, and in each word the pair of
-    pieces that makes the earliest piece of the vocabulary is merged until there is none. Ids equal those of
+    Text is split by GPT-2's pattern into words with the space before them. In each word, the pair of pieces
+    that makes the earliest piece of the vocabulary is merged until there is no such pair. Ids equal those of
     Hugging Face's `ByteLevel` and `BPE` with the same vocabulary.
 
-    Every string of bytes can be encoded, and comes back byte for byte if no special piece is typed in it.
+    Every string of bytes can be encoded, and is decoded byte for byte if no special piece is typed in it.
     Bytes that are not UTF-8 belong to the word after them. A special piece typed in text, such as `[MASK]`,
-    is that piece. `[MASK]` and the sentinels take one space before them along, since they stand for a word
-    with its space.
+    is that piece. `[MASK]` and the sentinels include one space before them, since they stand for a word with
+    its space.
 
     Args:
-        vocabulary: As `PieceTokenizer` says; a piece's bytes are written in GPT-2's printable characters, in
-            which a space is `Ġ`. The pieces of more than one byte stand in the order in which they are
-            merged.
-        normalization: As `PieceTokenizer` says.
+        vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`. A piece's bytes are written in
+            GPT-2's printable characters, in which a space is `Ġ`. The pieces of more than one byte are in the
+            order in which they are merged.
+        normalization: Steps before all else, as for `PieceTokenizer`.
+        **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
         ValueError: as for `PieceTokenizer`, or if a byte has no piece.
@@ -46,7 +48,9 @@ class BytePairTokenizer(PieceTokenizer):
     kind = "bpe"
     lowercase = False
 
-    def __init__(self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs):
+    def __init__(
+        self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs: Any
+    ) -> None:
         super().__init__(vocabulary, normalization, **kwargs)
         sentinels = sentinel_pieces(self._vocabulary.sentinels)
         self._kernel = BytePairKernel(vocabulary, SPECIALS_ALONE, [MASK, *sentinels])
@@ -59,7 +63,7 @@ class BytePairTokenizer(PieceTokenizer):
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(text)
 
-    def _decode(self, ids) -> tf.Tensor:
+    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
 
     @property
@@ -76,11 +80,11 @@ class BytePairTokenizer(PieceTokenizer):
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
         return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest(), *self._normalization.steps)
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, Any]:
         """Returns the vocabulary and the settings."""
         config = super().get_config()
         del config["dtype"]
         return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.get_vocabulary(), *self.settings.values())

@@ -7,11 +7,11 @@ META_SPACE = "\u2581"
 
 
 def as_word_piece(piece: str, kind: str) -> str:
-    """Returns a piece without the space before it, and one that has none after `##`.
+    """Returns a piece in WordPiece's notation: without the space before it, or after `##` if it has none.
 
     Args:
-        piece: As the vocabulary has it.
-        kind: Of the tokenizer.
+        piece: Piece as the vocabulary holds it.
+        kind: Kind of the tokenizer.
 
     Example:
 

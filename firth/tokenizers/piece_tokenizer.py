@@ -4,9 +4,11 @@ import abc
 import hashlib
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import keras_hub
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth.tokenizers.graph.text_normalization import TextNormalization
@@ -15,17 +17,18 @@ from firth.tokenizers.graph.word_bounds import WordBounds
 
 
 class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
-    """Text to ids of pieces and back.
+    """Base of the tokenizers of pieces: text to ids and back.
 
-    Works eagerly, in `tf.function`, in `tf.data`, and inside an exported SavedModel, which then needs nothing
-    but tensorflow and tensorflow-text: the vocabulary is a constant of the graph.
+    It works eagerly, in `tf.function`, in `tf.data`, and inside an exported SavedModel, which then needs
+    nothing but tensorflow and tensorflow-text: the vocabulary is a constant of the graph.
 
     Args:
         vocabulary: Pieces in the order of their ids. The five special pieces `[PAD] [UNK] [CLS] [SEP] [MASK]`
             are found by name. So are sentinels, special pieces that stand for spans (Raffel et al. 2019,
             section 3.1.4): a vocabulary with three of them ends with `<extra_id_2> <extra_id_1>
             <extra_id_0>`.
-        normalization: What is done to text before all else, as `TextNormalization` takes it.
+        normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
+        **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
         ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
@@ -36,7 +39,9 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
     _kernel: tf.Module
     _word_bounds: WordBounds
 
-    def __init__(self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs):
+    def __init__(
+        self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs: Any
+    ) -> None:
         super().__init__(**{"dtype": "int32", **kwargs})
         self._vocabulary = Vocabulary.of(vocabulary)
         self._normalization = TextNormalization(normalization)
@@ -48,16 +53,18 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
         """Returns the ids of string [batch]: int32 [batch, (pieces)]."""
 
     @abc.abstractmethod
-    def _decode(self, ids) -> tf.Tensor:
+    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of int [batch, pieces], dense or ragged, or int [pieces]."""
 
-    def tokenize(self, inputs, normalized: bool = False) -> tf.RaggedTensor | tf.Tensor:
+    def tokenize(
+        self, inputs: tf.Tensor | str | Sequence[str], normalized: bool = False
+    ) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without `[CLS]` and `[SEP]`.
 
         Args:
-            inputs: string [batch] or string [], tensors or Python strings.
-            normalized: They have their one form already, as the corpus's documents have, or are parts of
-                such texts.
+            inputs: Texts, string [batch] or string [], tensors or Python strings.
+            normalized: True if the texts have their one form already, as the corpus's documents have, or are
+                parts of such texts.
 
         Returns:
             int32 [batch, (pieces)], ragged; int32 [pieces] for a single string.
@@ -66,8 +73,9 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
             TypeError: for anything but strings.
             ValueError: for more than one dimension.
         """
-        if getattr(inputs, "dtype", tf.string) != tf.string and not isinstance(inputs, np.ndarray):
-            raise TypeError(f"tokenize reads strings, got {inputs.dtype}")
+        dtype = getattr(inputs, "dtype", tf.string)
+        if dtype != tf.string and not isinstance(inputs, np.ndarray):
+            raise TypeError(f"tokenize reads strings, got {dtype}")
         text = tf.convert_to_tensor(inputs, tf.string)
         if text.shape.rank not in (0, 1):
             raise ValueError(f"tokenize reads string [batch] or string [], got the shape {text.shape}")
@@ -76,19 +84,26 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
             ids = self._encode(batch if normalized else self._normalization(batch))
             return ids.flat_values if text.shape.rank == 0 else ids
 
-    def call(self, inputs, training=None):
-        """Tokenizes: the same as `tokenize`."""
+    def call(
+        self, inputs: tf.Tensor | str | Sequence[str], training: bool | None = None
+    ) -> tf.RaggedTensor | tf.Tensor:
+        """Returns the same as `tokenize`.
+
+        Args:
+            inputs: Texts, string [batch] or string [].
+            training: Not used.
+        """
         del training
         return self.tokenize(inputs)
 
-    def detokenize(self, inputs) -> tf.Tensor:
+    def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of ids.
 
-        Padding is skipped wherever it stands. The other special pieces are written by their name, `[UNK]`
+        Padding is skipped wherever it occurs. The other special pieces are written by their name, `[UNK]`
         included.
 
         Args:
-            inputs: int [batch, pieces], dense or ragged, or int [pieces].
+            inputs: Ids, int [batch, pieces], dense or ragged, or int [pieces].
 
         Returns:
             string [batch], or string [].
@@ -112,11 +127,25 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
         return len(self._vocabulary.pieces)
 
     def id_to_token(self, id: int) -> str:
-        """Returns the piece of an id; raises ValueError where it is out of range."""
+        """Returns the piece of an id.
+
+        Args:
+            id: Id of a piece.
+
+        Raises:
+            ValueError: if the id is out of range.
+        """
         return self._vocabulary.piece_of(id)
 
     def token_to_id(self, token: str) -> int:
-        """Returns the id of a piece; raises ValueError, with the nearest piece, where there is none."""
+        """Returns the id of a piece.
+
+        Args:
+            token: Piece of the vocabulary.
+
+        Raises:
+            ValueError: if there is no such piece, with the nearest one.
+        """
         return self._vocabulary.id_of(token)
 
     @property
@@ -145,7 +174,7 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
         return self.mask_token_id
 
     @property
-    def sentinel_ids(self) -> np.ndarray:
+    def sentinel_ids(self) -> npt.NDArray[Any]:
         """Ids of `<extra_id_0>`, `<extra_id_1>`, ...: int32 [sentinels], descending from the last id."""
         return self.vocabulary_size() - 1 - np.arange(self._vocabulary.sentinels, dtype=np.int32)
 
@@ -156,38 +185,42 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
 
     @property
     def kernel(self) -> tf.Module:
-        """What encodes; an exported module has to hold on to it."""
+        """Module that encodes; an exported module has to keep a reference to it."""
         return self._kernel
 
     @property
     @abc.abstractmethod
     def piece_texts(self) -> list[bytes]:
-        """What each piece stands for in text: its UTF-8 bytes, with the space before a word where it has one.
+        """Bytes of text that each piece stands for, with the space before a word if the piece has one.
 
         Special pieces stand for their names.
         """
 
     @property
     def word_bounds(self) -> WordBounds:
-        """Where words start, as `word_starts` reads it."""
+        """Bounds of words, as `word_starts` reads them."""
         return self._word_bounds
 
     @property
-    def word_start_table(self) -> np.ndarray:
-        """Which pieces start a word wherever they stand, special ones included: bool [vocabulary]."""
+    def word_start_table(self) -> npt.NDArray[Any]:
+        """Pieces that start a word in any place, special ones included: bool [vocabulary]."""
         return self._word_bounds.starts
 
     @property
-    def settings(self) -> dict:
-        """What makes this tokenizer again, next to its files."""
+    def settings(self) -> dict[str, Any]:
+        """Arguments that make this tokenizer again, next to its files."""
         return self._normalization.settings
 
     @property
     @abc.abstractmethod
     def digest(self) -> str:
-        """SHA-256, in hex, over all that decides about ids."""
+        """SHA-256, in hex, over everything that ids depend on."""
 
 
-def digest_of(*content) -> str:
-    """Returns the SHA-256, in hex, of values that JSON can hold."""
+def digest_of(*content: Any) -> str:
+    """Returns the SHA-256, in hex, of values that JSON can hold.
+
+    Args:
+        *content: Values that JSON can hold.
+    """
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 import tensorflow_text as tf_text
@@ -22,18 +23,20 @@ class SentencePieceTokenizer(PieceTokenizer):
     """Text to ids of SentencePiece's pieces and back (Kudo and Richardson 2018; Kudo 2018 for unigram).
 
     Normalisation is part of the model, and ids equal those of the sentencepiece package with the same model;
-    where two readings are as likely, as in a run of one character, the graph's kernel may take the other one.
-    Special pieces typed in text are those pieces, but for `[PAD]` and `[UNK]`. `[MASK]` and the sentinels
-    take one space before them along, since they stand for a word with its space. Bytes that are not UTF-8
-    are read as U+FFFD.
+    if two readings are as likely, as in a run of one character, the graph's kernel may take the other one.
+    Special pieces typed in text are those pieces, except `[PAD]` and `[UNK]`. `[MASK]` and the sentinels
+    include one space before them, since they stand for a word with its space. Bytes that are not UTF-8 are
+    read as U+FFFD.
 
-    In text again, what normalisation changed stays changed: spaces are single, and none is at the beginning.
+    Decoded text keeps the changes of the normalisation: spaces are single, and there is none at the
+    beginning.
 
     Args:
-        model: As `train_sentencepiece` returns it: with the five special pieces, of which `[UNK]` is the
-            unknown one, and with sentinels at its end.
-        lowercase: Whether the model was trained to fold case.
-        normalization: As `PieceTokenizer` says; the model's own comes after it.
+        model: Model as `train_sentencepiece` returns it: with the five special pieces, of which `[UNK]` is
+            the unknown one, and with sentinels at its end.
+        lowercase: True if the model was trained to fold case.
+        normalization: Steps before all else, as for `PieceTokenizer`; the model's own come after them.
+        **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
         ValueError: as for `PieceTokenizer`.
@@ -55,8 +58,8 @@ class SentencePieceTokenizer(PieceTokenizer):
         model: bytes,
         lowercase: bool = False,
         normalization: Sequence[Sequence[str]] = (),
-        **kwargs,
-    ):
+        **kwargs: Any,
+    ) -> None:
         self.model, self.lowercase = bytes(model), lowercase
         with tf.init_scope(), tf.device("CPU"):
             kernel = tf_text.SentencepieceTokenizer(self.model, out_type=tf.int32)
@@ -78,7 +81,7 @@ class SentencePieceTokenizer(PieceTokenizer):
         ids = self._kernel.tokenize(text)
         return ids.with_row_splits_dtype(tf.int64)
 
-    def _decode(self, ids) -> tf.Tensor:
+    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
         return tf.strings.regex_replace(joined, r"\A ", "")
 
@@ -92,8 +95,8 @@ class SentencePieceTokenizer(PieceTokenizer):
         ]
 
     @property
-    def settings(self) -> dict:
-        """What makes this tokenizer again, next to its model."""
+    def settings(self) -> dict[str, Any]:
+        """Arguments that make this tokenizer again, next to its model."""
         return {"lowercase": self.lowercase, **super().settings}
 
     @property
@@ -103,18 +106,22 @@ class SentencePieceTokenizer(PieceTokenizer):
         normalization = json.dumps(steps).encode() if steps else b""
         return hashlib.sha256(self.kind.encode() + self.model + normalization).hexdigest()
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, Any]:
         """Returns the settings and, in base 64, the model."""
         config = super().get_config()
         del config["dtype"]
         return {**config, "model": base64.b64encode(self.model).decode(), **self.settings}
 
     @classmethod
-    def from_config(cls, config: dict) -> "SentencePieceTokenizer":
-        """Returns the tokenizer of `get_config`."""
+    def from_config(cls, config: dict[str, Any]) -> "SentencePieceTokenizer":
+        """Returns the tokenizer of `get_config`.
+
+        Args:
+            config: Settings and model, as `get_config` returns them.
+        """
         return cls(**{**config, "model": base64.b64decode(config["model"])})
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.model, *self.settings.values())
 
 

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+from typing import Any
 
 from firth.tokenizers.byte_pair import BytePairTokenizer
 from firth.tokenizers.sentence_piece import SentencePieceTokenizer
@@ -41,21 +42,22 @@ _GOLDEN_TEXTS = (
 
 
 class TokenizerMismatchError(ValueError):
-    """A tokenizer on disk is not the one that it should be, or does not do what it did when it was saved."""
+    """A tokenizer on disk that is not the expected one, or gives other ids than when it was saved."""
 
 
-def _read_golden(tokenizer: AnyTokenizer) -> list[dict]:
+def _read_golden(tokenizer: AnyTokenizer) -> list[dict[str, Any]]:
     ids = tokenizer.tokenize(list(_GOLDEN_TEXTS)).to_list()
     return [{"text": text, "ids": row} for text, row in zip(_GOLDEN_TEXTS, ids)]
 
 
-def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike) -> str:
+def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike[str]) -> str:
     """Writes a tokenizer with golden id vectors, and returns its digest.
 
     The directory appears whole or not at all: files are written to a sibling, which then takes its name.
 
     Args:
-        directory: Must not exist, or be empty.
+        tokenizer: Tokenizer to write.
+        directory: Folder that does not exist yet, or is empty.
 
     Raises:
         FileExistsError: if there are files in the directory.
@@ -99,12 +101,13 @@ def _write(tokenizer: AnyTokenizer, folder: pathlib.Path) -> None:
     (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
-def load_tokenizer(directory: str | os.PathLike, expected_digest: str | None = None) -> AnyTokenizer:
+def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | None = None) -> AnyTokenizer:
     """Reads a tokenizer that `save_tokenizer` wrote, and checks it.
 
     Args:
-        expected_digest: Where given, the digest must be this one, that of the tokenizer a model was made
-            with.
+        directory: Folder that `save_tokenizer` wrote.
+        expected_digest: Digest that the tokenizer must have, that of the tokenizer a model was made with;
+            None for any.
 
     Raises:
         FileNotFoundError: if one of the files is missing.
@@ -129,7 +132,7 @@ def load_tokenizer(directory: str | os.PathLike, expected_digest: str | None = N
     return tokenizer
 
 
-def _read_settings(path: pathlib.Path) -> dict:
+def _read_settings(path: pathlib.Path) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -143,17 +146,17 @@ def _read_settings(path: pathlib.Path) -> dict:
     return settings
 
 
-def _make(settings: dict, pieces: list[str], folder: pathlib.Path) -> AnyTokenizer:
+def _make(settings: dict[str, Any], pieces: list[str], folder: pathlib.Path) -> AnyTokenizer:
     if settings["kind"] == SentencePieceTokenizer.kind:
         return SentencePieceTokenizer((folder / MODEL_FILE).read_bytes(), **_made_with(settings))
     return _OF_PIECES[settings["kind"]](pieces, **_made_with(settings))
 
 
-def _made_with(settings: dict) -> dict:
+def _made_with(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if key not in _OWN_KEYS}
 
 
-def _check(tokenizer: AnyTokenizer, settings: dict, folder: pathlib.Path) -> None:
+def _check(tokenizer: AnyTokenizer, settings: dict[str, Any], folder: pathlib.Path) -> None:
     if tokenizer.digest != settings["digest"]:
         raise TokenizerMismatchError(
             f"{folder}: vocabulary, settings or normalisation give the digest {tokenizer.digest}, "

@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import keras_hub
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text as tf_text
 
@@ -25,17 +27,19 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     """Text to words, their ids and their characters (Peters et al. 2018, section 3.4).
 
     Text is cleaned and split at spaces, around punctuation and around CJK ideographs, as `WordPieceTokenizer`
-    does. The ids are only what a softmax predicts: a word outside the vocabulary has the id of `<UNK>` there,
-    and its own characters where it is read.
+    does. The ids are only what a softmax predicts: a word outside the vocabulary has the id of `<UNK>` as a
+    label, and its own characters as an input.
 
-    `<S>`, `</S>` and `<UNK>` that stand between spaces are the words of the vocabulary, as in bilm-tf: the
-    first two are read as the marks of a sentence, the third as its bytes.
+    `<S>`, `</S>` and `<UNK>` between spaces are the words of the vocabulary, as in bilm-tf: the first two are
+    read as the marks of a sentence, the third as its bytes.
 
     Args:
-        vocabulary: `<S>`, `</S>`, `<UNK>`, then words by descending count, which sampled softmax relies on.
-        lowercase: Lower-case and strip accents.
-        max_characters: Of a word, with the marks at its begin and end.
-        normalization: What is done to text before all else, as `TextNormalization` takes it.
+        vocabulary: Words `<S>`, `</S>`, `<UNK>`, then others by descending count, which sampled softmax
+            relies on.
+        lowercase: True to lower-case and strip accents.
+        max_characters: Characters of a word, with the marks at its begin and end.
+        normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
+        **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
         ValueError: for a vocabulary with duplicates or other first words.
@@ -57,8 +61,8 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         lowercase: bool = False,
         max_characters: int = 50,
         normalization: Sequence[Sequence[str]] = (),
-        **kwargs,
-    ):
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**{"dtype": "int32", **kwargs})
         if tuple(vocabulary[:3]) != SPECIAL_WORDS:
             raise ValueError(
@@ -81,12 +85,12 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
                 default_value=self.unk_id,
             )
 
-    def split(self, inputs, normalized: bool = False) -> tf.RaggedTensor:
+    def split(self, inputs: tf.Tensor | Sequence[str], normalized: bool = False) -> tf.RaggedTensor:
         """Returns the words of texts: string [batch] to string [batch, (words)], ragged.
 
         Args:
-            inputs: string [batch].
-            normalized: They have their one form already; see `PieceTokenizer.tokenize`.
+            inputs: Texts, string [batch].
+            normalized: True if the texts have their one form already; see `PieceTokenizer.tokenize`.
         """
         with tf.device("CPU"):
             text = tf.convert_to_tensor(inputs, tf.string)
@@ -95,12 +99,14 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
             words = tf.strings.split(tf.strings.regex_replace(cleaned, ideograph_pattern(), r" \1 "))
             return words.with_flat_values(unmark_words(words.flat_values, SPECIAL_WORDS))
 
-    def tokenize(self, inputs, normalized: bool = False) -> tf.RaggedTensor | tf.Tensor:
+    def tokenize(
+        self, inputs: tf.Tensor | str | Sequence[str], normalized: bool = False
+    ) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of texts, without `<S>` and `</S>`.
 
         Args:
-            inputs: string [batch] or string [], tensors or Python strings.
-            normalized: As for `split`.
+            inputs: Texts, string [batch] or string [], tensors or Python strings.
+            normalized: True if the texts have their one form already, as for `split`.
 
         Returns:
             int32 [batch, (words)], ragged; int32 [words] for a single string.
@@ -110,24 +116,43 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
             return self.word_ids(self.split(text[tf.newaxis], normalized)).flat_values
         return self.word_ids(self.split(text, normalized))
 
-    def call(self, inputs, training=None):
-        """Tokenizes: the same as `tokenize`."""
+    def call(
+        self, inputs: tf.Tensor | str | Sequence[str], training: bool | None = None
+    ) -> tf.RaggedTensor | tf.Tensor:
+        """Returns the same as `tokenize`.
+
+        Args:
+            inputs: Texts, string [batch] or string [].
+            training: Not used.
+        """
         del training
         return self.tokenize(inputs)
 
-    def word_ids(self, words):
-        """Returns the ids of words, string tensors of any shape, dense or ragged."""
+    def word_ids(self, words: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor | tf.Tensor:
+        """Returns the ids of words: int32, of the same shape.
+
+        Args:
+            words: Words, string of any shape, dense or ragged.
+        """
         with tf.device("CPU"):
             if isinstance(words, tf.RaggedTensor):
                 return words.with_flat_values(self._table.lookup(words.flat_values))
             return self._table.lookup(words)
 
     def characters(self, words: tf.Tensor) -> tf.Tensor:
-        """Returns the characters of words: string [n] to int32 [n, max_characters]; see `word_characters`."""
+        """Returns the characters of words, int32 [n, max_characters]; see `word_characters`.
+
+        Args:
+            words: Words, string [n].
+        """
         return word_characters(words, self.max_characters)
 
-    def detokenize(self, inputs) -> tf.Tensor:
-        """Returns the words of ids with one space between: int [batch, words] to string [batch]."""
+    def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
+        """Returns the words of ids with one space between: string [batch].
+
+        Args:
+            inputs: Ids, int [batch, words], dense or ragged.
+        """
         ids = (
             inputs
             if isinstance(inputs, tf.RaggedTensor | tf.Tensor)
@@ -145,16 +170,24 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         return len(self._words)
 
     def id_to_token(self, id: int) -> str:
-        """Returns the word of an id."""
+        """Returns the word of an id.
+
+        Args:
+            id: Id of a word.
+        """
         return self._words[id]
 
     def token_to_id(self, token: str) -> int:
-        """Returns the id of a word, that of `<UNK>` for a word outside the vocabulary."""
+        """Returns the id of a word, that of `<UNK>` for a word outside the vocabulary.
+
+        Args:
+            token: Word.
+        """
         return self._ids.get(token, self.unk_id)
 
     @property
     def pad_id(self) -> int:
-        """What stands after the words of a row; padding is told by document ids, not by this."""
+        """Id after the words of a row; document ids mark padding, not this id."""
         return 0
 
     @property
@@ -178,33 +211,33 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         return tuple(range(len(SPECIAL_WORDS)))
 
     @property
-    def bos_characters(self) -> np.ndarray:
-        """What `<S>` is read as: int32 [max_characters]."""
+    def bos_characters(self) -> npt.NDArray[Any]:
+        """Characters of `<S>`: int32 [max_characters]."""
         return sentence_characters(self.max_characters)[0]
 
     @property
-    def eos_characters(self) -> np.ndarray:
-        """What `</S>` is read as: int32 [max_characters]."""
+    def eos_characters(self) -> npt.NDArray[Any]:
+        """Characters of `</S>`: int32 [max_characters]."""
         return sentence_characters(self.max_characters)[1]
 
     @property
-    def word_start_table(self) -> np.ndarray:
-        """Every token starts a word: bool [vocabulary], all True."""
+    def word_start_table(self) -> npt.NDArray[Any]:
+        """Tokens that start a word: all of them, bool [vocabulary]."""
         return np.ones(len(self._words), bool)
 
     @property
     def word_bounds(self) -> WordBounds:
-        """Every token is a word."""
+        """Bounds of words: every token is a word."""
         return WordBounds.of_starts(self.word_start_table)
 
     @property
     def piece_texts(self) -> list[bytes]:
-        """The bytes of each word; spaces between words are in none."""
+        """Bytes of each word, without spaces between words."""
         return [word.encode() for word in self._words]
 
     @property
-    def settings(self) -> dict:
-        """What makes this tokenizer again, next to its vocabulary."""
+    def settings(self) -> dict[str, Any]:
+        """Arguments that make this tokenizer again, next to its vocabulary."""
         own = {"lowercase": self.lowercase, "max_characters": self.max_characters}
         return {**own, **self._normalization.settings}
 
@@ -214,13 +247,13 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         content = ["words", self.get_vocabulary(), self.settings, characters.digest()]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, Any]:
         """Returns the settings, vocabulary included."""
         config = super().get_config()
         del config["dtype"]
         return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.get_vocabulary(), *self.settings.values())
 
 
@@ -229,13 +262,12 @@ def build_word_vocabulary(
 ) -> list[str]:
     """Returns the most frequent words by descending count, the three special ones first.
 
-    Of words that occur equally often, the lexicographically greater one comes first, as in
-    `train_wordpiece`.
+    Of words that occur equally often, the lexicographically greater one comes first, as in `train_wordpiece`.
 
     Args:
-        word_counts: Words, as `count_words` makes them, and how often each occurs.
-        vocabulary_size: Words asked for, special ones included.
-        min_frequency: Of a word.
+        word_counts: Number of occurrences of each word, as `count_words` returns them.
+        vocabulary_size: Most words to return, special ones included.
+        min_frequency: Least number of occurrences of a word.
 
     Example:
 

@@ -1,6 +1,7 @@
 """WordPiece with BERT's normalisation, in the TensorFlow graph."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -35,10 +36,12 @@ class WordPieceTokenizer(PieceTokenizer):
     pieces are words, so that tokenizing the result gives the same ids, less the padding.
 
     Args:
-        vocabulary: As `PieceTokenizer` says; pieces that go on inside a word start with `##`.
-        lowercase: Lower-case and strip accents.
-        max_word_characters: At least 8.
-        normalization: As `PieceTokenizer` says.
+        vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`; pieces that go on inside a word
+            start with `##`.
+        lowercase: True to lower-case and strip accents.
+        max_word_characters: Most characters of a word, at least 8; a longer word becomes `[UNK]`.
+        normalization: Steps before all else, as for `PieceTokenizer`.
+        **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
         ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
@@ -61,8 +64,8 @@ class WordPieceTokenizer(PieceTokenizer):
         lowercase: bool = True,
         max_word_characters: int = 100,
         normalization: Sequence[Sequence[str]] = (),
-        **kwargs,
-    ):
+        **kwargs: Any,
+    ) -> None:
         if max_word_characters < _MIN_WORD_CHARACTERS:
             raise ValueError(f"max_word_characters: {max_word_characters} is below {_MIN_WORD_CHARACTERS}")
         super().__init__(vocabulary, normalization, **kwargs)
@@ -78,18 +81,18 @@ class WordPieceTokenizer(PieceTokenizer):
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(text)
 
-    def _decode(self, ids) -> tf.Tensor:
+    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
         return tf.strings.regex_replace(joined, r"\A ", "")
 
     @property
     def piece_texts(self) -> list[bytes]:
-        """The bytes of each piece; spaces between words are in none."""
+        """Bytes of each piece, without spaces between words."""
         return [piece.removeprefix(SUFFIX_MARK).encode() for piece in self._vocabulary.pieces]
 
     @property
-    def settings(self) -> dict:
-        """What makes this tokenizer again, next to its vocabulary."""
+    def settings(self) -> dict[str, Any]:
+        """Arguments that make this tokenizer again, next to its vocabulary."""
         own = {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
         return {**own, **super().settings}
 
@@ -105,13 +108,13 @@ class WordPieceTokenizer(PieceTokenizer):
             *self._normalization.steps,
         )
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, Any]:
         """Returns the settings, vocabulary included."""
         config = super().get_config()
         del config["dtype"]
         return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.get_vocabulary(), *self.settings.values())
 
 

@@ -30,10 +30,10 @@ class WordSplitter(tf.Module):
 
     Args:
         alone: Special pieces, each a word by itself.
-        behind_space: More of them, which take one space before them along.
+        behind_space: Further special pieces, which include one space before them.
     """
 
-    def __init__(self, alone: Collection[str] = (), behind_space: Collection[str] = ()):
+    def __init__(self, alone: Collection[str] = (), behind_space: Collection[str] = ()) -> None:
         super().__init__()
         self._patterns = [any_of(alone)] * bool(alone) + [f" ?{any_of(behind_space)}"] * bool(behind_space)
 
@@ -54,13 +54,16 @@ class BytePairKernel(tf.Module):
 
     Args:
         vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id; of two, the earlier is merged first.
-        alone, behind_space: Special pieces, as `WordSplitter` takes them.
+        alone: Special pieces, each a word by itself.
+        behind_space: Further special pieces, which include one space before them.
 
     Raises:
         ValueError: if a piece stands for no bytes, or a byte has no piece.
     """
 
-    def __init__(self, vocabulary: Sequence[str], alone: Collection[str], behind_space: Collection[str] = ()):
+    def __init__(
+        self, vocabulary: Sequence[str], alone: Collection[str], behind_space: Collection[str] = ()
+    ) -> None:
         super().__init__()
         missing = sorted(set(byte_pieces()).difference(vocabulary))
         if missing:

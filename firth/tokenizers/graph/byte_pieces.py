@@ -31,7 +31,10 @@ def byte_pieces() -> list[str]:
 
 
 def to_piece(data: bytes) -> str:
-    r"""Returns how bytes are written in a vocabulary.
+    r"""Returns bytes as a vocabulary writes them.
+
+    Args:
+        data: Bytes of any length.
 
     Example:
 
@@ -44,8 +47,11 @@ def to_piece(data: bytes) -> str:
 def to_bytes(piece: str) -> bytes:
     r"""Returns the bytes that a piece of a vocabulary stands for.
 
+    Args:
+        piece: Piece as a vocabulary writes it.
+
     Raises:
-        ValueError: if a character of the piece stands for no byte.
+        ValueError: if a character of the piece does not stand for a byte.
 
     Example:
 

@@ -10,8 +10,10 @@ import hashlib
 import json
 import pathlib
 import unicodedata
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 CODE_POINTS = 0x110000
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
@@ -38,7 +40,7 @@ class Kind(enum.IntFlag):
 
 
 @functools.lru_cache(maxsize=1)
-def _table() -> dict:
+def _table() -> dict[str, Any]:
     return json.loads(_FILE.read_text(encoding="utf-8"))
 
 
@@ -49,7 +51,7 @@ def digest() -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def kinds() -> np.ndarray:
+def kinds() -> npt.NDArray[Any]:
     """Returns the `Kind` flags of all code points: uint8 [0x110000].
 
     Example:
@@ -82,6 +84,10 @@ def lowercased() -> dict[int, str]:
 
 def is_word(text: str, lowercase: bool) -> bool:
     """Returns whether `text` can be one word, or a part of one, after normalisation.
+
+    Args:
+        text: Characters that are not empty.
+        lowercase: True if normalisation lower-cases and strips accents.
 
     Example:
 

@@ -5,7 +5,10 @@ label in bits 0 to 7, bit 8 where a value hangs below, and from bit 10 the dista
 children. A value's own unit has bit 31 set.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from firth.tokenizers.graph.characters import CODE_POINTS
 
@@ -14,16 +17,19 @@ _BLOCK = 256
 # Of each length of a UTF-8 character: its lead bytes, and the first code point that is written so.
 _LEADS = ((2, range(0xC2, 0xE0), 0x80), (3, range(0xE0, 0xF0), 0x800), (4, range(0xF0, 0xF5), 0x10000))
 
+# A value or 0, then pairs of a label and the number of a child.
+Node = tuple[int, tuple[tuple[int, int], ...]]
+
 
 class _Nodes:
     """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); node 0 is none at all."""
 
-    def __init__(self):
-        self.nodes: list[tuple[int, tuple]] = [(0, ())]
+    def __init__(self) -> None:
+        self.nodes: list[Node] = [(0, ())]
         self._index = {self.nodes[0]: 0}
         self._blocks: dict[bytes, int] = {}
 
-    def add_block(self, values: np.ndarray, malformed: int) -> int:
+    def add_block(self, values: npt.NDArray[Any], malformed: int) -> int:
         """Adds the node whose children are 64 characters that differ in their last byte only."""
         key = values.tobytes()
         if key not in self._blocks:
@@ -31,7 +37,7 @@ class _Nodes:
             self._blocks[key] = self.add(malformed, tuple(children))
         return self._blocks[key]
 
-    def add(self, value: int, children: tuple = ()) -> int:
+    def add(self, value: int, children: tuple[tuple[int, int], ...] = ()) -> int:
         node = (value, tuple((label, child) for label, child in children if child))
         if node not in self._index:
             self._index[node] = len(self.nodes)
@@ -39,7 +45,9 @@ class _Nodes:
         return self._index[node]
 
 
-def _below(nodes: _Nodes, values: np.ndarray, first: int, depth: int, minimum: int, malformed: int) -> int:
+def _below(
+    nodes: _Nodes, values: npt.NDArray[Any], first: int, depth: int, minimum: int, malformed: int
+) -> int:
     """Adds the node whose characters start at code point `first` and go on for `depth` bytes."""
     if depth == 1:
         return nodes.add_block(values[first : first + 64], malformed)
@@ -52,7 +60,7 @@ def _below(nodes: _Nodes, values: np.ndarray, first: int, depth: int, minimum: i
     return nodes.add(malformed, tuple(children))
 
 
-def _grow(values: np.ndarray, malformed: int) -> tuple[list, int]:
+def _grow(values: npt.NDArray[Any], malformed: int) -> tuple[list[Node], int]:
     nodes = _Nodes()
     ascii_values = [(point, nodes.add(int(values[point]))) for point in range(1, 0x80)]
     broken = nodes.add(malformed)
@@ -64,7 +72,7 @@ def _grow(values: np.ndarray, malformed: int) -> tuple[list, int]:
     return nodes.nodes, nodes.add(0, (*ascii_values, *leads.items()))
 
 
-def _labels(node: tuple) -> list[int]:
+def _labels(node: Node) -> list[int]:
     value, children = node
     return [0] * bool(value) + [label for label, _ in children]
 
@@ -72,7 +80,7 @@ def _labels(node: tuple) -> list[int]:
 class _Slots:
     """Which positions of the array are taken."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         # Position 0 is the root's. No two nodes share a base, or one would find the other's children.
         self.taken = bytearray([1]) + bytearray(_BLOCK - 1)
         self.bases: set[int] = set()
@@ -93,13 +101,13 @@ class _Slots:
         return base not in self.bases and not any(self.taken[base ^ label] for label in labels)
 
 
-def build_double_array(values: np.ndarray, malformed: int) -> np.ndarray:
+def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[Any]:
     """Returns the trie that maps each code point's UTF-8 bytes to its value.
 
     Args:
-        values: Integer [0x110000], from 1 to 2**31 - 1, or 0 for a character that has no value. That of
-            U+0000 is not stored.
-        malformed: The value of byte sequences that are no character: stray and truncated ones.
+        values: Values by code point, integer [0x110000], from 1 to 2**31 - 1, or 0 for a character without a
+            value. That of U+0000 is not stored.
+        malformed: Value of byte sequences that are not characters: stray and truncated ones.
 
     Returns:
         uint32 [units], a multiple of 256.
@@ -133,8 +141,13 @@ def build_double_array(values: np.ndarray, malformed: int) -> np.ndarray:
     return units
 
 
-def look_up(units: np.ndarray, key: bytes) -> int:
-    """Returns the value of a key, 0 if it has none: what the kernel does, in Python."""
+def look_up(units: npt.NDArray[Any], key: bytes) -> int:
+    """Returns the value of a key, 0 if it has none, as the kernel does.
+
+    Args:
+        units: Trie as `build_double_array` returns it, uint32 [units].
+        key: Key in UTF-8.
+    """
     position = 0
     for byte in key:
         position ^= (int(units[position]) >> 10) ^ byte

@@ -5,9 +5,11 @@ The kernel's own models case-fold and keep what the reference drops. These are b
 """
 
 import functools
+from typing import Any
 
 import flatbuffers
 import numpy as np
+import numpy.typing as npt
 
 from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
@@ -28,20 +30,21 @@ SPECIAL_MARK = "\x80"
 
 @functools.lru_cache(maxsize=1)
 def stand_ins() -> dict[int, str]:
-    """Returns the characters that the kernel would split off a word, and what stands for each there.
+    """Returns the characters that the kernel would split off a word, each with its replacement.
 
-    The same replacement is made in the vocabulary given to the kernel, so that nothing of it is ever seen.
+    The same replacement is made in the vocabulary given to the kernel, so that users never see it.
     """
     points = np.flatnonzero(characters.kinds() & Kind.SPLIT_BY_KERNEL)
     return {int(point): chr(_FIRST_STAND_IN + index) for index, point in enumerate(points)}
 
 
 def replacement(point: int, lowercase: bool, split: bool) -> str:
-    """Returns what normalisation puts in the place of a code point.
+    """Returns the text that normalisation puts in the place of a code point.
 
     Args:
-        lowercase: Lower-case and strip accents.
-        split: Put spaces around all punctuation, for a reader that splits at spaces; else the text is meant
+        point: Code point.
+        lowercase: True to lower-case and strip accents.
+        split: True to put spaces around all punctuation, for a reader that splits at spaces. False for text
             for the kernel, which knows ASCII punctuation itself and needs stand-ins.
 
     Example:
@@ -66,7 +69,7 @@ def _render(character: str, split: bool) -> str:
     return character if split else stand_ins().get(point, character)
 
 
-def _encode(lowercase: bool, split: bool) -> tuple[np.ndarray, bytes]:
+def _encode(lowercase: bool, split: bool) -> tuple[npt.NDArray[Any], bytes]:
     """Returns the value of each code point, int64 [0x110000], and the pool of replacements."""
     kinds = characters.kinds()
     values = np.zeros(characters.CODE_POINTS, np.int64)
@@ -87,10 +90,14 @@ def _encode(lowercase: bool, split: bool) -> tuple[np.ndarray, bytes]:
 
 
 @functools.lru_cache(maxsize=4)
-def build_normalizer_model(lowercase: bool, split: bool = False) -> np.ndarray:
+def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[Any]:
     """Returns a model for `tf_text.FastBertNormalizer(model_buffer=...)`: uint8 [bytes].
 
     Bytes that are not valid UTF-8 are dropped, as are the characters that they would decode to.
+
+    Args:
+        lowercase: True to lower-case and strip accents.
+        split: True to put spaces around all punctuation, as for `replacement`.
     """
     values, pool = _encode(lowercase, split)
     builder = flatbuffers.Builder(0)

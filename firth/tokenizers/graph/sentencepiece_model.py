@@ -43,13 +43,24 @@ def _bytes(field: int, value: bytes) -> bytes:
 
 
 def piece_message(piece: str, score: float, kind: PieceType) -> bytes:
-    """Returns a model of one piece; a pair that makes a piece of a higher score is merged earlier."""
+    """Returns a model of one piece, as bytes of its protocol buffer.
+
+    Args:
+        piece: Text of the piece.
+        score: Score. A pair that makes a piece of a higher score is merged earlier.
+        kind: Type of the piece.
+    """
     score_field = _varint(2 << 3 | _FLOAT) + struct.pack("<f", score)
     return _bytes(_PIECES, _bytes(1, piece.encode()) + score_field + _integer(3, kind))
 
 
 def with_sentinels(model: bytes, pieces: Iterable[str]) -> bytes:
-    """Returns the model with more pieces at its end, which are never taken apart."""
+    """Returns the model with further pieces at its end, which are never split.
+
+    Args:
+        model: Bytes of a model.
+        pieces: Sentinels, the one with the lowest id first.
+    """
     return model + b"".join(piece_message(piece, 0.0, PieceType.USER_DEFINED) for piece in pieces)
 
 
@@ -57,8 +68,8 @@ def merging_model(pieces: Iterable[tuple[str, bool]], unknown: str) -> bytes:
     """Returns a model that merges by the order of the pieces and leaves text otherwise as it is.
 
     Args:
-        pieces: Each with whether it is special, that is never taken apart.
-        unknown: What the format wants for unknown text; it becomes the last piece.
+        pieces: Pairs of a piece and whether it is special, which is never split.
+        unknown: Piece for unknown text, which the format requires; it becomes the last piece.
     """
     messages = [
         piece_message(piece, -float(index), PieceType.USER_DEFINED if special else PieceType.NORMAL)

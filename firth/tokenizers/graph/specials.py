@@ -17,6 +17,9 @@ _SPACE = r"[\s\pZ]"
 def any_of(pieces: Iterable[str]) -> str:
     r"""Returns a regular expression that finds any of these pieces, as its first group.
 
+    Args:
+        pieces: Pieces to find.
+
     Example:
 
     >>> any_of(["[MASK]", "<extra_id_0>"])
@@ -29,11 +32,11 @@ def mark_specials(text: tf.Tensor, sentinels: int = 0) -> tf.Tensor:
     """Puts each special piece typed in text between marks, as a word that no other text can make.
 
     Args:
-        text: string [batch], raw.
-        sentinels: How many of `<extra_id_0>`, `<extra_id_1>`, ... are special pieces too.
+        text: Raw texts, string [batch].
+        sentinels: Number of sentinels `<extra_id_0>`, `<extra_id_1>`, ... that are special pieces too.
 
     Returns:
-        string [batch]. Marks that were in the text are exchanged for a character that is dropped anyway.
+        string [batch]. Marks that were in the text are replaced by a character that is dropped anyway.
     """
     text = without_marks(text)
     between_marks = f" {SPECIAL_MARK}\\1{SPECIAL_MARK} "
@@ -45,17 +48,22 @@ def mark_specials(text: tf.Tensor, sentinels: int = 0) -> tf.Tensor:
 
 
 def marked(special: str, lowercase: bool) -> str:
-    """Returns the word that a special piece becomes after `mark_specials` and normalisation."""
+    """Returns the word that a special piece becomes after `mark_specials` and normalisation.
+
+    Args:
+        special: Special piece.
+        lowercase: True if normalisation lower-cases.
+    """
     name = special.strip("[]").removeprefix(_SENTINEL).removesuffix(_SENTINEL_END)
     return f"{SPECIAL_MARK}{name.lower() if lowercase else name}{SPECIAL_MARK}"
 
 
 def mark_words(text: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
-    r"""Puts each of some words that stands between spaces between marks, as `mark_specials` does.
+    r"""Puts marks around each of some words between spaces, as `mark_specials` does.
 
     Args:
-        text: string [batch], raw.
-        words: The words; in the text stands the place of each in this list.
+        text: Raw texts, string [batch].
+        words: Words to mark. The marked text has the place of each in this list.
 
     Returns:
         string [batch]; see `unmark_words`.
@@ -74,19 +82,31 @@ def mark_words(text: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
 
 
 def unmark_words(found: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
-    """Returns words, string [n], with what `mark_words` put between marks as it was."""
+    """Returns words, string [n], with those that `mark_words` marked as they were.
+
+    Args:
+        found: Words, string [n].
+        words: Words that were marked.
+    """
     for number, word in enumerate(words):
         found = tf.where(found == f"{SPECIAL_MARK}{number}{SPECIAL_MARK}", word, found)
     return found
 
 
 def without_marks(text: tf.Tensor) -> tf.Tensor:
-    """Exchanges the marks in raw text for a character that is dropped anyway: string [batch]."""
+    """Returns raw texts with marks replaced by a character that is dropped anyway: string [batch].
+
+    Args:
+        text: Raw texts, string [batch].
+    """
     return tf.strings.regex_replace(text, SPECIAL_MARK, _DROPPED)
 
 
 def without_specials(text: tf.Tensor) -> tf.Tensor:
-    """Replaces each of the five special pieces typed in text by a space: string [batch] to string [batch].
+    """Returns texts with each of the five special pieces replaced by a space: string [batch].
+
+    Args:
+        text: Raw texts, string [batch].
 
     Example:
 

@@ -73,12 +73,15 @@ def _group(spans: list[tuple[int, int]]) -> str:
 def byte_class(spans: Spans) -> str:
     r"""Returns a regular expression for one character, in UTF-8, of these spans of code points.
 
+    Args:
+        spans: Pairs of a first and a last code point.
+
     Example:
 
     >>> byte_class([(ord("a"), ord("c")), (0xE8, 0xE9)])
     '(?:[\\x{61}-\\x{63}]|[\\x{c3}-\\x{c3}][\\x{a8}-\\x{a9}])'
     """
-    endings: dict[tuple, list[tuple[int, int]]] = {}
+    endings: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
     for first, last in spans:
         for *start, end in _byte_spans(first, last):
             endings.setdefault(tuple(start), []).append(end)
@@ -92,9 +95,9 @@ def _spans(*names: str) -> list[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=1)
 def spaces_before_word() -> str:
-    """Returns a regular expression for spaces, all but the last as the first group, that text goes on after.
+    """Returns a regular expression for spaces before other text, all but the last as the first group.
 
-    Of such spaces the last one belongs to the word (Radford et al. 2019, reference code).
+    The last of such spaces belongs to the word (Radford et al. 2019, reference code).
     """
     space = byte_class(_spans("spaces"))
     return f"({space}+)({space}{byte_class(_without(_spans('spaces')))})"
@@ -102,7 +105,7 @@ def spaces_before_word() -> str:
 
 @functools.lru_cache(maxsize=1)
 def words() -> str:
-    """Returns a regular expression for one word, where `spaces_before_word` have been split off."""
+    """Returns a regular expression for one word, after `spaces_before_word` have been split off."""
     letters, numbers, spaces = (byte_class(_spans(name)) for name in ("letters", "numbers", "spaces"))
     others = byte_class(_without(_spans("letters", "numbers", "spaces")))
     return f"'s|'t|'re|'ve|'m|'ll|'d| ?{letters}+| ?{numbers}+| ?{others}+|{spaces}+"

@@ -1,6 +1,7 @@
 """One form for all text, in the TensorFlow graph: what the corpus did to text, the served model repeats."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 import tensorflow_text as tf_text
@@ -13,11 +14,11 @@ class TextNormalization:
     r"""Substitutions and Unicode forms, in order.
 
     Args:
-        steps: Each a pair of a pattern of RE2 and what replaces every match, or the name of a form (Unicode
-            Standard Annex 15) alone; `firth.recipes.Cleaning.text_steps` gives them.
+        steps: Steps in order: a pair of a pattern of RE2 and the replacement of every match, or the name of a
+            form (Unicode Standard Annex 15) alone; `firth.recipes.Cleaning.text_steps` gives them.
 
     Raises:
-        ValueError: for a step that is neither.
+        ValueError: for a step that is neither a pair nor a form alone.
 
     Example:
 
@@ -26,7 +27,7 @@ class TextNormalization:
     'café au lait'
     """
 
-    def __init__(self, steps: Sequence[Sequence[str]] = ()):
+    def __init__(self, steps: Sequence[Sequence[str]] = ()) -> None:
         self.steps: tuple[Step, ...] = tuple(_step(step) for step in steps)
 
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
@@ -39,8 +40,8 @@ class TextNormalization:
         return text
 
     @property
-    def settings(self) -> dict:
-        """What makes this again, fit for JSON; nothing where there are no steps."""
+    def settings(self) -> dict[str, Any]:
+        """Arguments that make this object again, fit for JSON; empty without steps."""
         return {"normalization": [list(step) for step in self.steps]} if self.steps else {}
 
 

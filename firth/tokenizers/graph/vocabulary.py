@@ -16,7 +16,10 @@ _SENTINEL = re.compile(r"<extra_id_\d+>")
 
 
 def sentinel_pieces(count: int) -> list[str]:
-    """Returns the sentinels in the order in which they close a vocabulary: the last one is number 0.
+    """Returns the sentinels in the order in which they end a vocabulary: the last one is number 0.
+
+    Args:
+        count: Number of sentinels.
 
     Example:
 
@@ -27,12 +30,19 @@ def sentinel_pieces(count: int) -> list[str]:
 
 
 def is_sentinel(piece: str) -> bool:
-    """Returns whether a piece is `<extra_id_N>`."""
+    """Returns whether a piece is `<extra_id_N>`.
+
+    Args:
+        piece: Piece of a vocabulary.
+    """
     return _SENTINEL.fullmatch(piece) is not None
 
 
 def count_sentinels(pieces: Sequence[str]) -> int:
-    """Returns how many sentinels a vocabulary ends with.
+    """Returns the number of sentinels at the end of a vocabulary.
+
+    Args:
+        pieces: Pieces in the order of their ids.
 
     Raises:
         ValueError: if there are sentinels, but not at the end in the order of `sentinel_pieces`, or more than
@@ -49,6 +59,9 @@ def count_sentinels(pieces: Sequence[str]) -> int:
 
 def check_pieces(pieces: Sequence[str]) -> dict[str, int]:
     """Returns the id of each piece, which is its place, counted from 0.
+
+    Args:
+        pieces: Pieces in the order of their ids.
 
     Raises:
         ValueError: if a piece is empty, holds a line break, or occurs twice.
@@ -70,9 +83,9 @@ class Vocabulary:
     """Pieces in the order of their ids.
 
     Attributes:
-        pieces: All pieces.
-        ids: The id of each.
-        sentinels: How many sentinels the pieces end with.
+        pieces: Pieces, all of them.
+        ids: Ids by piece.
+        sentinels: Number of sentinels at the end of the pieces.
     """
 
     pieces: tuple[str, ...]
@@ -83,10 +96,13 @@ class Vocabulary:
     def of(cls, pieces: Sequence[str]) -> "Vocabulary":
         """Returns the vocabulary of these pieces.
 
+        Args:
+            pieces: Pieces in the order of their ids.
+
         Raises:
             ValueError: if a piece is empty, holds a line break, or occurs twice, or a special piece is
-                missing. The message names the id, which is also the line of `vocab.txt`, counted from 0.
-                Also if sentinels stand anywhere but at the end, in descending order.
+                missing, or sentinels are not at the end in descending order. The message names the id, which
+                is also the line of `vocab.txt`, counted from 0.
 
         Example:
 
@@ -104,8 +120,11 @@ class Vocabulary:
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece.
 
+        Args:
+            piece: Piece of the vocabulary.
+
         Raises:
-            ValueError: if there is none, with the nearest piece.
+            ValueError: if there is no such piece, with the nearest one.
         """
         if piece not in self.ids:
             near = difflib.get_close_matches(piece, self.pieces, n=1, cutoff=0.0)
@@ -114,6 +133,9 @@ class Vocabulary:
 
     def piece_of(self, index: int) -> str:
         """Returns the piece of an id.
+
+        Args:
+            index: Id of a piece.
 
         Raises:
             ValueError: if the id is out of range.

@@ -2,8 +2,10 @@
 
 import dataclasses
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
@@ -14,27 +16,28 @@ _SPACE = b" "
 
 @dataclasses.dataclass(frozen=True)
 class WordBounds:
-    """What pieces say about the words that they are in; each is bool [vocabulary].
+    """Bounds of words that pieces imply; each is bool [vocabulary].
 
     Attributes:
-        starts: They start a word wherever they stand; special pieces do.
-        ends: After them a word starts, whatever comes.
-        goes_on: After them none starts: a space by itself is part of the word after it.
+        starts: True for pieces that start a word in any place, as special pieces do.
+        ends: True for pieces after which a word starts, whatever comes.
+        goes_on: True for pieces after which no word starts: a space by itself is part of the word after it.
     """
 
-    starts: np.ndarray
-    ends: np.ndarray
-    goes_on: np.ndarray
+    starts: npt.NDArray[Any]
+    ends: npt.NDArray[Any]
+    goes_on: npt.NDArray[Any]
 
     @classmethod
     def of_texts(cls, texts: Sequence[bytes], special_ids: Collection[int]) -> "WordBounds":
-        r"""Returns the bounds by what pieces stand for, so that words are those that BERT would see.
+        r"""Returns the bounds that follow from the texts of pieces, so that words are those that BERT would
+        see.
 
         A word starts with a space, and around each punctuation mark and each CJK ideograph.
 
         Args:
-            texts: What each piece stands for, as UTF-8, in whole characters or in parts of one.
-            special_ids: Of the special pieces.
+            texts: Text of each piece, as UTF-8, in whole characters or in parts of one.
+            special_ids: Ids of the special pieces.
 
         Example:
 
@@ -52,8 +55,12 @@ class WordBounds:
         return cls(starts, ends, goes_on)
 
     @classmethod
-    def of_starts(cls, starts: np.ndarray) -> "WordBounds":
-        """Returns the bounds where the piece itself says whether it starts a word."""
+    def of_starts(cls, starts: npt.NDArray[Any]) -> "WordBounds":
+        """Returns the bounds of pieces that tell by themselves whether they start a word.
+
+        Args:
+            starts: bool [vocabulary], True for pieces that start a word.
+        """
         return cls(starts, np.zeros_like(starts), np.zeros_like(starts))
 
 
@@ -61,13 +68,13 @@ def _is_alone(character: str) -> bool:
     return bool(character) and bool(Kind(characters.kinds().item(ord(character))) & _ALONE)
 
 
-def word_starts(tokenizer, ids: np.ndarray, row_splits: np.ndarray) -> np.ndarray:
+def word_starts(tokenizer: Any, ids: npt.NDArray[Any], row_splits: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns which tokens start a word: bool [tokens].
 
     Args:
-        tokenizer: Of any kind.
-        ids: int [tokens], of texts one after the other.
-        row_splits: int [texts + 1], where each text begins; so does a word.
+        tokenizer: Tokenizer of any kind.
+        ids: Ids of texts one after the other, int [tokens].
+        row_splits: Begin of each text, int [texts + 1]; a word begins there too.
     """
     bounds = tokenizer.word_bounds
     starts = bounds.starts[ids]

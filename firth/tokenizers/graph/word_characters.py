@@ -4,7 +4,10 @@ A word is its UTF-8 bytes between two marks. 0 is left for positions without a w
 higher than in the files of the reference code, which count from the bytes.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 # A byte's character is the byte and 1.
@@ -16,16 +19,16 @@ MARKS = 2
 BEGIN_WORD, END_WORD = "<S>", "</S>"
 
 
-def word_characters(words, max_characters: int) -> tf.Tensor:
+def word_characters(words: tf.Tensor, max_characters: int) -> tf.Tensor:
     """Returns the characters of words.
 
-    The words `<S>` and `</S>` are the marks of `sentence_characters`, `<UNK>` is its five bytes: so reads
-    bilm-tf what its vocabulary holds.
+    The words `<S>` and `</S>` are read as the marks of `sentence_characters`, `<UNK>` as its five bytes, as
+    bilm-tf reads the words of its vocabulary.
 
     Args:
-        words: string [n].
-        max_characters: The characters of a word, marks included; longer words are cut after
-            `max_characters - 2` bytes.
+        words: Words, string [n].
+        max_characters: Characters of a word, marks included; longer words are cut after `max_characters - 2`
+            bytes.
 
     Returns:
         int32 [n, max_characters]: begin mark, bytes, end mark, padding.
@@ -49,8 +52,11 @@ def word_characters(words, max_characters: int) -> tf.Tensor:
     return characters
 
 
-def sentence_characters(max_characters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns what stands for `<S>` and `</S>`: a word of one character that no byte makes, int32 each.
+def sentence_characters(max_characters: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Returns the characters of `<S>` and `</S>`, int32 [max_characters] each: one mark that no byte makes.
+
+    Args:
+        max_characters: Characters of a word, marks included.
 
     Example:
 

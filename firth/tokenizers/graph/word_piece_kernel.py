@@ -15,10 +15,16 @@ _BYTES_OF_CHARACTER = 4
 
 
 def kernel_piece(piece: str, index: int, lowercase: bool, special: bool = False) -> str:
-    """Returns what stands for a piece of the vocabulary in the kernel's own.
+    """Returns a piece of the vocabulary as the kernel's own vocabulary writes it.
 
     Pieces that no normalised text can hold (`The` when lower-casing, `a.b`, `##.`) become words that match
     nothing: the reference never yields them, while the kernel might.
+
+    Args:
+        piece: Piece of the vocabulary.
+        index: Id of the piece.
+        lowercase: True if normalisation lower-cases and strips accents.
+        special: True for a special piece.
 
     Example:
 
@@ -38,14 +44,21 @@ def kernel_piece(piece: str, index: int, lowercase: bool, special: bool = False)
 class WordPieceKernel(tf.Module):
     """Raw text to ids, in a TensorFlow graph that needs nothing but its own constants.
 
-    Words that are too long are told apart in two steps, since the kernel counts bytes where the limit is
-    in characters: its limit is set to as many bytes, which is exact for ASCII, and words of other characters
-    that it gave up on are read once more by a kernel of a higher limit. Ordinary text never pays for that.
+    Words that are too long are found in two steps, since the kernel counts bytes and the limit is in
+    characters: its limit is set to as many bytes, which is exact for ASCII, and words of other characters
+    that it gave up on are read once more by a kernel of a higher limit. Ordinary text never needs the second
+    step.
+
+    Args:
+        vocabulary: Pieces in the order of their ids.
+        lowercase: True to lower-case and strip accents.
+        max_word_characters: Most characters of a word; a longer word becomes `[UNK]`.
+        sentinels: Number of sentinels at the end of the vocabulary.
     """
 
     def __init__(
         self, vocabulary: Sequence[str], lowercase: bool, max_word_characters: int, sentinels: int = 0
-    ):
+    ) -> None:
         super().__init__()
         special = {*SPECIAL_PIECES, *sentinel_pieces(sentinels)}
         pieces = [
@@ -83,7 +96,14 @@ class WordPieceKernel(tf.Module):
         )
         return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
-    def _retry(self, words, ids, starts, lengths, positions) -> tuple[tf.Tensor, tf.Tensor]:
+    def _retry(
+        self,
+        words: tf.Tensor,
+        ids: tf.RaggedTensor,
+        starts: tf.RaggedTensor,
+        lengths: tf.Tensor,
+        positions: tf.Tensor,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Reads the words at `positions`, int64 [words], again: their pieces stand where `[UNK]` stood."""
         rows = tf.gather(ids.value_rowids(), positions)
         text = tf.strings.substr(

@@ -22,12 +22,13 @@ def train_byte_pairs(
     the counts alone. Counts are Python integers and never overflow; memory grows with the distinct words.
 
     Args:
-        word_counts: Words, as `count_byte_words` makes them, and how often each occurs.
-        vocabulary_size: Pieces asked for. Fewer are returned where no pair occurs `min_frequency` times any
-            more, which is for the caller to notice.
-        min_frequency: Of a pair.
-        sentinels: How many sentinels end the vocabulary; they count in its size.
-        ties: `greater`, or `first_seen`: the pair that comes first in the order of the table.
+        word_counts: Number of occurrences of each word, as `count_byte_words` returns them.
+        vocabulary_size: Most pieces to return. There are fewer if no pair occurs `min_frequency` times any
+            more, which the caller must check.
+        min_frequency: Least number of occurrences of a pair that is merged.
+        sentinels: Number of sentinels that end the vocabulary; they count in its size.
+        ties: Choice between pairs that occur equally often: `greater`, or `first_seen`, the pair that comes
+            first in the order of the table.
 
     Raises:
         ValueError: if `vocabulary_size` leaves no room for the bytes next to the special pieces, or
@@ -53,7 +54,14 @@ def train_byte_pairs(
 def merge_byte_pairs(
     word_counts: Mapping[str, int], pieces: int, min_frequency: int, ties: Ties = "greater"
 ) -> list[str]:
-    """Returns the 256 bytes and, after them, the pieces merged from them in their order."""
+    """Returns the 256 bytes and, after them, the pieces merged from them in their order.
+
+    Args:
+        word_counts: Number of occurrences of each word, as `count_byte_words` returns them.
+        pieces: Most pieces to return.
+        min_frequency: Least number of occurrences of a pair that is merged.
+        ties: Choice between pairs that occur equally often, as for `train_byte_pairs`.
+    """
     alphabet = byte_pieces()
     number = {piece: index for index, piece in enumerate(alphabet)}
     words = [list(map(number.__getitem__, word)) for word in word_counts]

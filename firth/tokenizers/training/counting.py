@@ -36,10 +36,15 @@ def ideograph_pattern() -> str:
 
 
 def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int = 100) -> dict[str, int]:
-    """Returns how often each word occurs in a batch of texts.
+    """Returns the number of occurrences of each word in a batch of texts.
 
-    Normalisation and splitting are those of `WordPieceTokenizer`. Special pieces typed in text are no words,
-    and words longer than `max_word_characters`, which encoding turns to `[UNK]`, are not counted.
+    Normalisation and splitting are those of `WordPieceTokenizer`. Special pieces typed in text do not count
+    as words, nor do words longer than `max_word_characters`, which encoding turns to `[UNK]`.
+
+    Args:
+        texts: Texts of the batch.
+        lowercase: True to lower-case and strip accents.
+        max_word_characters: Most characters of a word that is counted.
 
     Example:
 
@@ -62,12 +67,16 @@ def _splitter() -> WordSplitter:
 
 
 def count_byte_words(texts: Sequence[str]) -> dict[str, int]:
-    """Returns how often each word of bytes occurs in a batch of texts, as `BytePairTokenizer` splits them.
+    """Returns the number of occurrences of each word of bytes in a batch of texts.
 
-    Special pieces typed in text are no words, and words longer than 256 bytes are not counted.
+    Words are split as by `BytePairTokenizer`. Special pieces typed in text do not count as words, nor do
+    words longer than 256 bytes.
+
+    Args:
+        texts: Texts of the batch.
 
     Returns:
-        Words as `byte_pieces.to_piece` writes them.
+        Counts by word, written as by `byte_pieces.to_piece`.
 
     Example:
 
@@ -88,9 +97,12 @@ def count_byte_words(texts: Sequence[str]) -> dict[str, int]:
 
 
 def count_spaced_words(texts: Sequence[str]) -> dict[str, int]:
-    """Returns how often each word between spaces occurs in a batch of texts, for SentencePiece's trainer.
+    """Returns the number of occurrences of each word between spaces, for SentencePiece's trainer.
 
-    Special pieces typed in text are no words, and words longer than 256 bytes are not counted.
+    Special pieces typed in text do not count as words, nor do words longer than 256 bytes.
+
+    Args:
+        texts: Texts of the batch.
 
     Example:
 

@@ -4,7 +4,7 @@ import collections
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 Pair = tuple[int, int]
 Ties = Literal["greater", "first_seen"]
@@ -18,13 +18,13 @@ class Merger:
 
     Args:
         alphabet: Pieces that words are spelled with.
-        words: Each as piece numbers; they are changed in place.
-        counts: How often each word occurs.
-        join: Returns the piece that two pieces make.
-        order: Returns of a piece a key that sorts the greatest piece first.
-        ties: Of pairs that occur equally often, `greater` takes the one with the lexicographically greater
-            pieces, whatever the order of words, and `first_seen` the one that comes first, words read in
-            their order from the left.
+        words: Words as lists of piece numbers; they are changed in place.
+        counts: Number of occurrences of each word.
+        join: Function that returns the piece of two pieces.
+        order: Function that returns a key of a piece, by which the greatest piece comes first.
+        ties: Choice between pairs that occur equally often: `greater` takes the one with the
+            lexicographically greater pieces, whatever the order of words, and `first_seen` the one that comes
+            first, words read in their order from the left.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Merger:
         join: Callable[[str, str], str],
         order: Callable[[str], str],
         ties: Ties = "greater",
-    ):
+    ) -> None:
         self.pieces = list(alphabet)
         self._join, self._key = join, order
         self._entry = self._greater_first if ties == "greater" else self._seen_first
@@ -50,10 +50,10 @@ class Merger:
         self._heap = [self._entry(pair) for pair in self._pair_counts]
         heapq.heapify(self._heap)
 
-    def _greater_first(self, pair: Pair) -> tuple:
+    def _greater_first(self, pair: Pair) -> tuple[int, Any, Any, Pair]:
         return -self._pair_counts[pair], self._order[pair[0]], self._order[pair[1]], pair
 
-    def _seen_first(self, pair: Pair) -> tuple:
+    def _seen_first(self, pair: Pair) -> tuple[int, Any, Any, Pair]:
         """Returns an entry with the first place of the pair: its word, and the characters before it there.
 
         A place that is lost changes the count, so no entry of an older place is ever taken.
@@ -71,7 +71,11 @@ class Merger:
             self._words_of[pair].add(index)
 
     def merge_best(self, min_frequency: int) -> bool:
-        """Merges the best pair everywhere; returns False where none occurs `min_frequency` times."""
+        """Merges the best pair everywhere; returns False if no pair occurs often enough.
+
+        Args:
+            min_frequency: Least number of occurrences of a pair that is merged.
+        """
         while self._heap:
             count, _, _, pair = heapq.heappop(self._heap)
             current = self._pair_counts.get(pair, 0)
@@ -83,7 +87,12 @@ class Merger:
         return False
 
     def merge_until(self, pieces: int, min_frequency: int) -> None:
-        """Merges until there are so many pieces, or no pair occurs `min_frequency` times any more."""
+        """Merges until there are enough pieces, or no pair occurs often enough.
+
+        Args:
+            pieces: Number of pieces to reach.
+            min_frequency: Least number of occurrences of a pair that is merged.
+        """
         while len(self.pieces) < pieces and self.merge_best(min_frequency):
             pass
 

@@ -27,19 +27,19 @@ def train_sentencepiece(
 ) -> bytes:
     """Returns a model trained by the sentencepiece package (Kudo and Richardson 2018).
 
-    The words are given to it with their counts and in sorted order, so the result depends on the counts
-    alone and memory grows with the distinct words. Counts of more than ten million words are scaled to that
-    for `unigram`, which drops the rarest words.
+    The package gets the words with their counts and in sorted order, so the result depends on the counts
+    alone and memory grows with the distinct words. For `unigram`, counts of more than ten million words are
+    scaled down to that number, which drops the rarest words.
 
     Args:
-        word_counts: Words, as `count_spaced_words` makes them, and how often each occurs.
-        vocabulary_size: Pieces asked for, special ones included. Fewer are returned where the words yield no
-            more, which is for the caller to notice.
-        model: `unigram` (Kudo 2018) or `bpe`.
-        sentinels: How many sentinels end the vocabulary; they count in its size.
-        character_coverage: The share of all characters that have pieces.
-        byte_fallback: Give a piece to each byte, for characters without one, in the place of `[UNK]`.
-        lowercase: Fold case, as part of the model's normalisation.
+        word_counts: Number of occurrences of each word, as `count_spaced_words` returns them.
+        vocabulary_size: Most pieces to train, special ones included. There are fewer if the words yield no
+            more, which the caller must check.
+        model: Algorithm, `unigram` (Kudo 2018) or `bpe`.
+        sentinels: Number of sentinels that end the vocabulary; they count in its size.
+        character_coverage: Share of all characters that have pieces.
+        byte_fallback: True to give a piece to each byte, for characters without one, in the place of `[UNK]`.
+        lowercase: True to fold case.
 
     Raises:
         ValueError: if `vocabulary_size` is too small for the characters of the words.

@@ -32,11 +32,11 @@ def train_wordpiece(
     does punctuation.
 
     Args:
-        word_counts: Words, as `count_words` makes them, and how often each occurs.
-        vocabulary_size: Pieces asked for. Fewer are returned where no pair occurs `min_frequency` times any
-            more, which is for the caller to notice.
-        min_frequency: Of a character and of a pair.
-        sentinels: How many sentinels end the vocabulary; they count in its size.
+        word_counts: Number of occurrences of each word, as `count_words` returns them.
+        vocabulary_size: Most pieces to return. There are fewer if no pair occurs `min_frequency` times any
+            more, which the caller must check.
+        min_frequency: Least number of occurrences of a character and of a pair.
+        sentinels: Number of sentinels that end the vocabulary; they count in its size.
 
     Raises:
         ValueError: if `vocabulary_size` leaves no room next to the special pieces, or `min_frequency` is
