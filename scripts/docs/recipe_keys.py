@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from firth.recipes import Recipe
-from firth.recipes.reading.types import configs_in
+from firth.recipes.base.types import configs_in
 from scripts.docs.key_descriptions import resolved, summary
 from scripts.docs.key_types import DEFS, Links, Schema, default_in_words, type_in_words
 

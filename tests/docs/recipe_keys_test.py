@@ -5,7 +5,7 @@ import re
 import pytest
 
 from firth.recipes import Recipe
-from firth.recipes.reading.types import kinds_of
+from firth.recipes.base.types import kinds_of
 from scripts.docs.key_descriptions import descriptions
 from scripts.docs.recipe_keys import FOLDER, recipe_pages, recipe_types
 

@@ -60,7 +60,7 @@ def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> 
     if not isinstance(part, Mapping):
         raise ValueError(f"{layer}: `{name}` must be a dict or None. Received: {name}={part!r}")
     from firth.recipes.base.errors import suggest
-    from firth.recipes.reading.types import configs_in
+    from firth.recipes.base.types import configs_in
 
     config = _config_of(layer, name, part, configs_in(annotation))
     for key, value in part.items():
@@ -72,9 +72,9 @@ def check_part(layer: str, name: str, part: Mapping | None, annotation: Any) -> 
             check_part(layer, f"{name}.{key}", value, below)
 
 
-def _config_of(layer: str, name: str, part: Mapping, configs: "list[type[Config]]") -> "type[Config]":
+def _config_of(layer: str, name: str, part: Mapping, configs: list[Any]) -> "type[Config]":
     from firth.recipes.base.errors import suggest
-    from firth.recipes.reading.types import kinds_of
+    from firth.recipes.base.types import kinds_of
 
     kinds = {kind: config for config in configs for kind in kinds_of(config)}
     if "kind" not in part and len(configs) == 1:

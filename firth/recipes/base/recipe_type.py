@@ -1,9 +1,13 @@
 """The base of every recipe type: frozen, strict, and with unknown keys refused."""
 
 import decimal
-from typing import Annotated, TypeVar
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
 import pydantic
+
+from firth.recipes.base.problems import problems_of
 
 MAX_INTEGER = 2**63 - 1
 # Far above anything published, and low enough that no tensor's shape overflows.
@@ -17,15 +21,54 @@ class Config(pydantic.BaseModel):
 
     Values are frozen, unknown keys are errors and types are not coerced (`"500"` is not an integer).
 
+    Raises:
+        ValueError: with one line for each value that does not fit, and the nearest valid name.
+
     Example:
 
     >>> class Size(Config):
-    ...     width: int
+    ...     width: int = 8
     >>> Size(width=4)
     Size(width=4)
+    >>> Size(widht=4)
+    Traceback (most recent call last):
+        ...
+    ValueError: Size: widht: unknown key; did you mean width?
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+
+    # Pydantic's own message names no valid key, and `__init__` is also what parts of parts are made by.
+    def __new__(cls: type[ConfigT], /, **values: Any) -> ConfigT:
+        """Checks the values of a part that Python code makes; parts that are read have none here."""
+        if values:
+            try:
+                cls.model_validate(values)
+            except pydantic.ValidationError as error:
+                raise _refusal(cls, error, _as_json(values)) from None
+        return super().__new__(cls)
+
+    @classmethod
+    def of(cls: type[ConfigT], values: "ConfigT | Mapping[str, Any]") -> ConfigT:
+        """Returns a part as it is, or the part that plain values describe, such as those of a layer's config.
+
+        Raises:
+            ValueError: as the constructor does.
+
+        Example:
+
+        >>> class Size(Config):
+        ...     widths: tuple[int, ...]
+        >>> Size.of({"widths": [4, 8]}) == Size.of(Size(widths=(4, 8))) == Size(widths=(4, 8))
+        True
+        """
+        if isinstance(values, cls):
+            return values
+        data = _as_json(values)
+        try:
+            return cls.model_validate_json(json.dumps(data))
+        except pydantic.ValidationError as error:
+            raise _refusal(cls, error, data) from None
 
     def to_json(self) -> str:
         """Returns this part as canonical JSON, fit to be an execution property or a cache key."""
@@ -75,3 +118,18 @@ def check_order(config: Config, low: str, high: str) -> None:
     first, second = getattr(config, low), getattr(config, high)
     if first > second:
         raise ValueError(f"{low}: {first:,} is above {high}: {second:,}")
+
+
+def _as_json(values: Any) -> Any:
+    """Returns values as they are after JSON; what JSON does not have is told by its `repr`."""
+
+    def plain(value: Any) -> Any:
+        return value.model_dump() if isinstance(value, Config) else repr(value)
+
+    return json.loads(json.dumps(values, default=plain))
+
+
+def _refusal(cls: type[Config], error: pydantic.ValidationError, data: Any) -> ValueError:
+    found, more = problems_of(error, data, cls)
+    lines = [": ".join([cls.__name__, *([".".join(path)] if path else []), text]) for path, text in found]
+    return ValueError("\n".join([*lines, *([f"and {more} more problems"] if more else [])]))

@@ -8,6 +8,7 @@ from firth.recipes.base.recipe_type import MAX_SIZE, Config, Fraction
 
 Count = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
 Layers = Annotated[int, pydantic.Field(ge=1, le=10_000)]
+Stddev = Annotated[float, pydantic.Field(gt=0)]
 Activation = Literal["gelu", "gelu_approximate", "relu", "silu"]
 
 
@@ -88,6 +89,18 @@ class SharedLayersConfig(Config):
         if self.groups > layers // self.blocks:
             raise ValueError(f"share_layers.groups: {self.groups} is above {layers // self.blocks}")
         return self.groups * self.blocks
+
+    def order(self, layers: int) -> tuple[int, ...]:
+        """Returns which block each of so many layers is; a group is applied to the end before the next is.
+
+        Example:
+
+        >>> SharedLayersConfig(groups=2).order(6), SharedLayersConfig(blocks=2).order(4)
+        ((0, 0, 0, 1, 1, 1), (0, 1, 0, 1))
+        """
+        passes = layers // self.blocks
+        groups = [place * self.groups // passes for place in range(passes)]
+        return tuple(group * self.blocks + block for group in groups for block in range(self.blocks))
 
 
 class NormConfig(Config):
@@ -229,3 +242,11 @@ class EmbeddingsConfig(Config):
     segments: int = pydantic.Field(default=0, ge=0)
     norm: bool = False
     initializer_stddev: Annotated[float, pydantic.Field(gt=0)] | None = None
+
+
+def refuse_shared_keys(attention: AttentionConfig, reader: str) -> None:
+    """Raises `ValueError` if query heads share keys and values, which `reader` has no code for."""
+    if attention.key_value_heads not in (None, attention.heads):
+        raise ValueError(
+            f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"
+        )

@@ -6,93 +6,25 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import (
-    AttentionConfig,
     Count,
     DisentangledPositionsConfig,
     EmbeddingsConfig,
-    FeedForwardConfig,
     Layers,
     LearnedPositionsConfig,
-    NormConfig,
-    Positions,
-    RotaryPositionsConfig,
-    SharedLayersConfig,
+    Stddev,
+    refuse_shared_keys,
 )
-
-Stddev = Annotated[float, pydantic.Field(gt=0)]
-
-
-class _Shape(Config):
-    """What all transformers have. The vocabulary's size stands in the tokenizer's part of the recipe."""
-
-    layers: Layers = 12
-    width: Count = 768
-    attention: AttentionConfig = AttentionConfig()
-    feed_forward: FeedForwardConfig = FeedForwardConfig()
-    dropout: Fraction = 0.1
-    initializer_stddev: Stddev = 0.02
-
-    @pydantic.model_validator(mode="after")
-    def _heads_divide_width(self) -> "_Shape":
-        if self.attention.head_width is None and self.width % self.attention.heads:
-            raise ValueError(f"attention.heads: {self.attention.heads} does not divide width: {self.width}")
-        return self
-
-    @property
-    def inner_width(self) -> int:
-        """Width of the feed-forward layer."""
-        return self.feed_forward.width or 4 * self.width
-
-    @property
-    def head_width(self) -> int:
-        """Width of an attention head."""
-        return self.attention.head_width or self.width // self.attention.heads
-
-    @property
-    def key_value_heads(self) -> int:
-        """Heads of keys and values."""
-        return self.attention.key_value_heads or self.attention.heads
+from firth.recipes.models.stack import BlocksConfig, StackConfig
 
 
-class _Transformer(_Shape):
-    norm: NormConfig = NormConfig()
-    positions: Positions = LearnedPositionsConfig()
+class TransformerConfig(StackConfig):
+    """A stack of blocks, and what stands before it.
+
+    Attributes:
+        embeddings: Parts before the first block.
+    """
+
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
-    biases: bool = True
-    share_layers: SharedLayersConfig | None = None
-    output_dropout: Fraction = 0.0
-    scaled_initializer: bool = False
-
-    @pydantic.field_validator("share_layers", mode="before")
-    @classmethod
-    def _is_no_switch(cls, value: object) -> object:
-        if isinstance(value, bool):
-            meant = "{groups: 1}" if value else "null"
-            raise ValueError(f"{'true' if value else 'false'} is written as {meant} now")
-        return value
-
-    @pydantic.model_validator(mode="after")
-    def _positions_fit_heads(self) -> "_Transformer":
-        if isinstance(self.positions, DisentangledPositionsConfig):
-            _refuse_shared_keys(self.attention, "positions.kind: disentangled")
-        if isinstance(self.positions, RotaryPositionsConfig) and self.head_width % 2:
-            raise ValueError(
-                f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
-            )
-        return self
-
-    @pydantic.model_validator(mode="after")
-    def _groups_fit_layers(self) -> "_Transformer":
-        self.distinct_blocks(self.layers)
-        return self
-
-    def distinct_blocks(self, layers: int) -> int:
-        """Returns the number of blocks that have weights of their own.
-
-        Args:
-            layers: Number of blocks that are applied.
-        """
-        return layers if self.share_layers is None else self.share_layers.distinct(layers)
 
     @property
     def embedding_width(self) -> int:
@@ -105,7 +37,7 @@ class _Transformer(_Shape):
         return self.positions.length if isinstance(self.positions, LearnedPositionsConfig) else None
 
 
-class MaskedTransformerConfig(_Transformer):
+class MaskedTransformerConfig(TransformerConfig):
     """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
 
     Attributes:
@@ -127,7 +59,7 @@ class MaskedTransformerConfig(_Transformer):
     embeddings: EmbeddingsConfig = EmbeddingsConfig(segments=2, norm=True)
 
 
-class CausalTransformerConfig(_Transformer):
+class CausalTransformerConfig(TransformerConfig):
     """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
 
     Attributes:
@@ -156,7 +88,7 @@ class CausalTransformerConfig(_Transformer):
         return self
 
 
-class EncoderDecoderConfig(_Transformer):
+class EncoderDecoderConfig(TransformerConfig):
     """An encoder, and a decoder that attends to it: T5, BART.
 
     Attributes:
@@ -185,6 +117,11 @@ class EncoderDecoderConfig(_Transformer):
         """Blocks of the decoder."""
         return self.decoder_layers or self.layers
 
+    @property
+    def decoder_stack(self) -> StackConfig:
+        """The part that the decoder's stack of blocks is made of."""
+        return self.stack.model_copy(update={"layers": self.blocks_of_decoder})
+
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self) -> "EncoderDecoderConfig":
         _refuse(self, DisentangledPositionsConfig)
@@ -196,7 +133,7 @@ class EncoderDecoderConfig(_Transformer):
         return self
 
 
-class TwoStreamTransformerConfig(_Shape):
+class TwoStreamTransformerConfig(BlocksConfig):
     """XLNet's encoder with a content stream and a query stream (Yang et al. 2019, section 2.3).
 
     Relative sinusoidal positions and relative segments are a part of its attention.
@@ -212,7 +149,7 @@ class TwoStreamTransformerConfig(_Shape):
 
     @pydantic.model_validator(mode="after")
     def _keys_are_not_shared(self) -> "TwoStreamTransformerConfig":
-        _refuse_shared_keys(self.attention, f"kind: {self.kind}")
+        refuse_shared_keys(self.attention, f"kind: {self.kind}")
         return self
 
     @property
@@ -299,13 +236,6 @@ AnyModel = Annotated[
 ]
 
 
-def _refuse(model: _Transformer, kind: type[Config]) -> None:
+def _refuse(model: TransformerConfig, kind: type[Config]) -> None:
     if isinstance(model.positions, kind):
         raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")
-
-
-def _refuse_shared_keys(attention: AttentionConfig, reader: str) -> None:
-    if attention.key_value_heads not in (None, attention.heads):
-        raise ValueError(
-            f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"
-        )

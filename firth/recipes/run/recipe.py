@@ -41,7 +41,7 @@ class Recipe(Config):
         export: Settings of the served signatures.
 
     Raises:
-        pydantic.ValidationError: for combinations that cannot work, such as rows longer than the model's
+        ValueError: for combinations that cannot work, such as rows longer than the model's
             positions.
     """
 

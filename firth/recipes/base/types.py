@@ -5,11 +5,12 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from firth.recipes.base.recipe_type import Config
+import pydantic
+
 from firth.recipes.base.yaml_text import Path
 
 
-def configs_in(annotation: Any) -> list[type[Config]]:
+def configs_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
     """Returns the recipe types that an annotation allows.
 
     Args:
@@ -21,14 +22,14 @@ def configs_in(annotation: Any) -> list[type[Config]]:
     >>> [config.__name__ for config in configs_in(AdamW | None)]
     ['AdamW']
     """
-    if isinstance(annotation, type) and issubclass(annotation, Config):
+    if isinstance(annotation, type) and issubclass(annotation, pydantic.BaseModel):
         return [annotation]
     if typing.get_origin(annotation) in (typing.Annotated, typing.Union, types.UnionType, tuple):
         return [config for part in typing.get_args(annotation) for config in configs_in(part)]
     return []
 
 
-def config_at(root: type[Config], path: Path, data: Any) -> type[Config] | None:
+def config_at(root: type[pydantic.BaseModel], path: Path, data: Any) -> type[pydantic.BaseModel] | None:
     """Returns the recipe type at a path of the data, following each part's `kind`; None if there is no such
     type.
 
@@ -43,8 +44,8 @@ def config_at(root: type[Config], path: Path, data: Any) -> type[Config] | None:
     >>> config_at(Recipe, ("sources", "0"), {"sources": [{"kind": "text"}]}).__name__
     'TextSource'
     """
-    config: type[Config] | None = root
-    candidates: list[type[Config]] = []
+    config: type[pydantic.BaseModel] | None = root
+    candidates: list[type[pydantic.BaseModel]] = []
     for key in path:
         if isinstance(data, list):
             data = data[int(key)]
@@ -57,14 +58,14 @@ def config_at(root: type[Config], path: Path, data: Any) -> type[Config] | None:
     return config
 
 
-def _of_kind(candidates: list[type[Config]], data: Any) -> type[Config] | None:
+def _of_kind(candidates: list[type[pydantic.BaseModel]], data: Any) -> type[pydantic.BaseModel] | None:
     if len(candidates) == 1:
         return candidates[0]
     kind = data.get("kind") if isinstance(data, dict) else None
     return next((config for config in candidates if kind in kinds_of(config)), None)
 
 
-def kinds_of(config: type[Config]) -> tuple[str, ...]:
+def kinds_of(config: type[pydantic.BaseModel]) -> tuple[str, ...]:
     """Returns the values that a type's `kind` may have; empty for a type without one.
 
     Args:
@@ -74,7 +75,7 @@ def kinds_of(config: type[Config]) -> tuple[str, ...]:
     return typing.get_args(field.annotation) if field else ()
 
 
-def key_paths(config: type[Config], path: Path = ()) -> Iterator[str]:
+def key_paths(config: type[pydantic.BaseModel], path: Path = ()) -> Iterator[str]:
     """Yields the dotted path of every key below a type. The items of lists are left out.
 
     Args:

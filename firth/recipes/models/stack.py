@@ -1,0 +1,145 @@
+"""What a stack of transformer blocks is made of: one frozen object, which layers and models take whole."""
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.models.blocks import (
+    AttentionConfig,
+    Count,
+    DisentangledPositionsConfig,
+    FeedForwardConfig,
+    Layers,
+    LearnedPositionsConfig,
+    NormConfig,
+    Positions,
+    RotaryPositionsConfig,
+    SharedLayersConfig,
+    Stddev,
+    refuse_shared_keys,
+)
+
+
+class BlocksConfig(Config):
+    """What all blocks with attention have.
+
+    Attributes:
+        layers: Number of blocks.
+        width: Width of the hidden states.
+        attention, feed_forward: Parts of each block; see `firth.recipes.models.blocks`.
+        dropout: Share of embeddings and of each sublayer's output that is dropped in training.
+        initializer_stddev: Standard deviation of the truncated normal that weights start from.
+    """
+
+    layers: Layers = 12
+    width: Count = 768
+    attention: AttentionConfig = AttentionConfig()
+    feed_forward: FeedForwardConfig = FeedForwardConfig()
+    dropout: Fraction = 0.1
+    initializer_stddev: Stddev = 0.02
+
+    @pydantic.model_validator(mode="after")
+    def _heads_divide_width(self) -> "BlocksConfig":
+        if self.attention.head_width is None and self.width % self.attention.heads:
+            raise ValueError(f"attention.heads: {self.attention.heads} does not divide width: {self.width}")
+        return self
+
+    @property
+    def inner_width(self) -> int:
+        """Width of the feed-forward layer."""
+        return self.feed_forward.width or 4 * self.width
+
+    @property
+    def head_width(self) -> int:
+        """Width of an attention head."""
+        return self.attention.head_width or self.width // self.attention.heads
+
+    @property
+    def key_value_heads(self) -> int:
+        """Heads of keys and values."""
+        return self.attention.key_value_heads or self.attention.heads
+
+
+class StackConfig(BlocksConfig):
+    """What a stack of transformer blocks is made of.
+
+    The defaults are BERT base's. `firth.layers.MaskedTransformer` and `firth.layers.CausalTransformer` take
+    it whole, and keep it in their configs.
+
+    Attributes:
+        layers: Number of blocks.
+        width: Width of the hidden states.
+        attention, feed_forward, norm: Parts of each block; see `firth.recipes.models.blocks`.
+        positions: Positions that attention reads, or that are added to the embeddings before the first block
+            (the kinds `learned` and `sinusoidal`).
+        dropout: Share of each sublayer's output that is dropped in training.
+        initializer_stddev: Standard deviation of the truncated normal that kernels start from.
+        biases: Whether dense layers and layer norms have biases.
+        share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT", section 3.1).
+        output_dropout: Share of the states after the last block and its norm that is dropped, as in T5.
+        scaled_initializer: Whether each kernel starts from a normal of one over the root of its inputs, that
+            of queries divided by the root of a head's width unless scores are, as in T5's reference code.
+
+    Raises:
+        ValueError: if a key or a value does not fit, with the nearest valid name.
+
+    Example:
+
+    >>> stack = StackConfig(layers=4, width=256, attention={"heads": 4}, norm={"placement": "pre"})
+    >>> stack.head_width, stack.inner_width, stack.norm.kind
+    (64, 1024, 'layer_norm')
+    >>> StackConfig(width=256, norm={"kind": "rms_nrom"})
+    Traceback (most recent call last):
+        ...
+    ValueError: StackConfig: norm.kind: 'rms_nrom' is not a choice here; did you mean rms_norm?
+    """
+
+    norm: NormConfig = NormConfig()
+    positions: Positions = LearnedPositionsConfig()
+    biases: bool = True
+    share_layers: SharedLayersConfig | None = None
+    output_dropout: Fraction = 0.0
+    scaled_initializer: bool = False
+
+    @pydantic.field_validator("share_layers", mode="before")
+    @classmethod
+    def _is_no_switch(cls, value: object) -> object:
+        if isinstance(value, bool):
+            meant = "{groups: 1}" if value else "null"
+            raise ValueError(f"{'true' if value else 'false'} is written as {meant} now")
+        return value
+
+    @pydantic.model_validator(mode="after")
+    def _positions_fit_heads(self) -> "StackConfig":
+        if isinstance(self.positions, DisentangledPositionsConfig):
+            refuse_shared_keys(self.attention, "positions.kind: disentangled")
+        if isinstance(self.positions, RotaryPositionsConfig) and self.head_width % 2:
+            raise ValueError(
+                f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
+            )
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _groups_fit_layers(self) -> "StackConfig":
+        self.distinct_blocks(self.layers)
+        return self
+
+    def distinct_blocks(self, layers: int) -> int:
+        """Returns the number of blocks that have weights of their own.
+
+        Args:
+            layers: Number of blocks that are applied.
+        """
+        return layers if self.share_layers is None else self.share_layers.distinct(layers)
+
+    @property
+    def stack(self) -> "StackConfig":
+        """The part that a stack of blocks is made of, of a model that has more."""
+        if type(self) is StackConfig:
+            return self
+        return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Which block each layer is; several layers are one block where weights are shared."""
+        shared = self.share_layers
+        return tuple(range(self.layers)) if shared is None else shared.order(self.layers)
