@@ -30,6 +30,8 @@ INSTALL_REQUIRES = [
     "filelock>=3.12",
     "flatbuffers>=23",
     "ftfy>=6.1",
+    # CRC-32C of TFRecords.
+    "google-crc32c>=1.5",
     "h5py>=3.10",
     # gzip, several times as fast as zlib.
     "isal>=1.6",

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import tensorflow as tf
 import zstandard
 
+from firth.corpus.io.record_frames import write_record
 from firth.recipes.corpus.sources import (
     AnySource,
     HtmlSource,
@@ -95,11 +96,9 @@ def example(**features) -> bytes:
 
 
 def tfrecord(records: Sequence[bytes]) -> bytes:
-    from apache_beam.io.tfrecordio import _TFRecordUtil
-
     file = io.BytesIO()
     for record in records:
-        _TFRecordUtil.write_record(file, record)
+        write_record(file, record)
     return file.getvalue()
 
 

@@ -8,8 +8,9 @@ from typing import Any, BinaryIO
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.io.tfrecordio import _TFRecordUtil
 from isal import igzip
+
+from firth.corpus.io.record_frames import read_record, write_record
 
 # Written once and read soon.
 COMPRESSION_LEVEL = 1
@@ -73,7 +74,7 @@ def _compress(records: Iterable[bytes], file: BinaryIO) -> None:
     with igzip.IGzipFile(fileobj=file, **how) as compressed:
         block = io.BytesIO()
         for record in records:
-            _TFRecordUtil.write_record(block, record)
+            write_record(block, record)
             if block.tell() >= BLOCK_BYTES:
                 compressed.write(block.getvalue())
                 block = io.BytesIO()
@@ -94,7 +95,7 @@ def read_records(path: str) -> Iterator[bytes]:
     try:
         with FileSystems.open(path, compression_type=_AS_IT_IS) as file:
             buffered = io.BufferedReader(_content(path, file), BLOCK_BYTES)
-            while (record := _TFRecordUtil.read_record(buffered)) is not None:
+            while (record := read_record(buffered)) is not None:
                 yield record
     except (EOFError, ValueError) as error:
         raise type(error)(f"{path}: {error}") from error

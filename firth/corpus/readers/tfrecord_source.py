@@ -10,6 +10,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.io.byte_stream import ByteStream
+from firth.corpus.io.record_frames import masked_checksum
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import make_document, reject
 from firth.corpus.readers.fields import read_fields
@@ -45,7 +46,7 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
             yield header, len(header), stream.problem or "truncated_record"
             return
         length, checksum = struct.unpack("<QI", header)
-        if checksum != _checksum(header[:8]):
+        if checksum != masked_checksum(header[:8]):
             yield header, len(header) + stream.skip(2**63), stream.problem or "corrupt_length"
             return
         # What is too long is passed over, and only its beginning is shown.
@@ -58,16 +59,9 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
         if size > max_bytes:
             yield data, size, "too_long"
         else:
-            yield data, size, None if footer == struct.pack("<I", _checksum(data)) else "corrupt_record"
+            yield data, size, None if footer == struct.pack("<I", masked_checksum(data)) else "corrupt_record"
     if stream.problem:
         yield b"", 0, stream.problem
-
-
-def _checksum(data: bytes) -> int:
-    # Beam's own choice among the libraries that have CRC-32C; it has no public name.
-    from apache_beam.io.tfrecordio import _TFRecordUtil
-
-    return _TFRecordUtil._masked_crc32c(data)
 
 
 def _read_record(

@@ -1,0 +1,62 @@
+"""TFRecord's frame around each record: its length, and CRC-32C of the length and of the record."""
+
+import struct
+from typing import BinaryIO
+
+import google_crc32c
+
+_HEADER = struct.Struct("<QI")
+_FOOTER = struct.Struct("<I")
+
+
+def masked_checksum(data: bytes) -> int:
+    """Returns the CRC-32C of bytes, masked as TFRecord does: rotated, and a constant added.
+
+    Args:
+        data: Bytes to check, a length or a record.
+
+    Example:
+
+    >>> hex(masked_checksum(b"123456789"))
+    '0xc78ab0e5'
+    """
+    checksum = google_crc32c.value(data)
+    return ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def write_record(file: BinaryIO, record: bytes) -> None:
+    """Writes a record in its frame.
+
+    Args:
+        file: Open file to write to.
+        record: Content of the record.
+    """
+    length = struct.pack("<Q", len(record))
+    header = length + _FOOTER.pack(masked_checksum(length))
+    file.write(b"".join([header, record, _FOOTER.pack(masked_checksum(record))]))
+
+
+def read_record(file: BinaryIO) -> bytes | None:
+    """Returns the next record, or None at the end of the file.
+
+    Args:
+        file: Open file, at the beginning of a frame. Its `read` returns fewer bytes only at the end.
+
+    Raises:
+        ValueError: if the frame ends too early, or a checksum is not that of the bytes.
+    """
+    header = file.read(_HEADER.size)
+    if not header:
+        return None
+    if len(header) < _HEADER.size:
+        raise ValueError("not a TFRecord file: it ends within the length of a record")
+    length, checksum = _HEADER.unpack(header)
+    if checksum != masked_checksum(header[:8]):
+        raise ValueError("not a TFRecord file: the checksum of a record's length is wrong")
+    record = file.read(length)
+    footer = file.read(_FOOTER.size)
+    if len(footer) < _FOOTER.size:
+        raise ValueError("not a TFRecord file: it ends within a record")
+    if footer != _FOOTER.pack(masked_checksum(record)):
+        raise ValueError("not a TFRecord file: the checksum of a record is wrong")
+    return record
