@@ -76,7 +76,12 @@ def evaluation_sums(losses: Iterable[str]) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """Dtype and per-example shape of one tensor."""
+    """Dtype and per-example shape of one tensor.
+
+    Attributes:
+        dtype: Name of the dtype.
+        shape: Sizes of one example's tensor.
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -88,7 +93,7 @@ def row_specs(raw_length: int, max_documents: int, max_characters: int = 0) -> d
     Args:
         raw_length: Most raw tokens of a row, which is its length less the special tokens of one document.
         max_documents: Most chunks of a row. A chunk is a document or a part of one.
-        max_characters: Of a word, where the tokenizer gives characters next to ids; otherwise 0.
+        max_characters: Characters of a word, if the tokenizer gives characters next to ids; otherwise 0.
 
     A row holds:
         example_id: int64 [], a hash of its content, unique in its split.
@@ -127,6 +132,11 @@ def encoder_specs(length: int, segments: bool = True, order: bool = False) -> di
     attention_order: int32 [length], with `order` only. A token attends to those tokens of its document whose
         order is not above its own: all zeros is bidirectional, ascending is causal, zeros on a prefix and
         ascending after it is a prefix LM, a random order is a permutation.
+
+    Args:
+        length: Tokens of a row.
+        segments: True for a model with segment embeddings.
+        order: True for an objective that sets `attention_order`.
     """
     names = [TOKEN_IDS, POSITION_IDS, DOCUMENT_IDS]
     names += [SEGMENT_IDS] if segments else []
@@ -139,6 +149,9 @@ def selection_specs(max_predictions: int) -> dict[str, Spec]:
 
     masked_positions, masked_labels: int32 [max_predictions], positions ascending, zeros after.
     masked_weights: float32 [max_predictions], 1 on real predictions and 0 after.
+
+    Args:
+        max_predictions: Most predictions of a row.
     """
     return {
         MASKED_POSITIONS: Spec("int32", (max_predictions,)),
@@ -152,6 +165,9 @@ def label_specs(length: int) -> dict[str, Spec]:
 
     label_ids: int32 [length], the token that each position predicts, 0 where none is.
     label_weights: float32 [length], 1 where a token is predicted.
+
+    Args:
+        length: Positions of a row that may predict.
     """
     return {LABEL_IDS: Spec("int32", (length,)), LABEL_WEIGHTS: Spec("float32", (length,))}
 
@@ -164,9 +180,9 @@ def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
     <task>_weights: float32 [max_documents], 1 on real pairs and 0 after.
 
     Args:
-        max_documents: Of a row.
-        task: `next_sentence`, whose label is 1 where the second segment is a random one, or `sentence_order`,
-            whose label is 1 where the two were swapped.
+        max_documents: Most documents of a row.
+        task: Name of the task: `next_sentence`, whose label is 1 if the second segment is a random one, or
+            `sentence_order`, whose label is 1 if the two were swapped.
     """
     return {
         POOLED_POSITIONS: Spec("int32", (max_documents,)),
@@ -181,6 +197,9 @@ def decoder_specs(length: int) -> dict[str, Spec]:
     decoder_token_ids, decoder_position_ids: int32 [length].
     decoder_document_ids: int32 [length], 0 on padding; a decoder's token attends to the tokens of its own
         document, those before it in the decoder and all of them in the encoder.
+
+    Args:
+        length: Tokens of a decoder's row.
     """
     names = (DECODER_TOKEN_IDS, DECODER_POSITION_IDS, DECODER_DOCUMENT_IDS)
     return {name: Spec("int32", (length,)) for name in names}

@@ -16,8 +16,10 @@ FOLDERS: tuple[str, ...] = (
     "corpus/privacy",
     "corpus/readers",
     "corpus/text",
+    "evaluation",
     "objectives",
     "recipes",
+    "serving",
     "tokenizers",
 )
 

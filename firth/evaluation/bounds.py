@@ -11,7 +11,12 @@ LARGEST = sys.float_info.max
 
 
 class Bounds(NamedTuple):
-    """Between which values a metric must stay; None where a side is open."""
+    """Bounds of a metric; None for a side without one.
+
+    Attributes:
+        lower: Least value that keeps them.
+        upper: Largest value that keeps them.
+    """
 
     lower: float | None = None
     upper: float | None = None
@@ -32,7 +37,10 @@ class Bounds(NamedTuple):
         return " and ".join(sides)
 
     def keeps(self, value: float | None) -> bool:
-        """Returns whether a value lies within the bounds. None and not-a-number never do.
+        """Returns whether a value is within the bounds. None and not-a-number never are.
+
+        Args:
+            value: Value of the metric; None if it was not recorded.
 
         Example:
 
@@ -51,10 +59,10 @@ FINITE = Bounds(-LARGEST, LARGEST)
 def bounds_of(evaluation: Evaluation, metrics: Iterable[str]) -> dict[str, Bounds]:
     """Returns the bounds of each metric that has some, the narrower of two.
 
-    A recipe without thresholds asks of every metric that it is a finite number.
+    A recipe without thresholds requires every metric to be a finite number.
 
     Args:
-        evaluation: The recipe's evaluation.
+        evaluation: Evaluation of the recipe.
         metrics: Names of the metrics that are measured.
 
     Example:
@@ -77,6 +85,11 @@ def bounds_of(evaluation: Evaluation, metrics: Iterable[str]) -> dict[str, Bound
 
 def describe(metric: str, value: float | None, bounds: Bounds) -> str:
     """Returns a metric compared with its bounds, in words.
+
+    Args:
+        metric: Name of the metric.
+        value: Value of the metric; None if it was not recorded.
+        bounds: Bounds that it has to keep.
 
     Example:
 

@@ -18,10 +18,10 @@ def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_p
     """Returns the EvalConfig of a recipe: its metrics over the whole split and by source, and its thresholds.
 
     Thresholds hold for the whole split. They bound values, not changes, so that a first model can be blessed
-    where there is no other to compare it with. Without thresholds, every metric must be a finite number.
+    although there is no other to compare it with. Without thresholds, every metric must be a finite number.
 
     Args:
-        evaluation: The recipe's evaluation.
+        evaluation: Evaluation of the recipe.
         losses: Names of the objective's losses, the main one first.
 
     Example:

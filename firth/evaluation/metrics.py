@@ -17,11 +17,11 @@ _OVER_A_VOCABULARY = ("mlm", "lm", "sbo")
 
 
 def perplexity(loss_sum: float, weight_sum: float) -> float:
-    """Returns exp(loss_sum / weight_sum): how many pieces the model hesitates between, on average.
+    """Returns exp(loss_sum / weight_sum): the number of pieces that the model hesitates between, on average.
 
     Args:
         loss_sum: Sum of cross entropies over all predictions, in nats.
-        weight_sum: Their number.
+        weight_sum: Number of predictions.
 
     Example:
 
@@ -34,7 +34,11 @@ def perplexity(loss_sum: float, weight_sum: float) -> float:
 
 
 def accuracy(correct_sum: float, weight_sum: float) -> float:
-    """Returns the share of predictions that were right, zero where there were none.
+    """Returns the share of predictions that were right; zero if there were none.
+
+    Args:
+        correct_sum: Number of right predictions.
+        weight_sum: Number of predictions.
 
     Example:
 
@@ -45,7 +49,12 @@ def accuracy(correct_sum: float, weight_sum: float) -> float:
 
 
 def perplexity_ratio(loss_sum: float, other_loss_sum: float, weight_sum: float) -> float:
-    """Returns one perplexity over another on the same predictions, even where both would overflow.
+    """Returns one perplexity over another on the same predictions, even if both would overflow.
+
+    Args:
+        loss_sum: Sum of cross entropies of the one model, in nats.
+        other_loss_sum: Sum of cross entropies of the other model, in nats.
+        weight_sum: Number of predictions.
 
     Example:
 
@@ -67,7 +76,7 @@ def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
 
     Args:
         loss_sum: Sum of cross entropies over all predictions, in nats.
-        bytes_sum: UTF-8 bytes of the predicted tokens.
+        bytes_sum: Number of UTF-8 bytes of the predicted tokens.
 
     Example:
 
@@ -80,9 +89,10 @@ def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
 def metrics_of(losses: Sequence[str]) -> dict[str, Callable[[Sums], float]]:
     """Returns the metrics of an objective by name, each a function of the sums over a split.
 
-    A perplexity of each loss over a vocabulary and an accuracy of every loss. And of the main loss on tokens
-    that stand for text (no sentinel, no end of a document, no unknown word): its perplexity, that of the
-    training split's unigram distribution on the same tokens, the one over the other, and bits per byte.
+    There is a perplexity of each loss over a vocabulary and an accuracy of every loss. For the main loss on
+    tokens that stand for text (no sentinel, no end of a document, no unknown word), there are its perplexity,
+    that of the training split's unigram distribution on the same tokens, the one over the other, and bits per
+    byte.
 
     Args:
         losses: Names of the objective's losses, the main one first.

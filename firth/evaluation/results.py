@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from typing import Any
 
 import tensorflow_model_analysis as tfma
 
@@ -16,10 +17,10 @@ class ThresholdResult:
     """One metric and the bounds that it had to keep.
 
     Attributes:
-        metric: Its name.
-        value: Over the whole split.
-        bounds: What was asked of it.
-        ok: Whether it kept them.
+        metric: Name of the metric.
+        value: Value over the whole split.
+        bounds: Bounds that it had to keep.
+        ok: True if it kept them.
     """
 
     metric: str
@@ -37,8 +38,8 @@ def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[s
     """Returns the metrics of each slice: of `overall`, and of each source as `source=<name>`.
 
     Args:
-        uri: The Evaluator's `evaluation` artifact.
-        model_name: `candidate` or `baseline` where two models were evaluated; the new one if not given.
+        uri: URI of the Evaluator's `evaluation` artifact.
+        model_name: Name `candidate` or `baseline` if two models were evaluated; without it, the new one.
     """
     config = _load(uri).config
     names = [spec.name for spec in config.model_specs if not spec.is_baseline]
@@ -55,10 +56,10 @@ def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[s
 
 
 def load_thresholds(uri: str) -> list[ThresholdResult]:
-    """Returns each metric that a bound was set on, with what came of it.
+    """Returns the result of each metric that has a bound.
 
     Args:
-        uri: The Evaluator's `evaluation` artifact.
+        uri: URI of the Evaluator's `evaluation` artifact.
     """
     values = load_evaluation(uri)[OVERALL]
     failed = {
@@ -75,15 +76,15 @@ def load_thresholds(uri: str) -> list[ThresholdResult]:
     return results
 
 
-def _bounds(threshold) -> Bounds:
+def _bounds(threshold: Any) -> Bounds:
     lower = threshold.lower_bound.value if threshold.HasField("lower_bound") else None
     upper = threshold.upper_bound.value if threshold.HasField("upper_bound") else None
     return Bounds(lower, upper)
 
 
-def _load(uri: str, model_name: str | None = None):
+def _load(uri: str, model_name: str | None = None) -> Any:
     return tfma.load_eval_result(uri, model_name=model_name)
 
 
-def _slice_name(key: tuple) -> str:
+def _slice_name(key: tuple[Any, ...]) -> str:
     return ",".join(f"{feature}={value}" for feature, value in key) or OVERALL

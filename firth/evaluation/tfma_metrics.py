@@ -4,9 +4,11 @@ TFMA finds them by this module's path, which stands in the EvalConfig.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apache_beam as beam
 import numpy as np
+import numpy.typing as npt
 import tensorflow_model_analysis as tfma
 
 # Registers the ops of the exported model's tokenizer, wherever a worker loads the metrics and then the model.
@@ -26,14 +28,14 @@ class MetricOfSums(tfma.metrics.Metric):
     However many metrics are asked for, the sums are made once.
 
     Args:
-        name: Of the metric.
+        name: Name of the metric.
         losses: Names of the objective's losses, the main one first.
 
     Raises:
         ValueError: if there is no such metric.
     """
 
-    def __init__(self, name: str, losses: Sequence[str]):
+    def __init__(self, name: str, losses: Sequence[str]) -> None:
         known = metrics_of(losses)
         if name not in known:
             raise ValueError(f"no metric {name!r}; there are {', '.join(known)}")
@@ -49,11 +51,11 @@ class MetricOfSums(tfma.metrics.Metric):
 tfma.metrics.metric_types.register_metric(MetricOfSums)
 
 
-def _computations(name: str, losses: Sequence[str], model_name: str = "", output_name: str = "") -> list:
+def _computations(name: str, losses: Sequence[str], model_name: str = "", output_name: str = "") -> list[Any]:
     key = metric_types.MetricKey(name=name, model_name=model_name, output_name=output_name)
     sums_key = metric_types.MetricKey(name=SUMS_KEY, model_name=model_name, output_name=output_name)
 
-    def result(metrics):
+    def result(metrics: dict[Any, Any]) -> dict[Any, float]:
         return {key: metrics_of(losses)[name](metrics[sums_key])}
 
     return [
@@ -65,35 +67,48 @@ def _computations(name: str, losses: Sequence[str], model_name: str = "", output
 
 
 class SumExamples(beam.CombineFn):
-    """Sums what each example adds, in float64, into a dict by name.
+    """Sums the outputs of all examples, in float64, into a dict by name.
 
     Args:
-        key: The metric key under which TFMA keeps the result; names the model whose outputs are summed.
-        names: Of the outputs that are summed.
+        key: Metric key of the result for TFMA; it names the model whose outputs are summed.
+        names: Names of the outputs that are summed.
     """
 
-    def __init__(self, key, names: Sequence[str]):
+    def __init__(self, key: Any, names: Sequence[str]) -> None:
         self._key = key
         self._names = tuple(names)
 
-    def create_accumulator(self) -> np.ndarray:
+    def create_accumulator(self) -> npt.NDArray[Any]:
         """Returns zeros, float64 [sums]."""
         return np.zeros(len(self._names))
 
-    def add_input(self, accumulator: np.ndarray, element) -> np.ndarray:
-        """Adds one example's outputs."""
+    def add_input(self, accumulator: npt.NDArray[Any], element: Any) -> npt.NDArray[Any]:
+        """Adds one example's outputs.
+
+        Args:
+            accumulator: Sums so far, float64 [sums].
+            element: Outputs of one example, as TFMA's `StandardMetricInputs`.
+        """
         outputs = _outputs(element.get_predictions(), self._key.model_name)
         return accumulator + [float(np.squeeze(outputs[name])) for name in self._names]
 
-    def merge_accumulators(self, accumulators: Iterable[np.ndarray]) -> np.ndarray:
-        """Adds accumulators."""
+    def merge_accumulators(self, accumulators: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Adds accumulators.
+
+        Args:
+            accumulators: Sums of parts of the examples, float64 [sums] each.
+        """
         return np.sum(list(accumulators), axis=0)
 
-    def extract_output(self, accumulator: np.ndarray) -> dict:
-        """Returns the sums by name, under the key."""
+    def extract_output(self, accumulator: npt.NDArray[Any]) -> dict[str, Any]:
+        """Returns the sums by name, under the key.
+
+        Args:
+            accumulator: Sums of all examples, float64 [sums].
+        """
         return {self._key: dict(zip(self._names, accumulator.tolist()))}
 
 
-def _outputs(predictions: dict, model_name: str) -> dict:
+def _outputs(predictions: dict[str, Any], model_name: str) -> dict[str, Any]:
     """Returns one model's outputs; TFMA keeps them by model only where there are several."""
     return predictions.get(model_name, predictions)

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -39,12 +40,12 @@ TEXT_CASES: dict[str, list[bytes]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A request and what is expected of the answer.
+    """A request and the expected answer.
 
     Attributes:
-        name: What is tried.
-        request: The call.
-        refused: Whether the model must refuse it, with an error of its own, instead of answering.
+        name: Name of the case.
+        request: Call of a signature.
+        refused: True if the model must refuse it, with an error of its own, instead of answering.
         compare: Outputs that must be the same for each row asked alone.
     """
 
@@ -55,10 +56,10 @@ class Case:
 
 
 def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
-    """Yields what is tried on a SavedModel: each signature on good and bad input, then the warm-up requests.
+    """Yields the cases of a SavedModel: each signature on good and bad input, then the warm-up requests.
 
     Args:
-        directory: The SavedModel, whose warm-up requests give the rows where none are given.
+        directory: Folder of the SavedModel, whose warm-up requests give the rows if none are given.
         rows: Serialized rows of an eval split.
     """
     warmup = list(read_warmup(directory))
@@ -76,8 +77,12 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
         yield Case(f"warm-up request {index}", request)
 
 
-def read_description(directory: str) -> dict:
-    """Returns what `export` wrote next to a SavedModel: recipe, signatures, losses and versions."""
+def read_description(directory: str) -> dict[str, Any]:
+    """Returns the description next to a SavedModel: recipe, signatures, losses and versions.
+
+    Args:
+        directory: Folder of the SavedModel.
+    """
     with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION)) as file:
         return json.load(file)
 

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
@@ -12,23 +12,28 @@ SAVED_MODEL = "saved_model.pb"
 
 
 class NoModelError(FileNotFoundError):
-    """There is no exported model where one was looked for."""
+    """There is no exported model in a folder."""
 
 
 class Candidate(NamedTuple):
-    """A piece proposed for a `[MASK]`, and its probability."""
+    """A piece proposed for a `[MASK]`.
+
+    Attributes:
+        piece: Text of the piece.
+        score: Probability of the piece.
+    """
 
     piece: str
     score: float
 
 
 class Scored(NamedTuple):
-    """A text as a language model sees it.
+    """The probability of a text under a language model.
 
     Attributes:
         log_probability: Natural logarithm of the probability of all pieces together.
-        pieces: Of the text.
-        log_probabilities: Of each piece after those before it.
+        pieces: Pieces of the text.
+        log_probabilities: Natural logarithm of the probability of each piece after those before it.
     """
 
     log_probability: float
@@ -40,11 +45,11 @@ class Client:
     """Asks the newest model of a serving directory.
 
     Args:
-        directory: A SavedModel, or a serving directory with one in each version's folder (`1700000000/`), of
-            which the highest number is taken.
+        directory: Folder of a SavedModel, or a serving directory with a folder for each version
+            (`1700000000/`), of which the highest number is taken.
 
     Raises:
-        NoModelError: if there is none.
+        NoModelError: if there is no model.
 
     Example:
 
@@ -53,12 +58,15 @@ class Client:
     Candidate(piece='length', score=0.31)
     """
 
-    def __init__(self, directory: str | os.PathLike):
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.path = newest_model(os.fspath(directory))
         self._loaded = tf.saved_model.load(self.path)
 
     def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]:
-        """Returns, for each text, the candidates for each of its masks, the likeliest first.
+        """Returns, for each text, the candidates for each of its masks, the most probable first.
+
+        Args:
+            texts: Texts with `[MASK]`.
 
         Raises:
             ValueError: if the model has no such signature.
@@ -77,8 +85,11 @@ class Client:
             )
         ]
 
-    def embed(self, texts: Sequence[str]) -> np.ndarray:
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[Any]:
         """Returns one vector of each text, float32 [texts, width].
+
+        Args:
+            texts: Texts to embed.
 
         Raises:
             ValueError: if the model has no such signature.
@@ -86,7 +97,11 @@ class Client:
         return self._ask("embed", texts)["embedding"]
 
     def score(self, texts: Sequence[str], targets: Sequence[str] | None = None) -> list[Scored]:
-        """Returns how probable each text is, or each target after the text of the same place.
+        """Returns the probability of each text, or of each target after the text of the same place.
+
+        Args:
+            texts: Texts to score, or to score targets after.
+            targets: Texts that are scored; None for a model that scores texts alone.
 
         Raises:
             ValueError: if the model has no such signature, or needs targets, or takes none.
@@ -107,13 +122,17 @@ class Client:
         ]
 
     def inputs(self, name: str) -> tuple[str, ...]:
-        """Returns what a signature reads, or nothing where the model has no such signature."""
+        """Returns the names of a signature's inputs; empty if the model has no such signature.
+
+        Args:
+            name: Name of the signature.
+        """
         signature = self._loaded.signatures.get(name)
         return () if signature is None else tuple(signature.structured_input_signature[1])
 
     def _ask(
         self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
-    ) -> dict[str, np.ndarray]:
+    ) -> dict[str, npt.NDArray[Any]]:
         reads = self.inputs(name)
         if not reads:
             raise ValueError(
@@ -129,10 +148,13 @@ class Client:
 
 
 def newest_model(directory: str) -> str:
-    """Returns the SavedModel at `directory`, or the highest version below it.
+    """Returns the path of the SavedModel at `directory`, or of the highest version below it.
+
+    Args:
+        directory: Folder of a SavedModel, or a serving directory.
 
     Raises:
-        NoModelError: if there is none.
+        NoModelError: if there is no model.
     """
     if tf.io.gfile.exists(os.path.join(directory, SAVED_MODEL)):
         return directory

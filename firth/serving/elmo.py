@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+from typing import Any
 
 import tensorflow as tf
 import yaml
@@ -14,12 +15,15 @@ from firth.tokenizers.graph.word_characters import sentence_characters, word_cha
 __all__ = ["ElmoFileError", "embed_words", "export_elmo"]
 
 
-def export_elmo(options: str | os.PathLike, weights: str | os.PathLike, directory: str | os.PathLike) -> dict:
-    """Writes what published ELMo files hold in this library's own formats.
+def export_elmo(
+    options: str | os.PathLike[str], weights: str | os.PathLike[str], directory: str | os.PathLike[str]
+) -> dict[pathlib.Path, str]:
+    """Writes the contents of published ELMo files in this library's own formats.
 
     Args:
-        options, weights: See `firth.models.elmo_import.load_elmo`.
-        directory: Must not exist yet; appears whole or not at all.
+        options: Path of the options, a JSON file; see `firth.models.load_elmo`.
+        weights: Path of the weights, an HDF5 file.
+        directory: Folder that must not exist yet; it appears whole or not at all.
 
     Returns:
         A sentence on the use of each path that was written.
@@ -51,17 +55,17 @@ def export_elmo(options: str | os.PathLike, weights: str | os.PathLike, director
     }
 
 
-def _plain(characters: dict) -> dict:
+def _plain(characters: dict[str, Any]) -> dict[str, Any]:
     return {**characters, "filters": [list(pair) for pair in characters["filters"]]}
 
 
 def embed_words(backbone: BiLSTMBackbone, words: tf.Tensor, max_characters: int) -> dict[str, tf.Tensor]:
-    """Makes the vectors of words in their sentences.
+    """Returns the vectors of words in their sentences.
 
     Args:
-        backbone: From `load_elmo`.
-        words: string [batch, words], the empty string after a sentence's last word.
-        max_characters: Of a word.
+        backbone: Model that `load_elmo` returns.
+        words: Words, string [batch, words], the empty string after a sentence's last word.
+        max_characters: Characters of a word, marks included.
 
     Returns:
         layers: float32 [batch, words, layers + 1, width], zeros after a sentence.
@@ -89,7 +93,7 @@ def embed_words(backbone: BiLSTMBackbone, words: tf.Tensor, max_characters: int)
 
 def _save_graph(backbone: BiLSTMBackbone, max_characters: int, directory: str) -> None:
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.string, name="words")], autograph=False)
-    def embed(words):
+    def embed(words: tf.Tensor) -> dict[str, tf.Tensor]:
         return embed_words(backbone, words, max_characters)
 
     module = tf.Module()

@@ -7,11 +7,11 @@ from firth.serving.served import Served
 
 
 def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Makes one vector of each text, as `recipe.export.pooling` says.
+    """Returns one vector of each text, pooled as `recipe.export.pooling` says.
 
     Args:
-        served: The model and its tokenizer.
-        text: string [batch].
+        served: Model and tokenizer.
+        text: Texts, string [batch].
 
     Returns:
         embedding: float32 [batch, width]; with `mean`, the mean over the vectors that `embed_tokens` gives,
@@ -32,11 +32,11 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Makes one vector of each of a text's own tokens, special tokens around it not among them.
+    """Returns one vector of each of a text's own tokens, without the special tokens around it.
 
     Args:
-        served: The model and its tokenizer.
-        text: string [batch].
+        served: Model and tokenizer.
+        text: Texts, string [batch].
 
     Returns:
         pieces: string [batch, tokens], word pieces or words, empty after a text's last one.

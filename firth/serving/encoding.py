@@ -1,22 +1,27 @@
 """Raw strings to the features that a model reads, inside the graph."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import tensorflow as tf
 
 from firth import features as names
 
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+    from firth.tokenizers.word import WordTokenizer
+
 
 class Encoded(NamedTuple):
-    """A batch of texts as a model reads them.
+    """A batch of texts, encoded for a model.
 
     Attributes:
-        features: int32 [batch, longest] tensors by name, padded to the longest of the batch; words also have
+        features: Tensors by name, int32 [batch, longest], padded to the longest of the batch; words also have
             their characters, int32 [batch, longest, max_characters].
-        ids: Of the text's own tokens, ragged int32 [batch, (tokens)].
-        tokens: The text's own tokens as strings, ragged [batch, (tokens)].
-        before, after: Special tokens around the text's own ones.
-        truncated: bool [batch], whether the text was longer than the row and was cut.
+        ids: Ids of the text's own tokens, ragged int32 [batch, (tokens)].
+        tokens: Strings of the text's own tokens, ragged [batch, (tokens)].
+        before: Number of special tokens before the text's own ones.
+        after: Number of special tokens after them.
+        truncated: bool [batch], True if the text was longer than the row and was cut.
     """
 
     features: dict[str, tf.Tensor]
@@ -30,7 +35,7 @@ class Encoded(NamedTuple):
         """Returns the vectors of the text's own tokens and their number.
 
         Args:
-            hidden: Float tensor [batch, longest, ...], one vector or more for each place of the row.
+            hidden: Vectors, float [batch, longest, ...], one or more for each place of the row.
 
         Returns:
             float32 [batch, longest less special tokens, ...] with zeros after, and int32 [batch].
@@ -43,15 +48,16 @@ class Encoded(NamedTuple):
 
 
 def encode(
-    text: tf.Tensor, tokenizer, length: int, before: tuple[int, ...], after: tuple[int, ...]
+    text: tf.Tensor, tokenizer: "AnyTokenizer", length: int, before: tuple[int, ...], after: tuple[int, ...]
 ) -> Encoded:
     """Encodes texts as one segment each.
 
     Args:
-        text: string [batch]; any bytes.
-        tokenizer: Of word pieces.
+        text: Texts, string [batch]; any bytes.
+        tokenizer: Tokenizer of pieces.
         length: Most tokens of a row, special ones included.
-        before, after: Special ids that stand around each text.
+        before: Special ids before each text.
+        after: Special ids after each text.
     """
     whole = tokenizer.tokenize(text)
     ids = whole[:, : length - len(before) - len(after)]
@@ -66,7 +72,12 @@ def encode(
 
 
 def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
-    """Returns texts whose last special token is a segment of its own."""
+    """Returns texts whose last special token is a segment of its own.
+
+    Args:
+        encoded: Texts, encoded.
+        segment: Segment id of the last special token.
+    """
     features = encoded.features
     lengths = tf.reduce_sum(features[names.DOCUMENT_IDS], axis=1, keepdims=True)
     is_last = tf.range(tf.shape(features[names.DOCUMENT_IDS])[1]) == lengths - 1
@@ -74,12 +85,12 @@ def with_last_segment(encoded: Encoded, segment: int) -> Encoded:
     return encoded._replace(features={**features, names.SEGMENT_IDS: segments})
 
 
-def encode_words(text: tf.Tensor, tokenizer, length: int) -> Encoded:
+def encode_words(text: tf.Tensor, tokenizer: "WordTokenizer", length: int) -> Encoded:
     """Encodes texts as `<S> words </S>`, for a model that reads characters.
 
     Args:
-        text: string [batch]; any bytes.
-        tokenizer: A `firth.tokenizers.WordTokenizer`.
+        text: Texts, string [batch]; any bytes.
+        tokenizer: Tokenizer of words.
         length: Most words of a row, `<S>` and `</S>` included.
     """
     whole = tokenizer.split(text)

@@ -1,8 +1,9 @@
 """The signature `evaluate`: what each row of a split adds to the metrics."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
@@ -16,15 +17,17 @@ from firth.serving.served import Served
 Sums = dict[str, tf.Tensor]
 
 
-def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums]:
+def evaluator(served: Served, unigram: npt.NDArray[Any]) -> Callable[[tf.Tensor], Sums]:
     """Returns a function from serialized rows, string [batch], to float32 [batch] sums.
 
-    The sums are those of `firth.models.example_sums` and of `text_sums`, under the distribution
-    `unigram` (float32 [vocabulary], log probabilities).
+    The sums are those of `firth.models.example_sums` and of `text_sums`. Masks and pairs are drawn from
+    (recipe seed, example id), and a row's negative row is stored with it, so a row's sums depend neither on
+    its batch nor on the run. However many rows are asked for at once, the model sees
+    `recipe.evaluation.batch_size` at a time.
 
-    Masks and pairs are drawn from (recipe seed, example id), and a row's partner travels with it, so a row's
-    figures depend neither on its batch nor on the run. However many rows are asked for at once, the model
-    sees `recipe.evaluation.batch_size` at a time.
+    Args:
+        served: Model and tokenizer.
+        unigram: Log probabilities of the unigram distribution, float32 [vocabulary].
     """
     recipe = served.recipe
     objective = OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, served.tokenizer)
@@ -35,7 +38,7 @@ def evaluator(served: Served, unigram: np.ndarray) -> Callable[[tf.Tensor], Sums
     sums_made = evaluation_sums(recipe.objective.losses)
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
 
-    def features(row_and_partner):
+    def features(row_and_partner: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
         row, partner = row_and_partner
         seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])
         return objective(row, partner, seed)
@@ -64,20 +67,20 @@ def _known(ids: tf.Tensor, vocabulary_size: int) -> tf.Tensor:
 def in_chunks(
     function: Callable[[tf.Tensor], Sums], values: tf.Tensor, size: int, outputs: Sequence[str]
 ) -> Sums:
-    """Applies a function to at most `size` values at a time, and joins what it returns.
+    """Applies a function to at most `size` values at a time, and joins the results.
 
     Args:
-        function: From [chunk] values to float32 [chunk] tensors by name.
-        values: [batch], of any length.
+        function: Function from [chunk] values to float32 [chunk] tensors by name.
+        values: Values, [batch], of any length.
         size: Most values of a chunk.
-        outputs: The names.
+        outputs: Names of the tensors.
     """
     total = tf.shape(values)[0]
     # One chunk even of nothing, so that an empty batch has an answer.
     chunks = tf.maximum((total + size - 1) // size, 1)
     arrays = [tf.TensorArray(tf.float32, chunks, infer_shape=False, element_shape=[None]) for _ in outputs]
 
-    def body(index, arrays):
+    def body(index: tf.Tensor, arrays: list[tf.TensorArray]) -> tuple[tf.Tensor, list[tf.TensorArray]]:
         sums = function(values[index * size : (index + 1) * size])
         return index + 1, [array.write(index, sums[name]) for name, array in zip(outputs, arrays)]
 

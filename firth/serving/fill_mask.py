@@ -10,8 +10,8 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Proposes pieces for each `[MASK]`.
 
     Args:
-        served: The model and its tokenizer.
-        text: string [batch].
+        served: Model and tokenizer.
+        text: Texts with `[MASK]`, string [batch].
 
     Returns:
         pieces: string [batch, masks, k], the likeliest first; empty strings after a text's last mask.

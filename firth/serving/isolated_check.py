@@ -12,6 +12,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 # As `lean_import` does: TensorFlow goes on without these, and loads them if they are there.
 if __name__ == "__main__":
@@ -24,8 +26,12 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import op_def_registry
 
 
-def graph_ops(directory):
-    """Returns the names of all ops in a SavedModel's graph and function library, sorted."""
+def graph_ops(directory: str) -> list[str]:
+    """Returns the names of all ops in a SavedModel's graph and function library, sorted.
+
+    Args:
+        directory: Folder of the SavedModel.
+    """
     with tf.io.gfile.GFile(os.path.join(directory, "saved_model.pb"), "rb") as file:
         graphs = [meta.graph_def for meta in saved_model_pb2.SavedModel.FromString(file.read()).meta_graphs]
     nodes = [node for graph in graphs for node in graph.node]
@@ -34,8 +40,12 @@ def graph_ops(directory):
     return sorted({node.op for node in nodes} - functions)
 
 
-def libraries(ops):
-    """Returns which library registers each op, and imports tensorflow-text on the way."""
+def libraries(ops: Iterable[str]) -> dict[str, str | None]:
+    """Returns which library registers each op, and imports tensorflow-text on the way.
+
+    Args:
+        ops: Names of ops.
+    """
     core = {op for op in ops if op_def_registry.get(op) is not None}
     import tensorflow_text  # noqa: F401
 
@@ -43,8 +53,12 @@ def libraries(ops):
     return {op: "tensorflow" if op in core else "tensorflow_text" if op in text else None for op in ops}
 
 
-def describe(tensors):
-    """Returns dtype and shape (None where any size will do) of a signature's inputs or outputs."""
+def describe(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns dtype and shape of a signature's inputs or outputs; None in a shape stands for any size.
+
+    Args:
+        tensors: Tensor infos by name, as a signature definition holds them.
+    """
     return {
         name: {
             "dtype": tf.dtypes.as_dtype(info.dtype).name,
@@ -55,9 +69,13 @@ def describe(tensors):
 
 
 class Loaded:
-    """A model in a V1 session, the way TF Serving holds it."""
+    """A model in a V1 session, as TF Serving loads it.
 
-    def __init__(self, directory):
+    Args:
+        directory: Folder of the SavedModel.
+    """
+
+    def __init__(self, directory: str) -> None:
         self.session = tf.compat.v1.Session(graph=tf.Graph())
         meta_graph = tf.compat.v1.saved_model.loader.load(self.session, ["serve"], directory)
         # The loader's own signatures, such as that of the initializer, have no method.
@@ -68,8 +86,16 @@ class Loaded:
             if signature.method_name == predict
         }
 
-    def run(self, name, inputs):
-        """Returns the outputs of a signature as arrays, for inputs as lists of bytes."""
+    def run(self, name: str, inputs: Mapping[str, list[bytes]]) -> dict[str, np.ndarray[Any, Any]]:
+        """Returns the outputs of a signature as arrays.
+
+        Args:
+            name: Name of the signature.
+            inputs: Values of each input, as lists of bytes.
+
+        Raises:
+            LookupError: if the model has no such signature.
+        """
         if name not in self.signatures:
             raise LookupError(f"the model has no signature {name}")
         signature = self.signatures[name]
@@ -77,8 +103,13 @@ class Loaded:
         return self.session.run({key: info.name for key, info in signature.outputs.items()}, feed)
 
 
-def problem_of(outputs, batch):
-    """Returns what is wrong with outputs by themselves, or None."""
+def problem_of(outputs: Mapping[str, np.ndarray[Any, Any]], batch: int | None) -> str | None:
+    """Returns what is wrong with outputs by themselves; None if nothing is.
+
+    Args:
+        outputs: Arrays by name.
+        batch: Number of rows that were asked.
+    """
     for name, values in outputs.items():
         if values.shape[:1] != (batch,):
             return f"{name} has shape {values.shape} for a batch of {batch}"
@@ -87,11 +118,24 @@ def problem_of(outputs, batch):
     return None
 
 
-def difference(whole, single, row, names, tolerance):
-    """Returns how a batch's row differs from the same request asked alone, or None.
+def difference(
+    whole: Mapping[str, np.ndarray[Any, Any]],
+    single: Mapping[str, np.ndarray[Any, Any]],
+    row: int,
+    names: Iterable[str],
+    tolerance: float,
+) -> str | None:
+    """Returns how a row of a batch differs from the same request asked alone; None if it does not.
 
-    Outputs are padded to the longest of their batch, so only the part that both have is compared; what the
-    batch has beyond it must be padding.
+    Outputs are padded to the longest of their batch, so only the part that both have is compared; the rest of
+    the batch's row must be padding.
+
+    Args:
+        whole: Outputs of the batch.
+        single: Outputs of the row asked alone.
+        row: Number of the row in the batch.
+        names: Names of the outputs to compare.
+        tolerance: Largest difference of numbers, relative and absolute.
     """
     for name in names:
         expected, found = single[name][0], whole[name][row]
@@ -108,8 +152,13 @@ def difference(whole, single, row, names, tolerance):
     return None
 
 
-def check(model, request):
-    """Runs one request, and its rows one by one where that is asked; returns the problem or None."""
+def check(model: "Loaded", request: dict[str, Any]) -> str | None:
+    """Runs one request, and its rows one by one if required; returns the problem, or None.
+
+    Args:
+        model: Model in its session.
+        request: Request with `signature`, `inputs`, `compare` and `tolerance`.
+    """
     name, inputs = request["signature"], request["inputs"]
     batch = len(next(iter(inputs.values())))
     outputs = model.run(name, inputs)
@@ -120,8 +169,13 @@ def check(model, request):
     return problem
 
 
-def answer(model, request):
-    """Returns the result of one request: seconds, the problem if any, and whether it was refused."""
+def answer(model: "Loaded", request: dict[str, Any]) -> dict[str, Any]:
+    """Returns the result of one request: seconds, the problem if any, and whether it was refused.
+
+    Args:
+        model: Model in its session.
+        request: Request as a line of the requests' file, its inputs in base 64.
+    """
     request["inputs"] = {
         key: [base64.b64decode(v) for v in values] for key, values in request["inputs"].items()
     }
@@ -137,8 +191,14 @@ def answer(model, request):
     return {"refused": refused, "problem": problem, "seconds": seconds}
 
 
-def main(directory, requests_path, results_path):
-    """Writes a line on the model, then one on each request."""
+def main(directory: str, requests_path: str, results_path: str) -> None:
+    """Writes a line on the model, then one on each request.
+
+    Args:
+        directory: Folder of the SavedModel.
+        requests_path: Path of the requests, one JSON object a line.
+        results_path: Path of the results.
+    """
     with (
         open(requests_path, encoding="utf-8") as requests,
         open(results_path, "w", encoding="utf-8") as results,

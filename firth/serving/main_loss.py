@@ -1,10 +1,17 @@
 """What the metrics need to know of the tokens that a model's main loss predicts."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
 from firth.models.predictions import Predictions
+
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
 
 # Where an objective puts the tokens that its main loss predicts, and their weights.
 _LABELS = (
@@ -15,18 +22,18 @@ _LABELS = (
 
 
 def text_sums(
-    batch: dict[str, tf.Tensor], main: Predictions, unigram: np.ndarray, token_bytes: np.ndarray
+    batch: dict[str, tf.Tensor], main: Predictions, unigram: npt.NDArray[Any], token_bytes: npt.NDArray[Any]
 ) -> dict[str, tf.Tensor]:
-    """Returns what the model and a unigram model lose on the same predicted text.
+    """Returns the losses of the model and of a unigram model on the same predicted text.
 
     Only tokens that stand for text count: a sentinel or the end of a document has no bytes, and a model of
     counts knows nothing of them, so that with them no two objectives would compare.
 
     Args:
         batch: Features, batched.
-        main: Of the objective's main loss.
-        unigram: float32 [vocabulary], log probabilities.
-        token_bytes: float32 [vocabulary], as `bytes_of_tokens` returns them.
+        main: Predictions of the objective's main loss.
+        unigram: Log probabilities, float32 [vocabulary].
+        token_bytes: Bytes of each token, float32 [vocabulary], as `bytes_of_tokens` returns them.
 
     Returns:
         `text_loss_sum` and `unigram_loss_sum` (nats), `text_weight_sum` and `bytes_sum`, float32 [batch].
@@ -44,11 +51,14 @@ def text_sums(
     return {name: tf.reduce_sum(value * weights, axis=1) for name, value in values.items()}
 
 
-def bytes_of_tokens(tokenizer) -> np.ndarray:
+def bytes_of_tokens(tokenizer: "AnyTokenizer") -> npt.NDArray[Any]:
     """Returns the UTF-8 bytes that each token stands for: float32 [vocabulary].
 
-    A space counts where it is part of a token, as with byte-pair encoding and SentencePiece; where spaces
-    between words are in no token, they are not counted. Special tokens stand for no text.
+    A space counts if it is part of a token, as with byte-pair encoding and SentencePiece; spaces between
+    words that are in no token do not count. Special tokens stand for no text.
+
+    Args:
+        tokenizer: Tokenizer of any kind.
     """
     table = np.array([len(text) for text in tokenizer.piece_texts], np.float32)
     table[list(tokenizer.special_ids)] = 0.0

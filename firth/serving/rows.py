@@ -1,12 +1,14 @@
 """Serialized rows to dense tensors, inside the graph."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from firth import features as names
 from firth.tokenizers.graph.word_characters import word_characters
 
 
-def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict, dict]:
+def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parses rows and the partners that they carry.
 
     Args:
@@ -24,7 +26,7 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict,
     characters = specs.get(names.CHARACTERS)
     specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}
     partner_specs = {name: spec for name, spec in specs.items() if name != names.EXAMPLE_ID}
-    schema: dict = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
+    schema: dict[str, Any] = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
     schema.update({name: _parser(spec) for name, spec in specs.items()})
     schema.update({names.PARTNER_PREFIX + name: _parser(spec) for name, spec in partner_specs.items()})
     parsed = tf.io.parse_example(examples, schema)
@@ -45,13 +47,13 @@ def _characters(words: tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
     return made.to_tensor(shape=[None, *spec.shape])
 
 
-def _parser(spec: names.Spec):
+def _parser(spec: names.Spec) -> Any:
     if spec.shape:
         return tf.io.RaggedFeature(tf.int64)
     return tf.io.FixedLenFeature([], tf.int64)
 
 
-def _dense(name: str, values, spec: names.Spec) -> tf.Tensor:
+def _dense(name: str, values: tf.Tensor | tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
     if not spec.shape:
         return tf.cast(values, spec.dtype)
     (length,) = spec.shape

@@ -18,7 +18,12 @@ TEXTS = (
 
 
 def warmup_requests(served: Served, count: int) -> list[Request]:
-    """Returns `count` requests of each signature, of one text, two texts and so on."""
+    """Returns requests of each signature, of one text, two texts and so on.
+
+    Args:
+        served: Model and tokenizer.
+        count: Number of requests of each signature.
+    """
     requests = []
     for size in range(1, count + 1):
         texts = [TEXTS[index % len(TEXTS)].encode() for index in range(size)]
@@ -32,7 +37,13 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
 
 
 def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
-    """Returns a serialized row of one document and without a partner, as `features.row_specs` says."""
+    """Returns a serialized row of one document, without a negative row, as `features.row_specs` says.
+
+    Args:
+        served: Model and tokenizer.
+        text: Document, in UTF-8.
+        example_id: Id of the row.
+    """
     recipe, tokenizer = served.recipe, served.tokenizer
     room = recipe.objective.raw_length(recipe.sequences)
     tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()[:room]

@@ -5,9 +5,10 @@ import importlib.metadata
 import json
 import os
 import platform
+from typing import TYPE_CHECKING, Any
 
 import keras
-import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth.recipes import Recipe
@@ -19,13 +20,23 @@ from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import FOLDER, write_warmup
 
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
+
 # Signatures take strings and are asked, not trained; gradients would double the functions of the graph.
 _OPTIONS = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
 
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
 
-def export(model: keras.Model, tokenizer, recipe: Recipe, unigram_counts: np.ndarray, directory: str) -> None:
+def export(
+    model: keras.Model,
+    tokenizer: "AnyTokenizer",
+    recipe: Recipe,
+    unigram_counts: npt.NDArray[Any],
+    directory: str,
+) -> None:
     """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
 
     Signatures: those of `text_signatures` on strings, of which the first is also `serving_default`, and
@@ -35,11 +46,11 @@ def export(model: keras.Model, tokenizer, recipe: Recipe, unigram_counts: np.nda
     The directory appears whole or not at all.
 
     Args:
-        model: From `firth.models.build_pretraining_model`, trained.
-        tokenizer: From `firth.tokenizers`; its vocabulary becomes a part of the graph.
-        recipe: The run's recipe.
-        unigram_counts: int64 [rows], how often each piece occurs in the training split.
-        directory: Must not exist, or be empty. Any file system that TensorFlow writes.
+        model: Trained model of `firth.models.build_pretraining_model`.
+        tokenizer: Tokenizer of `firth.tokenizers`; its vocabulary becomes a part of the graph.
+        recipe: Recipe of the run.
+        unigram_counts: Number of occurrences of each piece in the training split, int64 [rows].
+        directory: Folder that does not exist yet, or is empty, on any file system that TensorFlow writes.
 
     Raises:
         FileExistsError: if the directory holds something.
@@ -58,7 +69,7 @@ def export(model: keras.Model, tokenizer, recipe: Recipe, unigram_counts: np.nda
         _remove(partial)
 
 
-def _check(tokenizer, recipe: Recipe) -> None:
+def _check(tokenizer: "AnyTokenizer", recipe: Recipe) -> None:
     pieces, rows = tokenizer.vocabulary_size(), recipe.tokenizer.vocabulary_size
     if pieces > rows:
         raise ValueError(
@@ -71,7 +82,7 @@ def _remove(directory: str) -> None:
         tf.io.gfile.rmtree(directory)
 
 
-def _write(served: Served, unigram_counts: np.ndarray, directory: str) -> None:
+def _write(served: Served, unigram_counts: npt.NDArray[Any], directory: str) -> None:
     unigram = unigram_log_probabilities(unigram_counts, served.tokenizer.vocabulary_size())
     module = tf.Module()
     # Keras's own variables would save too, but TF Serving's loader does not find them.
@@ -84,7 +95,7 @@ def _write(served: Served, unigram_counts: np.ndarray, directory: str) -> None:
         json.dump(_description(served), file, indent=2)
 
 
-def _signatures(served: Served, unigram: np.ndarray) -> dict:
+def _signatures(served: Served, unigram: npt.NDArray[Any]) -> dict[str, Any]:
     functions = {
         name: tf.function(
             functools.partial(signature.function, served),
@@ -101,7 +112,7 @@ def _signatures(served: Served, unigram: np.ndarray) -> dict:
     return {**functions, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: default}
 
 
-def _description(served: Served) -> dict:
+def _description(served: Served) -> dict[str, Any]:
     versions = {package: importlib.metadata.version(package) for package in PACKAGES}
     return {
         "recipe": json.loads(served.recipe.to_json()),

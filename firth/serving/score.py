@@ -1,6 +1,6 @@
 """The signature `score`: how probable a text is, alone or after another one."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -19,8 +19,8 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     """Scores texts under a causal LM.
 
     Args:
-        served: The model and its tokenizer.
-        text: string [batch].
+        served: Model and tokenizer.
+        text: Texts, string [batch].
 
     Returns:
         pieces: string [batch, tokens], empty after a text's last one.
@@ -38,12 +38,12 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Scores what follows a text, or is written from it, under an encoder-decoder or a prefix LM.
+    """Scores targets that follow a text, or are written from it, under an encoder-decoder or a prefix LM.
 
     Args:
-        served: The model and its tokenizer.
-        text: string [batch], what the model is given.
-        target: string [batch], what it is asked about. Both may hold sentinels, such as `<extra_id_0>`.
+        served: Model and tokenizer.
+        text: Texts that the model is given, string [batch].
+        target: Targets that are scored, string [batch]. Both may hold sentinels, such as `<extra_id_0>`.
 
     Returns:
         As `score` does, of the targets; `truncated` also tells of a text that was cut.
@@ -125,7 +125,9 @@ def _stack_features(row: _Row, pad_id: int) -> dict[str, tf.Tensor]:
     }
 
 
-def _answer(served: Served, features: dict, asked: tf.RaggedTensor, truncated: tf.Tensor) -> dict:
+def _answer(
+    served: Served, features: dict[str, Any], asked: tf.RaggedTensor, truncated: tf.Tensor
+) -> dict[str, Any]:
     losses = served.model(features, training=False)["lm"].losses
     found = tf.ragged.boolean_mask(-losses, features[names.LABEL_WEIGHTS] > 0).to_tensor(0.0)
     vocabulary = tf.constant(served.tokenizer.get_vocabulary())

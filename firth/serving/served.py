@@ -1,9 +1,11 @@
 """What every signature is made of."""
 
 import dataclasses
+from typing import Any
 
 import keras
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth.recipes import Recipe
@@ -17,12 +19,12 @@ CLS_SEGMENT = 2
 
 @dataclasses.dataclass(frozen=True)
 class Served:
-    """A trained model with the tokenizer and the recipe that it was trained by.
+    """A trained model with its tokenizer and its recipe.
 
     Attributes:
-        model: The pre-training model.
-        tokenizer: Its vocabulary becomes a part of the graph.
-        recipe: The run's recipe.
+        model: Pre-training model.
+        tokenizer: Tokenizer, whose vocabulary becomes a part of the graph.
+        recipe: Recipe of the run.
     """
 
     model: keras.Model
@@ -39,7 +41,11 @@ class Served:
         return self.recipe.sequences.length
 
     def encode(self, text: tf.Tensor) -> Encoded:
-        """Encodes texts, string [batch], as the encoder was trained to read them, and cuts what is longer."""
+        """Encodes texts as the encoder was trained to read them, and cuts longer ones.
+
+        Args:
+            text: Texts, string [batch].
+        """
         if isinstance(self.tokenizer, WordTokenizer):
             return encode_words(text, self.tokenizer, self.row_length)
         before, after = self._special_ids_around_text()
@@ -57,15 +63,19 @@ class Served:
         return (cls,), (sep,)
 
     def encoder_states(self, features: dict[str, tf.Tensor]) -> tf.Tensor:
-        """Returns what the encoder makes of a row, float [batch, length, width]."""
+        """Returns the encoder's hidden states of a row, float [batch, length, width].
+
+        Args:
+            features: Features of the texts, by name.
+        """
         backbone = self.model.backbone
         encoder = backbone.encode if self.recipe.model.kind == "encoder_decoder" else backbone
         return encoder(features, training=False)
 
-    def proposable(self) -> np.ndarray:
-        """Returns bool [rows]: True for pieces that may be proposed for a `[MASK]`.
+    def proposable(self) -> npt.NDArray[Any]:
+        """Returns which rows of the vocabulary may be proposed for a `[MASK]`: bool [rows].
 
-        The model may have more rows than the tokenizer has pieces; special pieces are no answer either.
+        The model may have more rows than the tokenizer has pieces; special pieces are never proposed.
         """
         rows = np.arange(self.recipe.tokenizer.vocabulary_size)
         return (rows < self.tokenizer.vocabulary_size()) & ~np.isin(rows, self.tokenizer.special_ids)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import tensorflow as tf
+
 from firth.recipes import Recipe
 from firth.serving.embeddings import embed, embed_tokens
 from firth.serving.fill_mask import fill_mask
@@ -16,11 +18,12 @@ class Signature(NamedTuple):
     """A signature that reads strings.
 
     Attributes:
-        function: (served, one string [batch] tensor for each input) -> tensors by name.
-        inputs: Their names.
+        function: Function of the served model and one string [batch] tensor for each input, to tensors by
+            name.
+        inputs: Names of the inputs.
     """
 
-    function: Callable
+    function: Callable[..., dict[str, tf.Tensor]]
     inputs: tuple[str, ...] = ("text",)
 
 
@@ -29,6 +32,9 @@ def text_signatures(recipe: Recipe) -> dict[str, Signature]:
 
     `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), `embed` and `embed_tokens` for all encoders and biLMs.
+
+    Args:
+        recipe: Recipe of the model.
     """
     model, objective = recipe.model.kind, recipe.objective.kind
     found: dict[str, Signature] = {}

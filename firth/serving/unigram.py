@@ -1,15 +1,18 @@
 """The unigram distribution of the training split, the baseline of every masked LM."""
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 
-def unigram_log_probabilities(counts: np.ndarray, vocabulary_size: int) -> np.ndarray:
+def unigram_log_probabilities(counts: npt.NDArray[Any], vocabulary_size: int) -> npt.NDArray[Any]:
     """Smooths counts by adding one to each piece (Laplace's rule).
 
     Args:
-        counts: int64 [rows], how often each piece occurs in the training split. Rows after the vocabulary
-            must be zero.
-        vocabulary_size: Pieces of the tokenizer.
+        counts: Number of occurrences of each piece in the training split, int64 [rows]. Rows after the
+            vocabulary must be zero.
+        vocabulary_size: Number of pieces of the tokenizer.
 
     Returns:
         float32 [vocabulary_size], natural logarithms of probabilities that sum to one.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -21,7 +22,9 @@ LOG_BYTES = 2_000
 TOLERANCES = {"float32": 1e-4, "mixed_bfloat16": 5e-2}
 
 
-def validate_serving(directory: str, rows: Sequence[bytes] = (), timeout_seconds: float = 900.0) -> dict:
+def validate_serving(
+    directory: str, rows: Sequence[bytes] = (), timeout_seconds: float = 900.0
+) -> dict[str, Any]:
     """Tries an exported model in a process that has only TensorFlow and tensorflow-text.
 
     The model is loaded through the V1 session loader, as TF Serving does. Each signature is asked with
@@ -29,9 +32,9 @@ def validate_serving(directory: str, rows: Sequence[bytes] = (), timeout_seconds
     row alone as in a batch. The warm-up requests are replayed.
 
     Args:
-        directory: A SavedModel written by `export`.
-        rows: Serialized rows to try `evaluate` with; the warm-up requests' rows where there are none.
-        timeout_seconds: A model that takes longer for everything together is not blessed.
+        directory: Folder of a SavedModel that `export` wrote.
+        rows: Serialized rows to try `evaluate` with; without any, those of the warm-up requests.
+        timeout_seconds: Most seconds for everything together; a model that takes longer is not blessed.
 
     Returns:
         A dict fit for JSON: `blessed`; `reasons` why it is not; `signatures`, each with its `inputs` and
@@ -62,7 +65,9 @@ def _tolerance(directory: str) -> float:
     return TOLERANCES[read_description(directory)["recipe"]["training"]["precision"]]
 
 
-def _run(directory: str, tried: list[Case], tolerance: float, timeout_seconds: float):
+def _run(
+    directory: str, tried: list[Case], tolerance: float, timeout_seconds: float
+) -> tuple[dict[str, Any], list[dict[str, Any]], str | None, str]:
     """Returns what the process said of the model and of each case, why it failed, and the end of its log."""
     with tempfile.TemporaryDirectory() as folder:
         requests, results = (os.path.join(folder, name) for name in ("requests.jsonl", "results.jsonl"))
@@ -110,7 +115,7 @@ def _line(case: Case, tolerance: float) -> str:
     return json.dumps(request) + "\n"
 
 
-def _outcome(case: Case, result: dict) -> dict:
+def _outcome(case: Case, result: dict[str, Any]) -> dict[str, Any]:
     """Returns the report's entry of one case."""
     problem = result["problem"]
     if case.refused:
@@ -125,7 +130,7 @@ def _outcome(case: Case, result: dict) -> dict:
     }
 
 
-def _model_problems(about: dict) -> list[str]:
+def _model_problems(about: dict[str, Any]) -> list[str]:
     unknown = [op for op, library in about.get("ops", {}).items() if library is None]
     foreign = about.get("foreign_modules", [])
     return [f"op {op} is neither in TensorFlow nor in tensorflow-text" for op in unknown] + [
@@ -133,7 +138,7 @@ def _model_problems(about: dict) -> list[str]:
     ]
 
 
-def _case_problems(tried: list[Case], outcomes: list[dict]) -> list[str]:
+def _case_problems(tried: list[Case], outcomes: list[dict[str, Any]]) -> list[str]:
     return [
         f"{case.request.signature}, {case.name}: {outcome['problem']}"
         for case, outcome in zip(tried, outcomes)
@@ -141,7 +146,7 @@ def _case_problems(tried: list[Case], outcomes: list[dict]) -> list[str]:
     ]
 
 
-def _by_signature(about: dict, tried: list[Case], outcomes: list[dict]) -> dict:
+def _by_signature(about: dict[str, Any], tried: list[Case], outcomes: list[dict[str, Any]]) -> dict[str, Any]:
     signatures = {name: {**entry, "cases": []} for name, entry in about.get("signatures", {}).items()}
     for case, outcome in zip(tried, outcomes):
         signatures.setdefault(case.request.signature, {"cases": []})["cases"].append(outcome)

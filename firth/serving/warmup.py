@@ -15,8 +15,8 @@ class Request(NamedTuple):
     """One call of a signature.
 
     Attributes:
-        signature: Its name.
-        inputs: For each input, the values of a string [batch] tensor.
+        signature: Name of the signature.
+        inputs: Values of a string [batch] tensor, by name of the input.
     """
 
     signature: str
@@ -24,7 +24,12 @@ class Request(NamedTuple):
 
 
 def write_warmup(directory: str, requests: Sequence[Request]) -> None:
-    """Writes requests as PredictionLogs into a SavedModel's directory, where TF Serving looks for them."""
+    """Writes requests as PredictionLogs into the folder of a SavedModel, where TF Serving looks for them.
+
+    Args:
+        directory: Folder of the SavedModel.
+        requests: Requests to write.
+    """
     folder = os.path.join(directory, FOLDER)
     tf.io.gfile.makedirs(folder)
     with tf.io.TFRecordWriter(os.path.join(folder, FILE)) as writer:
@@ -33,7 +38,11 @@ def write_warmup(directory: str, requests: Sequence[Request]) -> None:
 
 
 def read_warmup(directory: str) -> Iterator[Request]:
-    """Yields the warm-up requests of a SavedModel; none where it has no file of them."""
+    """Yields the warm-up requests of a SavedModel; none if it has no file of them.
+
+    Args:
+        directory: Folder of the SavedModel.
+    """
     path = os.path.join(directory, FOLDER, FILE)
     if not tf.io.gfile.exists(path):
         return
