@@ -36,6 +36,8 @@ mount_all() {
   # What the network here needs: names, and the certificates that $SSL_CERT_FILE and its kin point at.
   cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
   cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+  # A mount point, so that a test may mount a disk of its own there: `unshare --mount` asks that of a root.
+  mount --bind "$root" "$root"
   mkdir -p "$root/src/firth" "$root/src/shared"
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
