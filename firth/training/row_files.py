@@ -80,11 +80,11 @@ def _build(files, directory, specs, limits):
     shutil.rmtree(unfinished, ignore_errors=True)
     os.makedirs(unfinished)
     try:
-        writer = RowsWriter(unfinished, specs)
-        for path in files:
-            for block in _read_file(path, limits):
-                writer.append({name: _pad(block[name], spec) for name, spec in specs.items()})
-        writer.finish()
+        with RowsWriter(unfinished, specs) as writer:
+            for path in files:
+                for block in _read_file(path, limits):
+                    writer.append({name: _pad(block[name], spec) for name, spec in specs.items()})
+            writer.finish()
         _remove_others(directory)
         os.replace(unfinished, directory)
     except BaseException:

@@ -1,5 +1,6 @@
 """The rows of a split, on disk in fixed-width arrays, for random access in bounded memory."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -96,6 +97,15 @@ class RowsWriter:
         self._directory, self._specs = directory, specs
         self._files = {name: open(_path(directory, name), "wb") for name in specs}  # noqa: SIM115
         self._ids: list[np.ndarray] = []
+
+    def __enter__(self) -> "RowsWriter":
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        for file in self._files.values():
+            # A disk that is full is full at the close too: what has failed first is told, once.
+            with contextlib.suppress(OSError) if kind else contextlib.nullcontext():
+                file.close()
 
     def append(self, block: dict[str, np.ndarray]) -> None:
         """Appends rows: arrays [n, ...] by field, padded to the specs' shapes."""

@@ -1,5 +1,7 @@
+import gc
 import gzip
 import os
+import warnings
 import zlib
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 from firth import features
 from firth.training.row_files import read_rows
-from firth.training.rows import RowsError
+from firth.training.rows import RowsError, RowsWriter
 from tests.training.artifacts import LIMITS, raw_row, write_rows, write_split
 
 
@@ -152,6 +154,34 @@ def test_a_file_that_ends_between_two_records_is_refused(tmp_path):
     (tmp_path / "nothing.gz").write_bytes(b"")
     with pytest.raises(RowsError, match=r"nothing.gz: cannot be read after record 0"):
         read_rows([str(tmp_path / "nothing.gz")], tmp_path / "cache", LIMITS)
+
+
+def test_files_are_closed_when_a_row_is_refused(tmp_path):
+    """Else each is closed by the interpreter, which prints a traceback of its own where the disk is full."""
+    path = tmp_path / "rows.gz"
+    write_rows(path, [raw_row(0), raw_row(0)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(RowsError, match="more than once"):
+            read_rows([str(path)], tmp_path / "cache", LIMITS)
+        write_rows(path, [{**raw_row(0), features.RAW_TOKENS: []}])
+        with pytest.raises(RowsError, match="holds no tokens"):
+            read_rows([str(path)], tmp_path / "cache", LIMITS)
+        gc.collect()
+    assert not [each for each in caught if each.category is ResourceWarning]
+
+
+def test_a_full_disk_is_told_once(tmp_path):
+    """A close that fails too does not hide what failed first."""
+    specs = features.row_specs(LIMITS.raw_length, LIMITS.max_documents)
+    for name in specs:
+        (tmp_path / f"{name}.bin").symlink_to("/dev/full")
+    block = {name: np.zeros((1, *spec.shape), spec.dtype) for name, spec in specs.items()}
+    with pytest.raises(KeyError, match="the first"), RowsWriter(str(tmp_path), specs) as writer:
+        writer.append(block)
+        raise KeyError("the first")
+    with pytest.raises(OSError, match="No space left"), RowsWriter(str(tmp_path), specs) as writer:
+        writer.append(block)
 
 
 def test_nothing_to_read_and_repeated_ids_are_refused(tmp_path):
