@@ -1,1 +1,1 @@
-"""Evaluation data, kept out of a corpus."""
+"""The step that removes evaluation data from a corpus."""

@@ -1,4 +1,4 @@
-"""Evaluation data, read example by example, to be kept out of a corpus."""
+"""Readers of evaluation data that is to be kept out of a corpus."""
 
 import csv
 import json
@@ -31,9 +31,9 @@ class BenchmarkExample(NamedTuple):
     """An example of a benchmark.
 
     Attributes:
-        benchmark: Its name in the recipe.
-        id: What the benchmark calls it, or else file and line.
-        text: All that the recipe names of it, a space between one part and the next.
+        benchmark: Name of the benchmark in the recipe.
+        id: Id of the example in the benchmark, or file and line if it has none.
+        text: The parts of the example that the recipe names, joined by spaces.
     """
 
     benchmark: str
@@ -43,6 +43,9 @@ class BenchmarkExample(NamedTuple):
 
 def list_benchmark_files(benchmark: AnyBenchmark) -> list[str]:
     """Returns the paths of a benchmark's files, each once, sorted.
+
+    Args:
+        benchmark: The benchmark, as the recipe describes it.
 
     Raises:
         SourceError: if a pattern matches no file.
@@ -55,11 +58,15 @@ def list_benchmark_files(benchmark: AnyBenchmark) -> list[str]:
 
 
 def read_benchmark(benchmark: AnyBenchmark, path: str) -> Iterator[BenchmarkExample]:
-    """Yields the examples of one of a benchmark's files.
+    """Yields the examples in one file of a benchmark.
+
+    Args:
+        benchmark: The benchmark, as the recipe describes it.
+        path: Path of the file.
 
     Raises:
-        SourceError: naming the line, if anything in it is not as the recipe says: what goes unread would not
-            be found in the corpus either.
+        SourceError: if anything in the file is not as the recipe says, since examples that are not read
+            cannot be found in the corpus; the message names the line.
     """
     for place, id, parts in _READERS[benchmark.kind](benchmark, path):
         yield BenchmarkExample(benchmark.name, id or place, " ".join(parts))
@@ -113,7 +120,9 @@ def _read_csv(benchmark: CsvBenchmark, path: str) -> Iterator[tuple[str, str, li
         yield place, id, [row[column] for column in benchmark.text_columns]
 
 
-def _csv_rows(benchmark: CsvBenchmark, path: str, rows: csv.DictReader) -> Iterator[tuple[str, dict]]:
+def _csv_rows(
+    benchmark: CsvBenchmark, path: str, rows: "csv.DictReader[str]"
+) -> Iterator[tuple[str, dict[str, str]]]:
     try:
         for row in rows:
             yield f"{path}#L{rows.line_num}", row
@@ -128,7 +137,7 @@ def _read_examples(benchmark: ExamplesBenchmark, path: str) -> Iterator[tuple[st
     for number, record in enumerate(_records(benchmark.name, path), 1):
         features = Example.FromString(record).features.feature
 
-        def values(name: str, features=features) -> list[str]:
+        def values(name: str, features: Any = features) -> list[str]:
             if name not in features:
                 raise SourceError(
                     f"benchmark {benchmark.name!r}: {path} has no feature {name!r}, only {sorted(features)}"
@@ -155,7 +164,7 @@ def _records(name: str, path: str) -> Iterator[bytes]:
 
 
 def _lines(name: str, path: str) -> Iterator[tuple[str, str]]:
-    """Yields place and text of each line."""
+    """Yields the place (`path#L1`) and the text of each line."""
     for line in read_lines(path, MAX_LINE_BYTES):
         place = f"{path}#L{line.number}"
         if line.problem:
@@ -167,10 +176,13 @@ def _lines(name: str, path: str) -> Iterator[tuple[str, str]]:
 
 
 class ReadBenchmarks(beam.PTransform):
-    """Reads benchmarks: a pipeline to lists of documents, whose source is the benchmark's name.
+    """Reads benchmarks as lists of documents, whose source is the name of the benchmark.
+
+    Args:
+        benchmarks: The benchmarks of the recipe.
 
     Raises:
-        SourceError: on construction, if a benchmark has no file; on a worker, as `read_benchmark`.
+        SourceError: on construction, if a benchmark has no file; on a worker, as in `read_benchmark`.
     """
 
     def __init__(self, benchmarks: Sequence[AnyBenchmark]) -> None:

@@ -1,4 +1,4 @@
-"""Evaluation data taken out of a corpus."""
+"""The step that finds evaluation data in documents, and drops the documents or cuts it out."""
 
 import re
 from bisect import bisect_right
@@ -26,16 +26,21 @@ COUNTS = ("examples", "examples_too_short", "examples_found", "ngrams", "ngrams_
 
 
 class Decontaminate(CorpusStep):
-    """Drops documents as `contaminated` that have a word n-gram of evaluation data, or cuts it out.
+    """Drops documents with a word n-gram of evaluation data, as `contaminated`, or cuts the n-gram out.
 
-    As GPT-3 did (arXiv:2005.14165, appendix C), by default with its 13 words. N-grams are exact: no Bloom
-    filter, and hashes that agree are checked word by word. With `cut`, what is left is joined by blank lines.
+    The method is that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix C), by default with its 13
+    words. Matches are exact: there is no Bloom filter, and equal hashes are verified word by word. If n-grams
+    are cut out, the remaining pieces are joined by blank lines.
 
-    Next to the report stands `<step>.json`: `ngram_words`, and under `benchmarks` what `NgramIndex.table`
-    returns, which names the examples that were found anywhere in the corpus, so that scores can be given
-    without them. The report's `counts` have its numbers.
+    The step writes `<step>.json` to the folder of the report: `ngram_words`, and under `benchmarks` what
+    `NgramIndex.table` returns. It names the examples that were found anywhere in the corpus, so that models
+    can be scored without them. The report's `counts` have the same numbers.
 
-    Each worker reads the evaluation data, and holds it with its index; documents are held a batch at a time.
+    Each worker reads the evaluation data and holds it with its index. It holds one batch of documents at a
+    time.
+
+    Args:
+        config: The benchmarks, the length of n-grams, and the action for documents that contain one.
 
     Raises:
         SourceError: on construction of the pipeline, if a benchmark has no file.
@@ -57,7 +62,12 @@ class Decontaminate(CorpusStep):
 
 
 class SharedIndex:
-    """The index of some files, made once in a process that asks for it."""
+    """The index of the examples in some files, which each process makes only once.
+
+    Args:
+        files: The files with the benchmarks to which they belong.
+        ngram_words: Number of words in an n-gram.
+    """
 
     def __init__(self, files: list[tuple[AnyBenchmark, str]], ngram_words: int) -> None:
         self._files = files
@@ -65,7 +75,7 @@ class SharedIndex:
         self._shared = Shared()
 
     def get(self) -> NgramIndex:
-        """Returns the index, made on the first call."""
+        """Returns the index, which is made on the first call in a process."""
         return self._shared.acquire(self._make)
 
     def _make(self) -> NgramIndex:
@@ -103,13 +113,14 @@ class _Search(beam.DoFn):
 
 
 def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list[str]:
-    """Returns what is left of a text without some n-grams.
+    """Returns the pieces of a text that are left without some n-grams.
 
     Args:
-        text: Any text.
-        places: Of the n-grams' first words among the text's (`comparable_words`), in order.
-        size: Of an n-gram in words.
-        margin: So many characters before and after each go too, and words of which a part goes.
+        text: The text.
+        places: Indices of the n-grams' first words among the text's words (`comparable_words`), ascending.
+        size: Number of words in an n-gram.
+        margin: Number of characters that are removed before and after each n-gram too. Words of which a part
+            is removed are removed as a whole.
 
     Example:
 

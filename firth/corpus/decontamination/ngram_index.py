@@ -1,4 +1,4 @@
-"""The word n-grams of evaluation data, to be found in other texts without error."""
+"""An index of the word n-grams of evaluation data, which finds them in other texts without error."""
 
 import sys
 from collections import Counter
@@ -13,12 +13,12 @@ from firth.corpus.text.words import comparable_words
 
 
 class Hit(NamedTuple):
-    """An n-gram of the evaluation data that stands in a text.
+    """An occurrence of an n-gram of the evaluation data in a text.
 
     Attributes:
-        text: Place of the text among those asked about.
-        word: Place of the n-gram's first word among the text's.
-        ngram: The n-gram's number.
+        text: Index of the text among those that were searched.
+        word: Index of the n-gram's first word in the text.
+        ngram: Number of the n-gram in the index.
     """
 
     text: int
@@ -29,13 +29,14 @@ class Hit(NamedTuple):
 class NgramIndex:
     """Finds the word n-grams of examples in texts.
 
-    N-grams are compared by 64-bit hashes and then word by word, so nothing is found that is not there; and
-    the hashes are salted until no two n-grams of the examples share one, so nothing is missed. It takes about
-    50 bytes of memory a word of the examples.
+    N-grams are compared by 64-bit hashes and then word by word, so that every hit is real. The hash function
+    is changed until no two different n-grams of the examples have the same hash, so that no hit is missed.
+    The index takes about 50 bytes of memory for each word of the examples.
 
     Args:
-        examples: The order counts only for the numbers of n-grams.
-        size: Of an n-gram in words, as `comparable_words` finds them. A shorter example has none.
+        examples: The examples. Their order affects only the numbers of the n-grams.
+        size: Number of words in an n-gram, as `comparable_words` returns them. A shorter example has no
+            n-gram.
 
     Example:
 
@@ -56,13 +57,13 @@ class NgramIndex:
             self._seed += 1
 
     def _build(self) -> bool:
-        """Sorts the n-grams by hash, and returns whether each has its own."""
+        """Sorts the n-grams by hash, and returns whether no two different ones share a hash."""
         hashes, runs = shingle_hashes(*word_hashes(self._words, self._seed), self._size)
         owners = np.repeat(np.arange(len(self._words)), np.diff(runs))
         places = np.arange(len(hashes)) - runs[owners] if len(hashes) else owners
         self._hashes, first, numbers = np.unique(hashes, return_index=True, return_inverse=True)
         self._first = np.stack([owners[first], places[first]], axis=1)
-        # Of each n-gram in each example: its number and the example's.
+        # For each occurrence of an n-gram in an example: the n-gram's number and the example's.
         self._numbers, self._owners = numbers.astype(np.int32), owners.astype(np.int32)
         repeated = np.flatnonzero(first[numbers] != np.arange(len(numbers)))
         return all(
@@ -77,7 +78,11 @@ class NgramIndex:
         return self._ngram(self._words[owner], place)
 
     def find(self, texts: Sequence[str]) -> Iterator[Hit]:
-        """Yields the n-grams of the examples that stand in the texts, in order."""
+        """Yields the occurrences of the examples' n-grams in texts, in their order.
+
+        Args:
+            texts: The texts to search.
+        """
         if not len(self._hashes):
             return
         words = [comparable_words(text) for text in texts]
@@ -91,16 +96,17 @@ class NgramIndex:
                 yield Hit(text, place, int(numbers[i]))
 
     def table(self, found: np.ndarray) -> list[dict[str, Any]]:
-        """Returns how much of each benchmark was found.
+        """Returns a summary of the n-grams that were found, by benchmark.
 
         Args:
-            found: int [n], the numbers of n-grams.
+            found: int64 [n], the numbers of the n-grams that were found, each once.
 
         Returns:
-            One object a benchmark: `benchmark`; `examples`, of which `examples_too_short` have no n-gram and
-            could not be found; `examples_found`, that have at least one n-gram that was found; `ngrams`, all
-            different ones, and `ngrams_found` of them; `found`, an object an example: its `id`, `ngrams` and
-            `ngrams_found`.
+            One object for each benchmark: `benchmark`, its name; `examples`, their number;
+            `examples_too_short`, the number of those without an n-gram, which cannot be found;
+            `examples_found`, the number of those with at least one n-gram that was found; `ngrams`, the
+            number of different n-grams, and `ngrams_found`, the number of those that were found; and `found`,
+            one object for each example that was found: its `id`, `ngrams` and `ngrams_found`.
         """
         is_found = np.zeros(len(self._hashes), bool)
         is_found[found] = True

@@ -1,1 +1,1 @@
-"""Cleaning steps that take duplicates out."""
+"""Cleaning steps that remove duplicates."""

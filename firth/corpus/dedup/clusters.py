@@ -1,16 +1,18 @@
-"""Clusters of documents that MinHash links, directly or by others."""
+"""Clusters of documents that are similar according to MinHash, directly or through others."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
-from apache_beam.pvalue import TaggedOutput
+from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.dedup.connected_components import ConnectedComponents, LinkMembers, check_settled
 from firth.corpus.dedup.minhash import MinHash
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Setting
+from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.identity import id_halves, longest_first, nodes_of, source_first
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
@@ -18,27 +20,34 @@ from firth.recipes.corpus.duplicates import MinHashing
 
 
 class Described(NamedTuple):
-    """Tables of `entries`, a row a document, and of `members` of buckets, a row a document and bucket."""
+    """The input of `Cluster`.
+
+    Attributes:
+        entries: Tables with one row for each document: `node`, `order`, `id_high`, `id_low`.
+        members: Tables with one row for each document and bucket of MinHash: `bucket`, `node`.
+    """
 
     entries: Tables
     members: Tables
 
 
 class Describe(beam.PTransform):
-    """Describes documents for `Cluster`.
+    """Describes documents by their MinHash buckets, as input of `Cluster`: lists of documents to `Described`.
 
     Args:
-        config: How to compare them.
-        order: Of several documents, which survives: "longest_first", "source_first", or "benchmark", which
-            stands before all others.
-        ranks: Of sources.
+        config: Settings of MinHash.
+        order: The document that is kept in a cluster: of "longest_first" and "source_first", see
+            `firth.corpus.grouping.identity`; "benchmark" marks evaluation data, which comes before all
+            documents.
+        ranks: Rank of each source by its name, the best being 0.
     """
 
     def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]) -> None:
         super().__init__()
         self._describe = _Describe(config, order, ranks)
 
-    def expand(self, documents):  # noqa: D102
+    @no_annotations
+    def expand(self, documents: PCollection[list[Document]]) -> Described:  # noqa: D102
         outputs = documents | beam.ParDo(self._describe).with_outputs("members", main="entries")
         return Described(outputs.entries, outputs.members)
 
@@ -70,13 +79,13 @@ class _Describe(beam.DoFn):
 
 
 class Cluster(beam.PTransform):
-    """Labels documents by their cluster: `Described` to (tables of entries, tallies of buckets).
+    """Labels documents by their cluster: `Described` to (tables of entries, tallies of bucket sizes).
 
-    The entries are those that `Survivors` takes.
+    The entries are input of `Survivors`.
 
     Args:
-        rounds: See `ConnectedComponents`.
-        setting: Of the step.
+        rounds: Number of rounds of `ConnectedComponents`.
+        setting: Name of the step, for errors, and settings for bringing rows of the same key together.
 
     Raises:
         UnsettledClustersError: on a worker, if the rounds were too few.
@@ -87,7 +96,8 @@ class Cluster(beam.PTransform):
         self._rounds = rounds
         self._setting = setting
 
-    def expand(self, described):  # noqa: D102
+    @no_annotations
+    def expand(self, described: Described) -> tuple[Tables, PCollection[Tally]]:  # noqa: D102
         grouping = self._setting.grouping
         links, tally = described.members | "Members" >> LinkMembers(grouping)
         links = links | "Components" >> ConnectedComponents(self._rounds, grouping)

@@ -1,38 +1,44 @@
-"""Connected components of a graph of documents, in Beam."""
+"""Connected components of a graph of documents, on Beam."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import apache_beam as beam
 import numpy as np
-from apache_beam.pvalue import TaggedOutput
+from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.dedup.forests import find_forest
 from firth.corpus.documents.errors import UnsettledClustersError
 from firth.corpus.documents.steps import Grouping
 from firth.corpus.documents.tally import Tally
-from firth.corpus.grouping.table_groups import Group, GroupTables
+from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, distinct, table_of
 from firth.corpus.grouping.values import Values
 from firth.corpus.report.corpus_report import BUCKET_HISTOGRAM
 
-# The links of so many groups are few enough for one: most documents have none.
+# The links of so many groups together fit one worker, since most documents have no links.
 GROUPS_AT_ONCE = 64
 
 
 class LinkMembers(beam.PTransform):
     """Links the members of each bucket: tables of `bucket`, `node` to (tables of `node`, `label`, tallies).
 
-    Each member is linked to the bucket's smallest: n members cost n - 1 links, not n(n - 1) / 2, and none is
-    left out, however many those are. A worker holds the smallest of each bucket, no list of members, which it
-    reads by parts of a file. The tallies count the buckets of several members by how many they have.
+    Each member is linked to the smallest node of its bucket. n members have n - 1 links instead of n(n - 1) /
+    2, and no bucket is too large. A worker holds the smallest node of each bucket, but no list of members,
+    which it reads in parts from a file. The tallies count the buckets with several members by the number of
+    members.
+
+    Args:
+        grouping: Settings for bringing the members of a bucket together.
     """
 
     def __init__(self, grouping: Grouping) -> None:
         super().__init__()
         self._grouping = grouping
 
-    def expand(self, members):  # noqa: D102
+    @no_annotations
+    def expand(self, members: Tables) -> tuple[Tables, PCollection[Tally]]:  # noqa: D102
         grouped = {"members": members} | GroupTables({"members": "bucket"}, self._grouping)
         outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("tally", main="links")
         return outputs.links, outputs.tally
@@ -61,16 +67,17 @@ def _links(nodes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 class ConnectedComponents(beam.PTransform):
-    """Links every node to the smallest of its component: tables of `node`, `label` to the same.
+    """Links every node to the smallest node of its component: tables of `node`, `label` to such tables.
 
-    Where the links fit one worker, it finds their forest. Where not, large-star and small-star in turn
-    (Kiveris et al. 2014, sections 3.1 to 3.3), a fixed number of times. A round halves a chain of links, so
-    that `rounds` are enough for chains of 2**(rounds - 1) nodes, as a test counts. Whether they were enough
-    is for `check_settled` to say. A worker holds one row a node; nothing passes through the driver.
+    If the links fit one worker, it finds their forest. Otherwise large-star and small-star alternate a fixed
+    number of times (Kiveris et al. 2014, "Connected components in MapReduce and beyond", sections 3.1 to
+    3.3). A round halves a chain of links, so that `rounds` rounds are enough for chains of 2**(rounds - 1)
+    nodes. Whether they were enough is checked by `check_settled`. A worker holds one row for each node, and
+    the process that builds the pipeline holds none.
 
     Args:
-        rounds: Of one large-star and one small-star.
-        grouping: How to bring links together; up to `GROUPS_AT_ONCE` groups fit one worker.
+        rounds: Number of rounds, each of one large-star and one small-star.
+        grouping: Settings for bringing links together. Up to `GROUPS_AT_ONCE` groups fit one worker.
     """
 
     def __init__(self, rounds: int, grouping: Grouping) -> None:
@@ -78,7 +85,8 @@ class ConnectedComponents(beam.PTransform):
         self._rounds = rounds
         self._grouping = grouping._replace(groups=-(-grouping.groups // GROUPS_AT_ONCE))
 
-    def expand(self, links):  # noqa: D102
+    @no_annotations
+    def expand(self, links: Tables) -> Tables:  # noqa: D102
         if self._grouping.groups == 1:
             grouped = {"links": links} | "Links" >> GroupTables({"links": "node"}, self._grouping)
             return grouped | "Forest" >> beam.Map(lambda element: find_forest(element[1].of("links")))
@@ -98,28 +106,40 @@ class ConnectedComponents(beam.PTransform):
         return links
 
 
-def _link_again(group: Group, star, turn) -> Iterator[np.ndarray]:
+def _link_again(
+    group: Group,
+    star: Callable[[Values], Iterator[np.ndarray]],
+    turn: Callable[[np.ndarray], np.ndarray],
+) -> Iterator[np.ndarray]:
     for links in star(group[1]):
         yield turn(links)
 
 
 def both_ways(links: np.ndarray) -> np.ndarray:
-    """Returns each link from either of its ends."""
+    """Returns each link in both directions.
+
+    Args:
+        links: Table of `node`, `label`.
+    """
     backward = table_of(node=links["label"], label=links["node"])
     return np.concatenate([links, backward])
 
 
 def downwards(links: np.ndarray) -> np.ndarray:
-    """Returns each link from the larger of its ends."""
+    """Returns each link in the direction from its larger to its smaller end.
+
+    Args:
+        links: Table of `node`, `label`.
+    """
     ends = links["node"], links["label"]
     return table_of(node=np.maximum(*ends), label=np.minimum(*ends))
 
 
 def large_star(group: Values) -> Iterator[np.ndarray]:
-    """Yields links of each node's larger neighbours to the smallest of the node and its neighbours.
+    """Yields links from the larger neighbours of each node to the smallest of the node and its neighbours.
 
     Args:
-        group: A table `links` of `node`, `label`: each link from both of its ends.
+        group: Tables `links` of `node`, `label`, with each link in both directions.
     """
     smallest = FirstRows(group.of("links"), "node", ["label"])
     for links in group.of("links"):
@@ -129,10 +149,10 @@ def large_star(group: Values) -> Iterator[np.ndarray]:
 
 
 def small_star(group: Values) -> Iterator[np.ndarray]:
-    """Yields links of each node, and of its smaller neighbours, to the smallest of these.
+    """Yields links from each node and its smaller neighbours to the smallest of these.
 
     Args:
-        group: A table `links` of `node`, `label`: each link from the larger of its ends.
+        group: Tables `links` of `node`, `label`, with each link from its larger end.
     """
     smallest = FirstRows(group.of("links"), "node", ["label"])
     yield _links(smallest.rows["node"], smallest.rows["label"])
@@ -144,17 +164,18 @@ def small_star(group: Values) -> Iterator[np.ndarray]:
 def check_settled(
     labels: FirstRows, links: Iterable[np.ndarray], centres: Iterable[np.ndarray], rounds: int, step: str
 ) -> None:
-    """Checks that nodes have one label, and that no label has another.
+    """Checks that each node has only one label, and that no label has another label.
 
     Args:
-        labels: Of each node the smallest label.
-        links: The nodes' links, tables of `node`, `label`.
-        centres: Tables of `node`, that are labels and would be among the nodes if they had one.
-        rounds: That led to the links.
-        step: Its name in the report.
+        labels: The smallest label of each node.
+        links: Tables of `node`, `label`, the links after the last round.
+        centres: Tables of `node`, the nodes that are labels.
+        rounds: Number of rounds that led to the links, for the message.
+        step: Name of the step in the report, for the message.
 
     Raises:
-        UnsettledClustersError: naming the setting.
+        UnsettledClustersError: if a node has two labels, or a label has another; the message names the
+            setting.
     """
     others = sum(int((labels.of(each["node"])[0]["label"] != each["label"]).sum()) for each in links)
     others += sum(int(np.isin(each["node"], labels.rows["node"]).sum()) for each in centres)

@@ -1,4 +1,4 @@
-"""Documents that another source, or evaluation data, has too."""
+"""The step that drops documents that a preferred source or evaluation data has too."""
 
 import apache_beam as beam
 
@@ -12,10 +12,14 @@ from firth.recipes.corpus.duplicates import DatasetDuplicatesStep
 
 
 class DatasetDuplicates(CorpusStep):
-    """Drops documents that similarity links to a source that comes first, or to evaluation data.
+    """Drops documents that are similar to documents of a preferred source, or to evaluation data.
 
-    The reasons are `duplicate` and `in_benchmark`. Of the documents that are linked (`NearDuplicates`), those
-    of the source that comes first stay, all of them, unless an example of a benchmark is among them.
+    The reasons are `duplicate` and `in_benchmark`. Similar documents form clusters, as in `NearDuplicates`.
+    If an example of a benchmark is in a cluster, all its documents are dropped. Otherwise all documents of
+    the most preferred source in the cluster are kept, and those of other sources are dropped.
+
+    Args:
+        config: Settings of MinHash, the order of the sources, and the benchmarks.
 
     Raises:
         SourceError: on construction of the pipeline, if a benchmark has no file.

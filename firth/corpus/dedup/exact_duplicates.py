@@ -1,4 +1,4 @@
-"""Documents that say the same, to the letter."""
+"""The step that drops all but one of several documents with the same text."""
 
 import apache_beam as beam
 import numpy as np
@@ -14,10 +14,14 @@ from firth.recipes.corpus.duplicates import ExactDuplicatesStep
 
 
 class ExactDuplicates(CorpusStep):
-    """Drops, of the documents with one text, as `duplicate` all but one.
+    """Drops all documents with the same text but one, for the reason `duplicate`.
 
-    The survivor is that of the source that comes first, and there that of the smallest id. Texts are the same
-    if 128 bits of their hash are. Workers hold rows of 40 bytes, never a cluster of texts.
+    The document of the most preferred source is kept; of several, the one with the smallest id. Texts are
+    considered the same if 128 bits of their hash are. Workers hold rows of 40 bytes, never the texts of a
+    cluster.
+
+    Args:
+        config: The order of the sources.
 
     Example:
 
@@ -41,7 +45,12 @@ class ExactDuplicates(CorpusStep):
 
 
 def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:
-    """Returns an entry a document, as `Survivors` takes them, labelled by its text."""
+    """Returns a table with one entry for each document, labelled by its text's hash, for `Survivors`.
+
+    Args:
+        documents: A batch of documents.
+        ranks: Rank of each source by its name, the best being 0.
+    """
     digests = np.frombuffer(b"".join(digest(document.text) for document in documents), ">u8").reshape(-1, 2)
     high, low = id_halves(documents)
     return table_of(

@@ -1,4 +1,4 @@
-"""Connected components of a graph whose nodes fit into memory; its links need not."""
+"""Connected components of a graph whose nodes fit into memory, while its links need not."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,10 +8,13 @@ from firth.corpus.grouping.tables import FOLD_ROWS, table_of
 
 
 def find_forest(tables: Iterable[np.ndarray]) -> np.ndarray:
-    """Returns a link from each node to the smallest node of its component. The smallest has no link.
+    """Returns a link from each node to the smallest node of its component, which itself has no link.
 
     Args:
-        tables: Of links: `node`, `label`.
+        tables: Tables of links: `node`, `label`.
+
+    Returns:
+        Table of `node`, `label`, sorted by node.
 
     Example:
 

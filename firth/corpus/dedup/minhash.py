@@ -1,4 +1,4 @@
-"""MinHash: documents of similar word n-grams fall into one bucket."""
+"""MinHash, which puts documents with similar word n-grams into the same bucket."""
 
 from collections.abc import Sequence
 
@@ -7,23 +7,24 @@ import numpy as np
 from firth.corpus.text.shingles import mix, shingle_hashes, word_hashes
 from firth.corpus.text.words import comparable_words
 
-# So many hashes, and their products, stay in a core's cache.
+# So many hashes and their products fit the cache of a processor core.
 _BLOCK = 2**15
 
 
 class MinHash:
-    """Hashes documents into buckets, so that those of Jaccard similarity s meet with P = 1 - (1 - s^h)^b.
+    """Puts documents into buckets: two of Jaccard similarity s share one with probability 1 - (1 - s^h)^b.
 
-    The similarity is that of their sets of word n-grams (`comparable_words`; a document of fewer words is one
-    n-gram). Each of the b x h permutations multiplies the n-grams' 64-bit hashes by an odd number; a
-    document's smallest product is its hash, and h of them make a bucket (Broder 1997; locality-sensitive
-    hashing of them: Indyk and Motwani 1998, section 4).
+    The similarity is that of the documents' sets of word n-grams. Words are those of `comparable_words`; a
+    document with fewer words than an n-gram is one n-gram. Each of the b x h permutations multiplies the
+    64-bit hashes of the n-grams by an odd number. The smallest product is the document's MinHash for the
+    permutation, and h of them together are a bucket (Broder 1997, "On the resemblance and containment of
+    documents"; Indyk and Motwani 1998, "Approximate nearest neighbors", section 4).
 
     Args:
-        ngram_words: Of an n-gram.
-        buckets: b, of a document.
-        hashes: h, of a bucket.
-        seed: Another seed gives other permutations.
+        ngram_words: Number of words in an n-gram.
+        buckets: Number b of buckets of each document.
+        hashes: Number h of MinHashes in a bucket.
+        seed: A number on which the permutations depend.
 
     Example:
 
@@ -39,10 +40,13 @@ class MinHash:
         self._factors = mix(numbers) | np.uint64(1)
 
     def buckets(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the buckets of those texts that have a word.
+        """Returns the buckets of each text that has at least one word.
+
+        Args:
+            texts: The texts.
 
         Returns:
-            int64 [n], the texts' places, and uint64 [n, buckets], equal where two texts meet.
+            int64 [n], the indices of these texts, and uint64 [n, buckets], their buckets.
         """
         words, splits = word_hashes([comparable_words(text) for text in texts])
         shingles, splits = shingle_hashes(words, splits, self._ngram_words, short=True)

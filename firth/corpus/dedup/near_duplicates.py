@@ -1,4 +1,4 @@
-"""Documents that say nearly the same."""
+"""The step that drops all but one of several similar documents."""
 
 import apache_beam as beam
 
@@ -11,12 +11,16 @@ from firth.recipes.corpus.duplicates import NearDuplicatesStep
 
 
 class NearDuplicates(CorpusStep):
-    """Drops, of the documents that are linked by similarity, as `duplicate` all but the longest.
+    """Drops all but the longest of the documents in each cluster of similar ones, for the reason `duplicate`.
 
-    Documents that share a bucket of `MinHash` are linked, and so are those that others link. Of the longest
-    that of the source that comes first survives, and there that of the smallest id. So no two that survive
-    share a bucket, whether a later split sets them apart or not. Buckets may be of any size: their cost is
-    bounded by how many documents they have, no comparison is left out, and the report has their sizes.
+    Documents that share a bucket of `MinHash` are in the same cluster, and so are those linked through
+    others. Of several documents of the greatest length, that of the most preferred source is kept, and of
+    these the one with the smallest id. No two documents that are kept share a bucket, so that
+    none in eval is linked to one in train. Buckets may be of any size: the cost is linear in the number of
+    their documents, no comparison is left out, and the report has their sizes.
+
+    Args:
+        config: Settings of MinHash and the order of the sources.
     """
 
     reasons = frozenset({"duplicate"})

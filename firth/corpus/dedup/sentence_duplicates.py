@@ -1,4 +1,4 @@
-"""Sentences and lines that stand in several places."""
+"""The step that removes sentences or lines that occur more than once in the corpus."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,22 +17,26 @@ from firth.corpus.text.sentences import split_sentences
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
 
-# The verdicts on a span: it stands somewhere before; it is the first of several.
+# Codes of spans that occur several times: a later occurrence, and the first one.
 CUT, FIRST = range(2)
 ORDER = ("order", "id_high", "id_low", "position")
 
 
 class SentenceDuplicates(CorpusStep):
-    """Cuts spans of sentences, or lines, that stand in several places, all but the first.
+    """Removes spans of sentences or lines that occur several times in the corpus, except the first of each.
 
-    The first is that of the source that comes first, there that of the smallest document id, and there the
-    first in the text: C4's rule (arXiv:1910.10683, section 2.2), with an order that does not depend on
-    workers. A sentence goes if a span with it goes, unless it belongs to the first of several spans too; so
-    of what stands in several places one whole copy is left. Sentences that a cut brings side by side are not
-    looked at again.
+    The first occurrence is that in the most preferred source, there in the document with the smallest id, and
+    there the first in the text. This is C4's rule (Raffel et al. 2019, arXiv:1910.10683, section 2.2) with an
+    order that does not depend on workers. A sentence is removed if a span that contains it is removed, unless
+    it is also part of the first occurrence of a span. So one complete copy of each repeated span is left. New
+    spans that arise where sentences were removed are not compared.
 
-    A document that lost something is dropped if it is then one of `too_few_words` or `too_few_sentences`;
-    what it was the first to say goes with it.
+    A document that lost sentences is dropped if it then has `too_few_words` or `too_few_sentences`. Sentences
+    of which it had the first occurrence are lost with it.
+
+    Args:
+        config: The unit, the number of units in a span, the order of the sources, and the least size of what
+            is left.
     """
 
     reasons = frozenset({"too_few_words", "too_few_sentences"})
@@ -51,9 +55,13 @@ class SentenceDuplicates(CorpusStep):
 
 
 def units_of(text: str, unit: str) -> list[str]:
-    r"""Returns the sentences or lines of a text; joined they are the text.
+    r"""Returns the sentences or lines of a text, which joined are the text.
 
-    One without words belongs to the one before it.
+    A unit without words is part of the one before it.
+
+    Args:
+        text: The text.
+        unit: "sentence" or "line".
 
     Example:
 
@@ -72,7 +80,18 @@ def units_of(text: str, unit: str) -> list[str]:
 def spans_of(
     documents: Sequence[Document], config: SentenceDuplicatesStep, ranks: dict[str, int]
 ) -> np.ndarray:
-    """Returns a row for each run of `config.span` units: `span` and `check`, its hash; and its place."""
+    """Returns a table with one row for each span of `config.span` consecutive units with a word in it.
+
+    Args:
+        documents: A batch of documents.
+        config: The unit and the number of units in a span.
+        ranks: Rank of each source by its name, the best being 0.
+
+    Returns:
+        Table of `span` and `check`, the two halves of the span's hash, and of its place: `order` (the
+        source's rank), `id_high` and `id_low` (the document's id) and `position` (index of the span's first
+        unit).
+    """
     digests, owners, positions = [], [], []
     for owner, document in enumerate(documents):
         units = [" ".join(comparable_words(unit)) for unit in units_of(document.text, config.unit)]

@@ -1,35 +1,36 @@
-"""Of documents of one label, which survive."""
+"""The choice of the documents to keep among those with the same label."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
 import numpy as np
-from apache_beam.pvalue import TaggedOutput
+from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, Drop, Grouping, Keep
 from firth.corpus.documents.tally import Tally
-from firth.corpus.grouping.table_groups import Group, GroupTables
+from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.report.corpus_report import CLUSTER_HISTOGRAM
 
-# The verdicts: of several documents of this id one stays; it goes for another; it goes for evaluation data.
+# Codes: one of several documents with this id is kept; the document duplicates another; or evaluation data.
 ONE_STAYS, DUPLICATE, IN_BENCHMARK = range(3)
 ORDER = ("order", "id_high", "id_low")
 
 
 class Survivors(beam.PTransform):
-    """Finds what is to be dropped: tables of entries to (tables of verdicts, tallies of cluster sizes).
+    """Finds the documents to drop: tables of entries to (tables of codes, tallies of cluster sizes).
 
-    An entry is a document by its `label`, which a cluster has in common; `check`, without which a label is
-    not the same; `order`, `id_high` and `id_low`, by which the cluster's smallest survives. A verdict has
-    `id_high`, `id_low` and `code`.
+    An entry describes a document: `label`, which is the same for all documents of a cluster; `check`, further
+    bits that must agree too; and `order`, `id_high` and `id_low`, by which the smallest entry of a cluster is
+    kept. The tables of the result have `id_high`, `id_low` and `code`.
 
     Args:
-        grouping: How to bring entries together.
-        by_rank: Whether those survive too whose `order` is the survivor's, and order 0 is that of evaluation
-            data.
+        grouping: Settings for bringing the entries of a label together.
+        by_rank: Whether all documents with the smallest `order` of a cluster are kept, and not only one. The
+            order 0 is then that of evaluation data.
     """
 
     def __init__(self, grouping: Grouping, by_rank: bool = False) -> None:
@@ -37,7 +38,8 @@ class Survivors(beam.PTransform):
         self._grouping = grouping
         self._by_rank = by_rank
 
-    def expand(self, entries):  # noqa: D102
+    @no_annotations
+    def expand(self, entries: Tables) -> tuple[Tables, PCollection[Tally]]:  # noqa: D102
         outputs = (
             {"entries": entries}
             | GroupTables({"entries": "label"}, self._grouping)
@@ -85,7 +87,13 @@ def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> Tally:
 
 
 def decide(document: Document, verdicts: np.ndarray, again: bool) -> Decision:
-    """Returns the decision that the verdicts on a document amount to; see `JoinVerdicts`."""
+    """Returns the decision about a document that its codes amount to, as a `decide` of `JoinVerdicts`.
+
+    Args:
+        document: The document.
+        verdicts: Table of the document's rows from `Survivors`, most often without a row.
+        again: Whether the same document has been read before.
+    """
     code = int(verdicts["code"].max()) if len(verdicts) else ONE_STAYS
     if code == IN_BENCHMARK:
         return Drop("in_benchmark")

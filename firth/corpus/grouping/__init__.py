@@ -1,1 +1,1 @@
-"""Documents, and rows of numbers about them, brought together in Beam."""
+"""Grouping of documents, and of tables of numbers about them, by key on Beam."""

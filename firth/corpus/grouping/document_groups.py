@@ -1,4 +1,4 @@
-"""Documents brought together in groups, in Beam."""
+"""Grouping of documents on Beam."""
 
 import itertools
 import operator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.batching import in_batches
 from firth.corpus.documents.coders import Unmeasured
@@ -18,34 +19,51 @@ _NAME = "documents"
 
 
 def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
-    """Yields documents by group, which depends on their ids; of none an empty list."""
+    """Yields the documents by group, which depends on their ids; an empty list for group 0 if there are none.
+
+    Args:
+        documents: A batch of documents.
+        groups: Number of groups.
+    """
     parts: dict[int, list[Document]] = {}
     for document in documents:
-        # The end of an id, which is a hash, in hexadecimal.
+        # The second half of an id is a hash in hexadecimal.
         parts.setdefault(int(document.id[-16:], 16) % groups, []).append(document)
     for group, members in (parts or {0: []}).items():
         yield group, (_NAME, members)
 
 
 def grouped_documents(values: Values) -> Iterator[list[Document]]:
-    """Yields a group's documents in lists of about `BATCH_BYTES`; an empty list where there are none."""
+    """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list if there are none.
+
+    Args:
+        values: The values of a group of `PutDown` or `JoinVerdicts`.
+    """
     documents = itertools.chain.from_iterable(values.of(_NAME))
     return in_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))
 
 
 class PutDown(beam.PTransform):
-    """Puts lists of documents down in files: one collection, or a tuple, to groups for `grouped_documents`.
+    """Writes documents to files: collections of lists of documents to groups for `grouped_documents`.
 
-    Who has to go through all documents before anything can be said of one would have the runner hold them.
-    A function that takes another input next to them has to call `grouped_documents` itself: where that is not
-    there yet, what was done before waits in the runner.
+    It takes one collection or a tuple of them.
+
+    It is for functions that need all documents before they can decide about any: without files, the runner
+    would hold the corpus. A function that has another input next to the groups must call `grouped_documents`
+    itself, because results of an earlier function would be held in the runner until the other input is there.
+
+    Args:
+        grouping: Number of groups, and the folder of the files.
     """
 
     def __init__(self, grouping: Grouping) -> None:
         super().__init__()
         self._grouping = grouping
 
-    def expand(self, documents: PCollection[list[Document]]):  # noqa: D102
+    @no_annotations
+    def expand(  # noqa: D102
+        self, documents: PCollection[list[Document]] | tuple[PCollection[list[Document]], ...]
+    ) -> PCollection[tuple[int, Values]]:
         part = beam.FlatMap(part_documents, self._grouping.groups).with_output_types(Unmeasured)
         parts = tuple(each | f"Part[{i}]" >> part for i, each in enumerate(each_of(documents)))
         return parts | "Group" >> GroupValues(self._grouping)

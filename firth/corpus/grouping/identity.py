@@ -1,4 +1,4 @@
-"""Documents as rows of numbers: which one it is, and which of several is to survive."""
+"""Columns of numbers that identify documents and order them by which of several is kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -7,13 +7,20 @@ import numpy as np
 from firth.corpus.documents.document import Document
 from firth.corpus.text.shingles import mix
 
-# Of a document's order: the bits of its length, and those of its source's rank.
+# Bits of the length and of the source's rank in the order of a document.
 _LENGTH_BITS, _RANK_BITS = 44, 20
 _MASK = 2**64 - 1
 
 
 def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the documents' ids as two columns of uint64, ordered as the ids are."""
+    """Returns the documents' ids as two columns, uint64 [documents] each, ordered as the ids are.
+
+    Args:
+        documents: The documents.
+
+    Returns:
+        The upper and the lower 64 bits of the ids.
+    """
     ids = [int(document.id, 16) for document in documents]
     return np.array([each >> 64 for each in ids], np.uint64), np.array(
         [each & _MASK for each in ids], np.uint64
@@ -21,16 +28,23 @@ def id_halves(documents: Iterable[Document]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nodes_of(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """Returns 64 bits for each id; among n documents, two have the same with probability n^2 / 2^65."""
+    """Returns 64 bits for each id: uint64 [documents].
+
+    Two of n documents have the same with a probability of n^2 / 2^65.
+
+    Args:
+        high: uint64 [documents], the upper 64 bits of the ids.
+        low: uint64 [documents], the lower 64 bits of the ids.
+    """
     return mix(high ^ mix(low))
 
 
 def source_ranks(priority: Sequence[str], sources: Sequence[str]) -> dict[str, int]:
-    """Returns the rank of sources by name, the one that wins first.
+    """Returns the rank of each source by its name; the smallest rank is the most preferred source.
 
     Args:
-        priority: The first of them.
-        sources: All, in the order of the recipe.
+        priority: Names of the preferred sources, the most preferred first.
+        sources: Names of all sources, in the order of the recipe, in which the others follow.
 
     Example:
 
@@ -41,16 +55,32 @@ def source_ranks(priority: Sequence[str], sources: Sequence[str]) -> dict[str, i
 
 
 def longest_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
-    """Returns uint64 [documents], smaller for what survives: the longest, then of the first source."""
+    """Returns an order by which the longest document is kept, and of these that of the most preferred source.
+
+    Args:
+        documents: The documents.
+        ranks: Rank of each source by its name, from `source_ranks`.
+
+    Returns:
+        uint64 [documents], smaller for documents that are kept rather than others.
+    """
     lengths = np.array([len(document.text) for document in documents], np.uint64)
     return ((np.uint64(2**_LENGTH_BITS - 1) - lengths) << np.uint64(_RANK_BITS)) | _ranks(documents, ranks)
 
 
 def source_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
-    """Returns uint64 [documents], smaller for what survives: of the first source."""
+    """Returns an order by which the documents of the most preferred source are kept.
+
+    Args:
+        documents: The documents.
+        ranks: Rank of each source by its name, from `source_ranks`.
+
+    Returns:
+        uint64 [documents], smaller for documents that are kept rather than others.
+    """
     return _ranks(documents, ranks)
 
 
 def _ranks(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
-    # A source that nobody named comes last.
+    # A source that the recipe does not name comes last.
     return np.array([ranks.get(document.source, len(ranks)) for document in documents], np.uint64)

@@ -1,4 +1,4 @@
-"""Documents of one source whose records state the same id."""
+"""Counting of documents of one source whose records state the same id."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ from firth.corpus.grouping.identity import id_halves
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.grouping.values import GroupValues, Part, Values
 
-# Of this step the counts are `ids` and `documents`, and the reason of an example is its source.
+# The step under which the counts `ids` and `documents` are kept. The reason of its examples is their source.
 REPEATED_IDS_STEP = "repeated_ids"
 _NAME = "stated"
 
@@ -23,12 +23,12 @@ _NAME = "stated"
 class RepeatedIds(beam.PTransform):
     """Counts ids that several records of a source state: lists of documents to tallies.
 
-    What a record states is the first half of its document's id (`document_id`). Of a group a worker holds
-    those halves and one batch.
+    The first half of a document's id is a hash of the id that its record states (`document_id`). A worker
+    holds these halves for one group, and one batch of documents.
 
     Args:
-        sources: Names of those whose records state ids.
-        grouping: How to bring documents of one stated id together.
+        sources: Names of the sources whose records state ids.
+        grouping: Settings for bringing documents with the same stated id together.
     """
 
     def __init__(self, sources: Collection[str], grouping: Grouping) -> None:

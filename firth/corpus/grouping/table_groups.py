@@ -1,31 +1,34 @@
-"""Rows of one key brought together in Beam, in groups of bounded size."""
+"""Grouping of the rows of tables by key, on Beam, in groups of bounded size."""
 
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.steps import Grouping
 from firth.corpus.grouping.values import GroupValues, Part, Values, each_of
 
-Tables = PCollection[np.ndarray]
-# What GroupTables yields.
+Tables: TypeAlias = PCollection[np.ndarray]
+# An element of the result of GroupTables: the number of a group and its tables.
 Group = tuple[int, Values]
 
 
 class GroupTables(beam.PTransform):
-    """Brings the rows of one key together: a dict of tables to groups, whose `Values` are tables by name.
+    """Brings rows of the same key together: a dict of collections of tables to (group, `Values` by name).
 
-    A name may stand for a tuple of collections.
+    A value of the dict may also be a tuple of collections.
 
-    Beam moves parts of tables, not rows. Where there is a table, there is a group, even if no table has a
-    row: Beam's runner of several processes cannot group what is empty (apache/beam#25315).
+    Beam moves parts of tables, not single rows. If there is a table, there is at least one group, even if no
+    table has a row, because Beam's `multi_processing` runner cannot group an empty collection
+    (apache/beam#25315).
 
     Args:
-        keys: By name of the table, the field of its key: uint64, evenly spread.
-        grouping: How many groups, and where.
+        keys: Field of the key by name of the table. Keys are uint64 and evenly distributed.
+        grouping: Number of groups, and the folder of the files in between.
     """
 
     def __init__(self, keys: Mapping[str, str], grouping: Grouping) -> None:
@@ -33,7 +36,10 @@ class GroupTables(beam.PTransform):
         self._keys = dict(keys)
         self._grouping = grouping
 
-    def expand(self, tables):  # noqa: D102
+    @no_annotations
+    def expand(  # noqa: D102
+        self, tables: Mapping[str, Tables | tuple[Tables, ...]]
+    ) -> PCollection[Group]:
         parts = tuple(
             table | f"Part[{name}][{i}]" >> self._part(name, key)
             for name, key in self._keys.items()
@@ -47,7 +53,14 @@ class GroupTables(beam.PTransform):
 
 
 def part_table(table: np.ndarray, name: str, key: str, groups: int) -> Iterator[Part]:
-    """Yields the rows of a table by group; of a table without rows an empty one."""
+    """Yields the rows of a table by group; an empty table for group 0 if it has no rows.
+
+    Args:
+        table: The table.
+        name: Name of the table in `GroupTables`.
+        key: Field of the key.
+        groups: Number of groups. The group of a row is its key modulo this number.
+    """
     if groups == 1:
         yield 0, (name, table)
         return

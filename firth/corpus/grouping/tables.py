@@ -1,15 +1,18 @@
-"""Tables of numbers about documents: NumPy's structured arrays, sorted and folded in bounded memory."""
+"""Tables of numbers about documents, as structured arrays of NumPy, and operations with bounded memory."""
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-# So many rows are gathered before they are folded, so that many small tables cost no more than a large one.
+# So many rows are gathered before they are merged, so that many small tables cost no more than a large one.
 FOLD_ROWS = 2**17
 
 
 def table_of(**columns: np.ndarray) -> np.ndarray:
-    """Returns a table with the columns as fields, each of one dtype and all of one length.
+    """Returns a table with the columns as fields.
+
+    Args:
+        **columns: Values of each field, all of the same length.
 
     Example:
 
@@ -25,12 +28,21 @@ def table_of(**columns: np.ndarray) -> np.ndarray:
 
 
 def sort_table(table: np.ndarray, fields: Sequence[str]) -> np.ndarray:
-    """Returns the rows in the order of the fields, the first of them counting most."""
+    """Returns the rows of a table in ascending order of some fields.
+
+    Args:
+        table: The table.
+        fields: Names of the fields, the most significant first.
+    """
     return table[np.lexsort([table[field] for field in reversed(fields)])]
 
 
 def distinct(table: np.ndarray) -> np.ndarray:
-    """Returns the rows that differ, sorted."""
+    """Returns the different rows of a table, sorted.
+
+    Args:
+        table: The table.
+    """
     names = table.dtype.names or ()
     ordered = sort_table(table, names)
     return ordered[_changes(ordered, names)]
@@ -46,18 +58,18 @@ def _changes(table: np.ndarray, fields: Sequence[str]) -> np.ndarray:
 
 
 class FirstRows:
-    """Of each key the first row in an order, whatever order they come in, and how many rows it has.
+    """The first row of each key in an order, and the number of its rows.
 
-    Takes memory for the different keys, not for the rows.
+    The memory taken depends on the number of different keys, not on the number of rows.
 
     Args:
-        tables: Of the same fields.
-        key: The field that rows have in common, unsigned.
-        order: The fields whose smallest values come first.
+        tables: Tables with the same fields, with rows in any order.
+        key: Name of the field of the key, unsigned.
+        order: Names of the fields whose smallest values come first, the most significant first.
 
     Attributes:
-        rows: The first of each key, sorted by key.
-        counts: int64 [keys].
+        rows: Table of the first row of each key, sorted by key.
+        counts: int64 [keys], the number of rows of each key.
 
     Example:
 
@@ -90,6 +102,13 @@ class FirstRows:
         self.counts = np.add.reduceat(counts[places], starts) if len(starts) else self.counts
 
     def of(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the first row and the count of each of the keys, all of which must have been seen."""
+        """Returns the first row and the number of rows of each key.
+
+        Args:
+            keys: uint64 [n], keys that have at least one row.
+
+        Returns:
+            Table of n rows, and int64 [n].
+        """
         places = np.searchsorted(self.rows[self._key], keys)
         return self.rows[places], self.counts[places]

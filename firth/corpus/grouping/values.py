@@ -1,4 +1,4 @@
-"""Values of one group brought together in Beam by way of files, so that no runner has to hold them."""
+"""Grouping of values on Beam through files, so that no runner has to hold the values."""
 
 import pickle
 import uuid
@@ -11,17 +11,18 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import as_row
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Grouping
 
-# A worker gathers so much before it writes a file.
+# Number of bytes that a worker gathers before it writes a file.
 FILE_BYTES = 2**25
-# Of compressed documents, in a group: of their text that is about four times as much, and of rows about them
-# less, unless documents are of a few words.
+# Number of bytes of compressed documents in a group. Their text is about four times as large; rows about them
+# are smaller, unless documents have only a few words.
 GROUP_BYTES = 2**23
-# So that several workers have something to do in a small corpus too.
+# The least number of groups, so that several workers have work in a small corpus too.
 MIN_GROUPS = 8
 
 # A table of numbers, or a list of documents or of others that tell their `held_bytes`.
@@ -30,26 +31,39 @@ Part = tuple[int, tuple[str, Value]]
 
 
 def grouping_for(pattern: str, scratch: str) -> Grouping:
-    """Returns as many groups as keep each small, for the documents in some files."""
+    """Returns a grouping with as many groups as keep each group small.
+
+    Args:
+        pattern: Path pattern of the files of documents.
+        scratch: Folder that all workers can read and write, for the values of groups.
+    """
     files = FileSystems.match([pattern])[0].metadata_list
     return Grouping(max(MIN_GROUPS, -(-sum(each.size_in_bytes for each in files) // GROUP_BYTES)), scratch)
 
 
 class Values:
-    """The values of one group, by name. They may be gone through again and again."""
+    """The values of one group by name. They can be iterated over several times.
+
+    Args:
+        values: Pairs of name and pickled value.
+    """
 
     def __init__(self, values: Iterable[tuple[str, bytes]]) -> None:
         self._values = values
 
     def of(self, name: str) -> Iterator[Any]:
-        """Yields the values of a name, in any order."""
+        """Yields the values of a name, in no particular order.
+
+        Args:
+            name: The name.
+        """
         for each, data in self._values:
             if each == name:
                 yield _unpack(data)
 
 
 class _Place(NamedTuple):
-    """Where the value of a name stands in a file."""
+    """The place of a value in a file."""
 
     name: str
     path: str
@@ -70,26 +84,36 @@ class _FiledValues(Values):
 
 
 def each_of(collections: Any) -> tuple[PCollection, ...]:
-    """Returns a tuple of collections as it is, and one collection as a tuple."""
+    """Returns a tuple of collections unchanged, and a single collection as a tuple of one.
+
+    Args:
+        collections: A collection of Beam, or a tuple of them.
+    """
     return collections if isinstance(collections, tuple) else (collections,)
 
 
 class GroupValues(beam.PTransform):
-    """Brings (group, (name, value)) of one collection, or of a tuple of them, together as (group, Values).
+    """Groups elements (group, (name, value)) of one collection, or of a tuple of them, as (group, Values).
 
-    With a scratch folder only the places of values in files go through the runner, so that it needs no memory
-    for them, and on one machine no process hands them to another.
+    With a scratch folder, values are written to files there and only their places go through the runner. The
+    runner then needs no memory for the values, and on one machine they are not sent between processes.
+
+    Args:
+        grouping: Settings, of which only the scratch folder is used here.
     """
 
     def __init__(self, grouping: Grouping) -> None:
         super().__init__()
         self._scratch = grouping.scratch
 
-    def expand(self, parts):  # noqa: D102
+    @no_annotations
+    def expand(  # noqa: D102
+        self, parts: PCollection[Part] | tuple[PCollection[Part], ...]
+    ) -> PCollection[tuple[int, Values]]:
         values: type[Values] = _FiledValues if self._scratch else Values
         write = beam.ParDo(_Write(self._scratch)) if self._scratch else beam.Map(_pack_part)
         write = write.with_output_types(tuple[int, Any])
-        # Each collection on its own: what is flattened first may go through the runner whole.
+        # Each collection is written on its own: flattened before, its values might go through the runner.
         written = tuple(part | f"Write[{i}]" >> write for i, part in enumerate(each_of(parts)))
         places = written | "Flatten" >> beam.Flatten()
         return (
@@ -142,12 +166,12 @@ def _size(value: Value) -> int:
 
 
 def _pack(values: list[Any]) -> bytes:
-    """Returns several values of one kind as one."""
+    """Returns several values of one kind, joined to one and pickled."""
     if isinstance(values[0], np.ndarray):
         return pickle.dumps(np.concatenate(values), pickle.HIGHEST_PROTOCOL)
     members = [each for value in values for each in value]
     if members and isinstance(members[0], Document):
-        # Plain tuples are much quicker to pickle than what is of a class.
+        # Plain tuples are much quicker to pickle than instances of a class.
         members = list(map(as_row, members))
     return pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
 

@@ -1,10 +1,12 @@
-"""What was found about documents, brought back to them."""
+"""Joining of documents with what steps have found out about them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.document import Document
@@ -17,23 +19,27 @@ from firth.corpus.grouping.table_groups import part_table
 from firth.corpus.grouping.tables import sort_table
 from firth.corpus.grouping.values import GroupValues, Values
 
-# Returns the decision about a document, given the verdicts on it, none for most documents, and whether the
-# same document, read twice, came before.
+# Returns the decision about a document, given the rows about it (most documents have none) and whether the
+# same document has come before, because it was read twice.
 Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
-# What a CorpusStep returns.
+# The result of a CorpusStep.
 Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]
 
 
 class JoinVerdicts(beam.PTransform):
-    """Decides about documents by verdicts: `documents` and tables of `verdicts` to (document, decision)s.
+    """Decides about documents by rows about them: `documents` and `verdicts` to (document, decision)s.
 
-    The tables have the fields `id_high` and `id_low`, the rest is for `decide`. Of a group a worker holds the
-    verdicts and the documents' ids, and passes the documents on.
+    The tables `verdicts` have the fields `id_high` and `id_low`, and further ones for `decide`. A worker
+    holds the rows and the documents' ids of one group, and one batch of documents.
+
+    Args:
+        decide: Returns the decision about a document.
+        grouping: Settings for bringing documents and rows of the same id together.
 
     Raises:
-        CorpusError: on a worker, if two texts have one id: what is found about one would be decided about the
-            other.
+        CorpusError: on a worker, if two different texts have the same id, since a row about one of them would
+            decide about the other too.
     """
 
     def __init__(self, decide: Decide, grouping: Grouping) -> None:
@@ -41,7 +47,10 @@ class JoinVerdicts(beam.PTransform):
         self._decide = decide
         self._grouping = grouping
 
-    def expand(self, parts):  # noqa: D102
+    @no_annotations
+    def expand(  # noqa: D102
+        self, parts: Mapping[str, PCollection[Any]]
+    ) -> PCollection[list[tuple[Document, Decision]]]:
         groups = self._grouping.groups
         part = beam.FlatMap(part_documents, groups).with_output_types(Unmeasured)
         documents = parts["documents"] | "PartDocuments" >> part
@@ -58,7 +67,7 @@ class _Decide(beam.DoFn):
     def __init__(self, decide: Decide) -> None:
         self._decide = decide
 
-    def process(self, element: tuple[int, Values]):
+    def process(self, element: tuple[int, Values]) -> Iterator[Any]:
         verdicts = VerdictIndex(element[1].of("verdicts"))
         seen: dict[str, int] = {}
         for documents in grouped_documents(element[1]):
@@ -76,10 +85,10 @@ class _Decide(beam.DoFn):
 
 
 class VerdictIndex:
-    """Verdicts by id of the document.
+    """An index of rows by the id of their document.
 
     Args:
-        tables: With the fields `id_high` and `id_low`.
+        tables: Tables with the fields `id_high` and `id_low`.
     """
 
     def __init__(self, tables: Iterable[np.ndarray]) -> None:
@@ -87,7 +96,11 @@ class VerdictIndex:
         self._rows = sort_table(np.concatenate(parts), ["id_low"]) if parts else None
 
     def of(self, documents: list[Document]) -> Iterator[tuple[Document, np.ndarray]]:
-        """Yields each document with the rows of its id."""
+        """Yields each document with the rows about it.
+
+        Args:
+            documents: A batch of documents.
+        """
         if self._rows is None:
             yield from ((document, np.zeros(0)) for document in documents)
             return

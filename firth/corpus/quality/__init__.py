@@ -1,1 +1,1 @@
-"""The cleaning step that learns what good text is."""
+"""The step that trains a classifier of text quality and drops documents by it."""

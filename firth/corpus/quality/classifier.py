@@ -1,4 +1,4 @@
-"""Documents that look more like a crawl than like a reference."""
+"""The step that drops documents of a crawl that do not resemble a reference."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -29,26 +29,31 @@ CRAWL, REFERENCE = range(len(SIDES))
 
 
 class Classifier(CorpusStep):
-    """Drops documents of the crawl as `low_score` by a classifier that it trains first.
+    """Drops documents of the crawl, for the reason `low_score`, by a classifier that it first trains.
 
-    As GPT-3 did (Brown et al. 2020, arXiv:2005.14165, appendix A); `ClassifierStep` says how. Documents of
-    the reference are never counted as crawl. Where they are in the corpus they are kept without being judged,
-    as GPT-3 added its reference corpora whole; the report's `counts` have them as `reference`, and those
-    that are neither as `other_source`. Copies of a document may be learnt from and measured on at once, which
-    makes the measures better than they are, so duplicates should be gone before.
+    The method is that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix A); `ClassifierStep` describes
+    it. Documents of the reference never count as crawl. Those in the corpus are kept without a decision, as
+    GPT-3 added its reference corpora whole. The report's `counts` have their number as `reference`, and the
+    number of documents that belong to neither as `other_source`. Copies of one document may be trained on and
+    measured on, which makes the measures better than they should be, so duplicates should be removed before
+    this step.
 
-    Next to the report, in a folder of the step's name, stands the model as `save_quality_model` writes it;
-    the Curator makes an artifact of it. There, too, stands `<step>.json`: `reference` and `crawl`, the
-    `documents` of each that came; what `train` measured; `keep`, `alpha` and `threshold`; and under `scores`
-    what `score_histogram` returns.
+    The step writes the model to a folder of the step's name in the folder of the report
+    (`save_quality_model`); the Curator makes an artifact of it. It also writes `<step>.json`: `reference` and
+    `crawl`, each with the number of `documents`; the measures of `train`; `keep`, `alpha` and `threshold`;
+    and under `scores` the result of `score_histogram`.
 
-    Of the corpus a worker holds one batch; the one that trains holds at most `max_documents` of each side, in
-    hashed form.
+    A worker holds one batch of the corpus. The worker that trains holds at most `max_documents` of each
+    class, in hashed form.
+
+    Args:
+        config: The sources of the reference and of the crawl, the features, the training and the rule for
+            keeping documents.
 
     Raises:
         SourceError: on construction of the pipeline, if a reference has no file; on a worker, if one cannot
             be read.
-        CorpusError: on a worker, if there are fewer than two documents of the reference, or of the crawl.
+        CorpusError: on a worker, if the reference or the crawl has fewer than two documents.
     """
 
     reasons = frozenset({"low_score"})
@@ -62,7 +67,7 @@ class Classifier(CorpusStep):
         if config.reference_files:
             files = documents.pipeline | "ReadReference" >> ReadReference(config.reference_files)
             everything = (documents, files)
-        # What has to wait for samples, or for the model, waits in files.
+        # Documents are kept in files until the samples, and later the model, are known.
         waiting = documents | "PutDown" >> PutDown(setting.grouping)
         all_waiting = waiting if len(everything) == 1 else everything | "All" >> PutDown(setting.grouping)
         hashed = tuple(each | f"Hash[{i}]" >> beam.Map(_samples, config) for i, each in enumerate(everything))
@@ -88,7 +93,11 @@ class Classifier(CorpusStep):
 
 
 def side_of(source: str, config: ClassifierStep) -> int | None:
-    """Returns the side that a source's documents stand on, a place in `SIDES`, or None.
+    """Returns the class of a source's documents as an index of `SIDES`, or None.
+
+    Args:
+        source: Name of the source, or `reference_name` of a reference.
+        config: The sources of the reference and of the crawl. Without a `crawl`, all others are the crawl.
 
     Example:
 
@@ -102,9 +111,14 @@ def side_of(source: str, config: ClassifierStep) -> int | None:
 
 
 def keeps(score: float, document_id: str, config: ClassifierStep) -> bool:
-    """Returns whether a document of a score is kept.
+    """Returns whether a document of the crawl is kept.
 
-    With `pareto` the probability is (2 - score) ** -alpha.
+    With `pareto`, the probability of keeping a document is (2 - score) ** -alpha.
+
+    Args:
+        score: The probability of being like the reference, in [0, 1].
+        document_id: Id of the document, which takes the place of a random number.
+        config: The rule, with its `threshold`, or its `alpha` and `seed`.
 
     Example:
 
@@ -136,8 +150,8 @@ def _join(parts: Iterable[list[Sample]], size: int) -> list[Sample]:
     return [join_samples(samples, size) for samples in by_side]
 
 
-# Documents are read and looked at in one function: what read them alone could be asked to hand them on
-# through the runner, where the other input is not there yet.
+# One function reads and filters documents: if a function of its own read them, the runner would have to hold
+# them until the other input is there.
 def _examples(element: Group, config: ClassifierStep, samples: list[Sample]) -> Iterator[Examples]:
     for documents in grouped_documents(element[1]):
         yield _examples_of(documents, config, samples)
@@ -156,7 +170,7 @@ def _examples_of(documents: list[Document], config: ClassifierStep, samples: lis
 
 
 class _Gather(beam.CombineFn):
-    """Gathers examples as a list: joining them again and again would copy them each time."""
+    """Gathers examples in a list, since joining them at each step would copy them each time."""
 
     def create_accumulator(self) -> list[Examples]:
         return []

@@ -1,4 +1,4 @@
-"""A sample of bounded size that depends on nothing but what is sampled from."""
+"""Samples of bounded size that are the same on any number of workers."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,28 +9,44 @@ from firth.corpus.documents.hashing import hash63
 
 
 class Sample(NamedTuple):
-    """What is known of a sample.
+    """A sample of documents, as the range of their hashes.
 
     Attributes:
-        seen: Documents that it was taken from.
-        hashes: Those of the sample, the smallest of all, each once, in order: uint64 [sample].
+        seen: Number of documents from which the sample was taken.
+        hashes: uint64 [sample], the smallest hashes of all documents, ascending, each once.
     """
 
     seen: int
     hashes: np.ndarray
 
     def has(self, hashes: np.ndarray) -> np.ndarray:
-        """Returns bool [hashes], whether each is among the sample's, given that it was seen."""
+        """Returns whether documents belong to the sample.
+
+        Args:
+            hashes: uint64 [documents], the hashes of documents from which the sample was taken.
+
+        Returns:
+            bool [documents].
+        """
         return hashes <= self.hashes[-1] if len(self.hashes) else np.zeros(len(hashes), bool)
 
 
 def sample_hashes(ids: Iterable[str], seed: int) -> np.ndarray:
-    """Returns a hash of each id, by which a sample is taken: uint64 [ids]."""
+    """Returns the hashes of ids by which a sample is taken: uint64 [ids].
+
+    Args:
+        ids: Ids of documents.
+        seed: A number on which the hashes depend.
+    """
     return np.array([hash63("sample", str(seed), id) for id in ids], np.uint64)
 
 
 def sample_of(hashes: np.ndarray, size: int) -> Sample:
-    """Returns the sample of the `size` smallest hashes.
+    """Returns the sample of the documents with the smallest hashes.
+
+    Args:
+        hashes: uint64 [documents], from `sample_hashes`.
+        size: Greatest number of documents in the sample.
 
     Example:
 
@@ -42,7 +58,12 @@ def sample_of(hashes: np.ndarray, size: int) -> Sample:
 
 
 def join_samples(samples: Iterable[Sample], size: int) -> Sample:
-    """Returns the sample of all that the samples were taken from, in any order and grouping."""
+    """Returns the sample of all documents from which the samples were taken, in any order and grouping.
+
+    Args:
+        samples: Samples of parts of a corpus.
+        size: Greatest number of documents in the sample.
+    """
     parts = list(samples)
     hashes = np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)])
     return Sample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))

@@ -1,4 +1,4 @@
-"""The model of good text that a cleaning step trains: its weights, how it is kept, and what it scores."""
+"""The trained classifier of text quality: its weights, its files and its scores."""
 
 import io
 from typing import Any, NamedTuple
@@ -15,12 +15,12 @@ MODEL_FILE = "classifier.json"
 
 
 class QualityModel(NamedTuple):
-    """Logistic regression on hashed n-grams.
+    """Logistic regression on hashed word n-grams.
 
     Attributes:
-        hashing: Of the texts.
+        hashing: Settings for turning texts into counts.
         weights: float32 [buckets].
-        bias: Added to what the weights make of a text.
+        bias: Constant term of the regression.
     """
 
     hashing: Hashing
@@ -28,9 +28,12 @@ class QualityModel(NamedTuple):
     bias: float
 
     def scores(self, vectors: Vectors) -> np.ndarray:
-        """Returns the probability of each text to be of the reference: float64 [texts].
+        """Returns the probability that each text is like the reference: float64 [texts].
 
-        A text's score does not depend on the others.
+        The score of a text does not depend on the other texts.
+
+        Args:
+            vectors: The texts, hashed with the settings of the model.
 
         Example:
 
@@ -46,7 +49,13 @@ class QualityModel(NamedTuple):
 
 
 def save_quality_model(model: QualityModel, description: dict[str, Any], folder: str) -> None:
-    """Writes `weights.npz`, two arrays, and `classifier.json`: the description, with `hashing` next to it."""
+    """Writes a model to `weights.npz`, two arrays, and `classifier.json`, its settings and description.
+
+    Args:
+        model: The model.
+        description: Further values for `classifier.json`, next to `hashing`.
+        folder: Folder of the two files.
+    """
     data = io.BytesIO()
     np.savez(data, weights=model.weights, bias=np.float64(model.bias))
     with FileSystems.create(f"{folder}/{WEIGHTS_FILE}") as file:
@@ -55,10 +64,13 @@ def save_quality_model(model: QualityModel, description: dict[str, Any], folder:
 
 
 def load_quality_model(folder: str) -> QualityModel:
-    """Returns the model that was saved in a folder. Nothing in it is unpickled.
+    """Returns a saved model. Nothing is unpickled.
+
+    Args:
+        folder: Folder to which `save_quality_model` wrote the model.
 
     Raises:
-        CorpusError: if the folder holds no model, or not as many weights as it says.
+        CorpusError: if the folder holds no model, or the number of weights is not that of its buckets.
     """
     description = read_json(f"{folder}/{MODEL_FILE}")
     if description is None:

@@ -1,9 +1,9 @@
-"""Logistic regression that tells a reference from a crawl, and how well it does so."""
+"""Training and measuring of the logistic regression that tells a reference from a crawl."""
 
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +11,23 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.quality.quality_model import QualityModel
 from firth.corpus.text.hashed_ngrams import Hashing, Vectors, join_vectors
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+# The two classes.
 SIDES = ("crawl", "reference")
-# Enough for a curve.
+# Number of points of the ROC curve.
 ROC_POINTS = 101
 MAX_ITERATIONS = 300
 
 
 class Examples(NamedTuple):
-    """Documents to learn from.
+    """Labelled documents for training and measuring.
 
     Attributes:
-        hashes: Of the documents' ids, by which they are ordered and held out: uint64 [documents].
-        sides: Places in `SIDES`: int8 [documents].
-        vectors: Of the texts.
+        hashes: uint64 [documents], hashes of the documents' ids, by which they are ordered and held out.
+        sides: int8 [documents], the class of each as an index of `SIDES`.
+        vectors: The texts as hashed n-grams.
     """
 
     hashes: np.ndarray
@@ -32,7 +36,11 @@ class Examples(NamedTuple):
 
 
 def join_examples(parts: Sequence[Examples]) -> Examples:
-    """Returns the examples of all parts."""
+    """Returns the examples of all parts in one.
+
+    Args:
+        parts: Examples of batches of documents, hashed with the same settings.
+    """
     return Examples(
         np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)]),
         np.concatenate([np.zeros(0, np.int8), *(each.sides for each in parts)]),
@@ -43,19 +51,25 @@ def join_examples(parts: Sequence[Examples]) -> Examples:
 def train(
     examples: Examples, hashing: Hashing, l2_penalty: float, held_out_fraction: float
 ) -> tuple[QualityModel, dict[str, Any]]:
-    """Trains on part of the examples and measures on the others.
+    """Trains a model on some of the examples and measures it on the others.
 
-    The order of the examples does not matter, and of those with one hash one counts. Both sides weigh as
-    much, however many examples each has. The arithmetic runs on one thread, so that the weights are the same
-    on any number.
+    The result does not depend on the order of the examples, and examples with the same hash count once. Both
+    classes have the same total weight, whatever their numbers. The computation runs on one thread, so that
+    the weights are the same on any machine.
+
+    Args:
+        examples: Documents of both classes.
+        hashing: Settings with which the texts were hashed.
+        l2_penalty: Factor of the squared weights in the loss.
+        held_out_fraction: Share of each class that is measured on and not trained on.
 
     Returns:
-        The model, and its measures: `trained` and `held_out`, numbers of documents by side; `auc`, the area
-        under the curve of `roc`, which counts the held-out `crawl` and `reference` documents of at least each
-        `score`; `iterations` of the optimizer, and whether it has `converged`.
+        The model and its measures: `trained` and `held_out`, the number of documents by class; `auc`, the
+        area under the ROC curve; `roc`, the numbers of held-out `crawl` and `reference` documents with at
+        least each `score`; `iterations` of the optimizer; and whether it has `converged`.
 
     Raises:
-        CorpusError: if a side has fewer than two examples.
+        CorpusError: if a class has fewer than two examples.
     """
     order = np.lexsort([examples.hashes, examples.sides])
     keys = np.stack([examples.sides[order].astype(np.uint64), examples.hashes[order]])
@@ -82,18 +96,20 @@ def _sizes(sides: np.ndarray) -> dict[str, int]:
     return {name: int((sides == side).sum()) for side, name in enumerate(SIDES)}
 
 
-def _matrix(vectors: Vectors, buckets: int):
+def _matrix(vectors: Vectors, buckets: int) -> "csr_matrix":
     from scipy.sparse import csr_matrix
 
     parts = vectors.values.astype(np.float64), vectors.buckets.astype(np.int64), vectors.splits
     return csr_matrix(parts, shape=(len(vectors.splits) - 1, buckets))
 
 
-def _fit(matrix, sides: np.ndarray, hashing: Hashing, l2_penalty: float) -> tuple[QualityModel, dict]:
+def _fit(
+    matrix: "csr_matrix", sides: np.ndarray, hashing: Hashing, l2_penalty: float
+) -> tuple[QualityModel, dict[str, Any]]:
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
-    # Buckets that nothing falls into keep no weight, and take no memory meanwhile.
+    # Buckets that no n-gram falls into have the weight 0, and are left out of the training to save memory.
     used = np.unique(matrix.indices)
     regression = LogisticRegression(C=1.0 / l2_penalty, class_weight="balanced", max_iter=MAX_ITERATIONS)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -110,7 +126,7 @@ def _measures(sides: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
     from sklearn.metrics import roc_auc_score
 
     points = np.linspace(0.0, 1.0, ROC_POINTS)
-    roc: dict[str, list] = {"score": points.round(6).tolist()}
+    roc: dict[str, list[float]] = {"score": points.round(6).tolist()}
     for side, name in enumerate(SIDES):
         ordered = np.sort(scores[sides == side])
         roc[name] = (len(ordered) - np.searchsorted(ordered, points)).tolist()

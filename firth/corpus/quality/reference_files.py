@@ -1,4 +1,4 @@
-"""Files next to the corpus that say what good text is, in Beam."""
+"""Reading of reference texts from files outside the corpus, on Beam."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -19,16 +19,25 @@ DOCUMENTS_A_BATCH = 1000
 
 
 def reference_name(source: AnySource) -> str:
-    """Returns what its documents have for a source: with a space, as no source of a recipe has."""
+    """Returns the name of a reference as a source of documents.
+
+    It has a space, so that it differs from the names of a recipe's sources.
+
+    Args:
+        source: The reference, as the recipe describes it.
+    """
     return f"reference {source.name}"
 
 
 class ReadReference(beam.PTransform):
-    """Reads sources that are no part of the corpus: a pipeline to lists of documents.
+    """Reads sources that are not part of the corpus, as lists of documents.
+
+    Args:
+        sources: The references of the recipe.
 
     Raises:
-        SourceError: on construction, if a source has no file; on a worker, naming file and line, for what
-            cannot be read: it would be missing without a word.
+        SourceError: on construction, if a source has no file; on a worker, if a record cannot be read, since
+            its absence would go unnoticed; the message names file and line.
     """
 
     def __init__(self, sources: Sequence[AnySource]) -> None:

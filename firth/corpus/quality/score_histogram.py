@@ -1,4 +1,4 @@
-"""How many documents have which score."""
+"""Histograms of the documents' scores."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,16 +11,26 @@ ScoreCounts = Counter[tuple[str, int, bool]]
 
 
 def count_score(counts: ScoreCounts, source: str, score: float, kept: bool) -> None:
-    """Counts one document of a score in [0, 1]."""
+    """Counts one document by its source, its score and whether it was kept.
+
+    Args:
+        counts: The counts to add to.
+        source: Name of the source.
+        score: The score, in [0, 1].
+        kept: Whether the document was kept.
+    """
     counts[source, min(int(score * BINS), BINS - 1), kept] += 1
 
 
 def score_histogram(counts: Mapping[tuple[str, int, bool], int]) -> dict[str, Any]:
     """Returns the counts as a JSON object.
 
-    Its keys:
-        lower: Bounds of the bins, the last of which holds 1 too.
-        sources: One object a source: `source`, and the documents `kept` and `dropped` in each bin.
+    Args:
+        counts: Number of documents by source, bin and whether they were kept.
+
+    Returns:
+        `lower`, the lower bounds of the bins, the last of which includes 1; and `sources`, one object for
+        each source: `source`, and the number of documents `kept` and `dropped` in each bin.
 
     Example:
 
@@ -29,7 +39,7 @@ def score_histogram(counts: Mapping[tuple[str, int, bool], int]) -> dict[str, An
     >>> score_histogram(counts)["sources"][0]["kept"][-2:]
     [0, 1]
     """
-    # Between workers Beam makes plain dicts of Counters.
+    # Beam turns Counters into plain dicts on their way between workers.
     counts = Counter(counts)
     sources = sorted({source for source, _, _ in counts})
     return {
