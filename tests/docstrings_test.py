@@ -25,6 +25,7 @@ FOLDERS: tuple[str, ...] = (
     "recipes",
     "serving",
     "tokenizers",
+    "training",
 )
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

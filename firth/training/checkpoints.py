@@ -23,12 +23,12 @@ _NAME = re.compile(r"step-(\d+)")
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a run has come.
+    """The progress of a run.
 
     Attributes:
-        step: Updates made.
-        tokens: Seen so far, padding not counted.
-        seconds: Of training so far, over all starts.
+        step: Number of updates made.
+        tokens: Number of tokens seen so far, padding not counted.
+        seconds: Seconds of training so far, over all starts.
     """
 
     step: int = 0
@@ -37,11 +37,16 @@ class Progress:
 
 
 def run_key(recipe: Recipe, data_digest: str, tokenizer_digest: str) -> str:
-    """Returns the name under which the checkpoints of a run are kept.
+    """Returns the name of the folder of a run's checkpoints.
 
-    It changes with everything that makes the weights what they are: seed, tokenizer, sequences, objective,
-    model and training of the recipe, and the content of the rows. How often to log, to save or to measure
-    held-out losses does not.
+    It changes with everything that the weights depend on: seed, tokenizer, sequences, objective, model and
+    training of the recipe, and the content of the rows. It does not change with the steps between logs,
+    checkpoints or held-out losses.
+
+    Args:
+        recipe: Recipe of the run.
+        data_digest: Digest of the rows, in hex.
+        tokenizer_digest: Digest of the tokenizer, in hex.
     """
     incidental = {"checkpoint_every_steps", "log_every_steps", "eval_every_steps", "eval_rows"}
     parts = {
@@ -64,8 +69,8 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
     Variables of one name, which Keras's Adafactor makes, are told apart by a number after it.
 
     Args:
-        model: The model, built.
-        optimizer: The optimizer, built.
+        model: Model, built.
+        optimizer: Optimizer, built.
     """
     state: dict[str, tf.Variable] = {}
     seen: Counter[str] = Counter()
@@ -85,9 +90,9 @@ class Checkpoints:
     manifest lists the size of every file, so that one that a crash of the machine cut short is passed over.
 
     Args:
-        directory: Of this run; made if need be.
-        variables: All `tf.Variable`s that make up the run's state, by name.
-        keep: Checkpoints that stay; older ones are deleted.
+        directory: Folder of this run's checkpoints; made if it does not exist.
+        variables: Variables that make up the run's state, by name.
+        keep: Number of checkpoints that stay; older ones are deleted.
 
     Example:
 
@@ -101,7 +106,7 @@ class Checkpoints:
     (Progress(step=5, tokens=640, seconds=0.0), 1.0)
     """
 
-    def __init__(self, directory: str, variables: Mapping[str, tf.Variable], keep: int = 2):
+    def __init__(self, directory: str, variables: Mapping[str, tf.Variable], keep: int = 2) -> None:
         self.directory = directory
         self._keep = keep
         self._checkpoint = tf.train.Checkpoint(variables=dict(variables))
@@ -111,7 +116,11 @@ class Checkpoints:
                 shutil.rmtree(os.path.join(directory, name))
 
     def save(self, progress: Progress) -> str:
-        """Writes the variables as they are, and returns the checkpoint's directory."""
+        """Writes the variables as they are, and returns the checkpoint's folder.
+
+        Args:
+            progress: Progress of the run.
+        """
         final = os.path.join(self.directory, f"step-{progress.step:010d}")
         unfinished = final + ".unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -145,7 +154,7 @@ class Checkpoints:
         return sorted((int(m[1]), os.path.join(self.directory, m[0])) for m in matches if m)
 
 
-def _write_manifest(directory, progress):
+def _write_manifest(directory: str, progress: Progress) -> None:
     sizes = {}
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
@@ -157,7 +166,7 @@ def _write_manifest(directory, progress):
     _flush(path)
 
 
-def _flush(path):
+def _flush(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -165,7 +174,7 @@ def _flush(path):
         os.close(descriptor)
 
 
-def _read_manifest(directory) -> Progress | None:
+def _read_manifest(directory: str) -> Progress | None:
     """Returns the progress of a checkpoint, None if it is not whole."""
     try:
         with open(os.path.join(directory, _MANIFEST), encoding="utf-8") as file:

@@ -6,23 +6,37 @@ from firth.training.checkpoints import Progress
 
 
 class Clock:
-    """Wall time and tokens of this start. Before its first step has compiled, it knows no speed."""
+    """Wall time and tokens of this start. Before its first step has compiled, it knows no speed.
 
-    def __init__(self, progress: Progress):
+    Args:
+        progress: Progress at this start.
+    """
+
+    def __init__(self, progress: Progress) -> None:
         self._start, self._before = time.monotonic(), progress.seconds
         self._mark: tuple[float, int, int] | None = None
 
     @property
     def seconds(self) -> float:
-        """Of training so far, over all starts."""
+        """Seconds of training so far, over all starts."""
         return self._before + time.monotonic() - self._start
 
     def mark(self, step: int, tokens: int) -> None:
-        """Starts a new stretch, over which the speed is measured next."""
+        """Starts a new stretch, over which the speed is measured next.
+
+        Args:
+            step: Number of updates made.
+            tokens: Number of tokens seen so far.
+        """
         self._mark = (time.monotonic(), step, tokens)
 
     def speed(self, step: int, tokens: int) -> tuple[float, float] | None:
-        """Returns tokens a second and seconds a step since the last mark, None where no step is behind it."""
+        """Returns tokens a second and seconds a step since the last mark; None if no step was made since.
+
+        Args:
+            step: Number of updates made.
+            tokens: Number of tokens seen so far.
+        """
         if self._mark is None or step == self._mark[1]:
             return None
         then, step_then, tokens_then = self._mark

@@ -1,6 +1,8 @@
 """Which devices train, and how a batch is divided among them."""
 
 import functools
+from collections.abc import Iterable
+from typing import Any
 
 import tensorflow as tf
 
@@ -8,13 +10,16 @@ from firth.recipes.training.training import Training
 
 
 class DeviceError(RuntimeError):
-    """The devices that a recipe asks for cannot be had."""
+    """The devices that a recipe asks for are not available."""
 
 
 def prepare_devices(training: Training) -> None:
     """Makes logical CPUs if `mirrored` asks for several replicas and there is no GPU.
 
     TensorFlow fixes its devices when it first runs an op, so this comes first in a process.
+
+    Args:
+        training: Training of the recipe.
 
     Raises:
         DeviceError: if TensorFlow has already started with fewer.
@@ -37,6 +42,9 @@ def prepare_devices(training: Training) -> None:
 
 def build_strategy(training: Training) -> tf.distribute.Strategy:
     """Returns the distribution strategy of a recipe.
+
+    Args:
+        training: Training of the recipe.
 
     Raises:
         DeviceError: if there are fewer devices than replicas, or the replicas do not divide the batch.
@@ -68,8 +76,13 @@ def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
     return tf.distribute.MirroredStrategy(list(devices))
 
 
-def distribute(strategy: tf.distribute.Strategy, batches: tf.data.Dataset):
-    """Returns an iterable of `batches` in which each is divided among the replicas, in order."""
+def distribute(strategy: tf.distribute.Strategy, batches: tf.data.Dataset) -> Iterable[Any]:
+    """Returns an iterable of `batches` in which each is divided among the replicas, in order.
+
+    Args:
+        strategy: Distribution strategy.
+        batches: Batches of all replicas together.
+    """
     if strategy.num_replicas_in_sync == 1:
         return batches
     options = tf.data.Options()
@@ -77,13 +90,22 @@ def distribute(strategy: tf.distribute.Strategy, batches: tf.data.Dataset):
     return strategy.experimental_distribute_dataset(batches.with_options(options))
 
 
-def gather_values(strategy: tf.distribute.Strategy, value):
-    """Returns what `distribute` divided as one tensor again."""
+def gather_values(strategy: tf.distribute.Strategy, value: Any) -> tf.Tensor:
+    """Returns a value that `distribute` divided as one tensor again.
+
+    Args:
+        strategy: Distribution strategy.
+        value: Value of each replica.
+    """
     return tf.concat(strategy.experimental_local_results(value), axis=0)
 
 
-def sum_over_replicas(values):
-    """Returns tensors summed over all replicas; to be called in a replica."""
+def sum_over_replicas(values: tf.Tensor) -> tf.Tensor:
+    """Returns tensors summed over all replicas; it must be called in a replica.
+
+    Args:
+        values: Tensors of this replica, nested or not.
+    """
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values

@@ -22,11 +22,11 @@ def check_gzip_end(path: str, size: int) -> None:
     holds several streams, which reading it again, with its checksums, tells apart.
 
     Args:
-        path: On any file system of TensorFlow.
-        size: Bytes of content that were read of the file.
+        path: Path of the file, on any file system of TensorFlow.
+        size: Number of bytes of content that were read of the file.
 
     Raises:
-        TruncatedError: saying what is missing.
+        TruncatedError: if the file is truncated; the message says what is missing.
     """
     length = tf.io.gfile.stat(path).length
     if length < _LEAST_BYTES:

@@ -1,7 +1,9 @@
 """Held-out losses while a model trains, and what it makes of some held-out texts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -9,7 +11,7 @@ from firth import features
 from firth.recipes.run.recipe import Recipe
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.held_out_samples import sampler
-from firth.training.row_files import RowsError
+from firth.training.rows import RowsError
 
 _SAMPLES = 3
 _FRAME_BYTES = 16  # Of a record of a TFRecord file: its length and two checksums.
@@ -22,10 +24,10 @@ class HeldOut:
     those that it reports.
 
     Args:
-        model: The pre-training model; its weights are read at each call.
-        tokenizer: That the rows were made with.
-        recipe: The run's recipe.
-        patterns: The eval split's row files. Without any, there is nothing to measure.
+        model: Pre-training model; its weights are read at each call.
+        tokenizer: Tokenizer of the rows.
+        recipe: Recipe of the run.
+        patterns: Patterns of the eval split's row files. Without any, there is nothing to measure.
 
     Raises:
         RowsError: naming a file that cannot be read, or ends too early.
@@ -33,13 +35,15 @@ class HeldOut:
     Example: see `tests/training/held_out_test.py`.
     """
 
-    def __init__(self, model, tokenizer, recipe: Recipe, patterns: Sequence[str]):
+    def __init__(self, model: keras.Model, tokenizer: Any, recipe: Recipe, patterns: Sequence[str]) -> None:
         self._losses = recipe.objective.losses
         self._rows = _first_rows(patterns, recipe.training.eval_rows)
         self._parts = model, tokenizer, recipe
-        self._made: tuple | None = None
+        self._made: tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]] | None = (
+            None
+        )
 
-    def __call__(self) -> dict:
+    def __call__(self) -> dict[str, Any]:
         """Returns `held_out_loss`, `held_out_<loss>_loss` of each loss, in nats, and `samples`.
 
         Nothing is built before the first call. Where there are no rows, nothing is returned.
@@ -64,7 +68,7 @@ class HeldOut:
             "samples": samples_of(),
         }
 
-    def _make(self):
+    def _make(self) -> tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]]:
         from firth.serving.evaluate import evaluator
         from firth.serving.served import Served
 
@@ -75,7 +79,7 @@ class HeldOut:
         )
 
 
-def _first_rows(patterns, count) -> list[bytes]:
+def _first_rows(patterns: Sequence[str], count: int) -> list[bytes]:
     files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
     rows: list[bytes] = []
     for path in files:
@@ -83,7 +87,7 @@ def _first_rows(patterns, count) -> list[bytes]:
     return rows
 
 
-def _records(path, count) -> list[bytes]:
+def _records(path: str, count: int) -> list[bytes]:
     """Returns a file's first records; of a file that has no more, it is checked that it is whole."""
     is_gzipped = path.endswith(".gz")
     dataset = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "")
@@ -96,7 +100,7 @@ def _records(path, count) -> list[bytes]:
     return records
 
 
-def _tokens(rows) -> list[list[int]]:
+def _tokens(rows: Sequence[bytes]) -> list[list[int]]:
     """Returns the tokens of each row's first document."""
     found = []
     for row in rows:

@@ -1,6 +1,7 @@
 """What a model makes of held-out texts, to look at while it trains."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -10,16 +11,16 @@ from firth import features as names
 _SHOWN_TOKENS, _PROPOSED = 24, 3
 
 
-def sampler(served, documents: Sequence[Sequence[int]]) -> Callable[[], list[dict]]:
-    """Returns a function that returns a sample of each document, by the weights as they are.
+def sampler(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], list[dict[str, Any]]]:
+    """Returns a function that returns a sample of each document, by the current weights.
 
     A sample has the `text`, with a `[MASK]` or up to the piece that is asked about, that piece as `answer`,
-    and the likeliest pieces as `proposed`. There are none of models that neither fill masks nor go on with a
-    text.
+    and the most probable pieces as `proposed`. There are no samples of models that neither fill masks nor
+    continue a text.
 
     Args:
-        served: A `firth.serving.served.Served`.
-        documents: The tokens of each.
+        served: Model with its tokenizer and recipe, a `firth.serving.served.Served`.
+        documents: Tokens of each document.
     """
     from firth.serving.signatures import text_signatures
 
@@ -32,11 +33,13 @@ def sampler(served, documents: Sequence[Sequence[int]]) -> Callable[[], list[dic
     return lambda: []
 
 
-def _masked(served, fill_mask, documents):
+def _masked(
+    served: Any, fill_mask: Callable[..., dict[str, tf.Tensor]], documents: Sequence[Sequence[int]]
+) -> Callable[[], list[dict[str, Any]]]:
     asked = [_mask_middle(served.tokenizer, document) for document in documents]
     fill = tf.function(lambda text: fill_mask(served, text), autograph=False)
 
-    def samples():
+    def samples() -> list[dict[str, Any]]:
         made = fill(tf.constant([text for text, _ in asked])) if asked else {"pieces": []}
         return [
             {
@@ -50,17 +53,17 @@ def _masked(served, fill_mask, documents):
     return samples
 
 
-def _mask_middle(tokenizer, document):
+def _mask_middle(tokenizer: Any, document: Sequence[int]) -> tuple[str, str]:
     middle = len(document) // 2
     before, after = (_decoded(tokenizer, part) for part in (document[:middle], document[middle + 1 :]))
     return f"{before} [MASK] {after}".strip(), _piece(tokenizer, document[middle])
 
 
-def _continued(served, documents):
+def _continued(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], list[dict[str, Any]]]:
     tokenizer, model = served.tokenizer, served.model
 
     @tf.function(autograph=False)
-    def next_pieces(tokens):
+    def next_pieces(tokens: tf.Tensor) -> tf.Tensor:
         ones = tf.ones_like(tokens)
         row = {
             names.TOKEN_IDS: tokens,
@@ -71,7 +74,7 @@ def _continued(served, documents):
         logits = model.heads.logits(model.backbone, last)
         return tf.math.top_k(tf.where(served.proposable(), logits, logits.dtype.min), _PROPOSED).indices[0]
 
-    def samples():
+    def samples() -> list[dict[str, Any]]:
         found = []
         for document in documents:
             tokens = tf.constant([[tokenizer.cls_id, *document[:-1]]], tf.int32)
@@ -83,13 +86,13 @@ def _continued(served, documents):
     return samples
 
 
-def _decoded(tokenizer, tokens) -> str:
+def _decoded(tokenizer: Any, tokens: Sequence[int]) -> str:
     return _text(tokenizer.detokenize(tf.ragged.constant([list(map(int, tokens))], tf.int32)).numpy()[0])
 
 
-def _piece(tokenizer, token) -> str:
+def _piece(tokenizer: Any, token: int) -> str:
     return _text(tokenizer.get_vocabulary()[int(token)])
 
 
-def _text(value) -> str:
+def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(np.asarray(value))

@@ -1,8 +1,10 @@
 """The training data of given steps: rows in shuffled order, turned into Features."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
@@ -12,31 +14,30 @@ from firth.training.rows import Rows
 
 def training_batches(
     rows: Rows,
-    objective,
+    objective: Callable[..., dict[str, tf.Tensor]],
     seed: int,
     batch_size: int,
     start_step: int,
     steps: int,
     partners: bool = True,
-    epochs_drawn: Callable[[np.ndarray], np.ndarray] = lambda epochs: epochs,
+    epochs_drawn: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = lambda epochs: epochs,
 ) -> tf.data.Dataset:
     """Returns the batches of steps `start_step` to `steps - 1`.
 
-    Step s holds the places s x batch_size and following of an endless stream of epochs, each of which is
-    a new permutation of all rows, with the masks and random second segments of the epoch that `epochs_drawn`
-    gives. So what a step holds does
-    not depend on where the dataset starts.
+    Step s holds the places s x batch_size and following of an endless stream of epochs. Each epoch is a new
+    permutation of all rows, with the masks and random second segments of the epoch that `epochs_drawn` gives.
+    So the content of a step does not depend on where the dataset starts.
 
     Args:
-        rows: The training split.
-        objective: Makes Features of a row, its partner and a seed.
-        seed: Of the recipe.
+        rows: Rows of the training split.
+        objective: Function that makes Features of a row, its negative row and a seed.
+        seed: Seed of the recipe, or of a stage.
         batch_size: Examples of a batch, for all replicas.
-        start_step: Steps already done; skipping them costs nothing.
-        steps: Of the whole run.
-        partners: Look for a row of other documents for each; without, partners are all zeros.
-        epochs_drawn: From epochs, int64 [n], to those whose masks and second segments they have; the noise of
-            dropout is their own.
+        start_step: Number of steps already made; skipping them costs nothing.
+        steps: Number of steps of the whole run.
+        partners: True to look for a row of other documents for each; otherwise negative rows are all zeros.
+        epochs_drawn: Function from epochs, int64 [n], to those whose masks and second segments they have; the
+            noise of dropout is their own.
 
     Returns:
         Elements are (example ids int64 [batch_size], features by name, [batch_size, ...] each, with
@@ -44,7 +45,7 @@ def training_batches(
     """
 
     @tf.autograph.experimental.do_not_convert
-    def fetch(places):
+    def fetch(places: tf.Tensor) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
         indices, epochs = shuffled_rows(places, len(rows), seed)
         return _fetch(rows, indices, epochs, epochs_drawn, seed, partners)
 
@@ -52,7 +53,9 @@ def training_batches(
     examples = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
 
     @tf.autograph.experimental.do_not_convert
-    def make(row, partner, row_seed, noise_key):
+    def make(
+        row: dict[str, tf.Tensor], partner: dict[str, tf.Tensor], row_seed: tf.Tensor, noise_key: tf.Tensor
+    ) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
         made = {**objective(row, partner, row_seed), features.NOISE_KEYS: noise_key}
         return row[features.EXAMPLE_ID], made
 
@@ -60,11 +63,18 @@ def training_batches(
     return made.batch(batch_size, drop_remainder=True).prefetch(2)
 
 
-def _fetch(rows: Rows, indices, epochs, epochs_drawn, seed, partners):
+def _fetch(
+    rows: Rows,
+    indices: tf.Tensor,
+    epochs: tf.Tensor,
+    epochs_drawn: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+    seed: int,
+    partners: bool,
+) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
     """Returns rows, partners, seeds and noise keys of one batch in a single call into Python."""
     names = sorted(rows.specs)
 
-    def read(indices, epochs):
+    def read(indices: npt.NDArray[np.int64], epochs: npt.NDArray[np.int64]) -> list[npt.NDArray[Any]]:
         taken = rows.take(indices)
         ids = taken[features.EXAMPLE_ID]
         drawn = epochs_drawn(epochs)
@@ -82,8 +92,17 @@ def _fetch(rows: Rows, indices, epochs, epochs_drawn, seed, partners):
     return row, partner, *(tf.ensure_shape(value, [None, 2]) for value in values[-2:])
 
 
-def take_partners(rows: Rows, taken: dict, epochs, seed: int) -> dict[str, np.ndarray]:
-    """Returns a partner of each of some rows, as `Rows.take` gives them; all zeros where there is none."""
+def take_partners(
+    rows: Rows, taken: dict[str, Any], epochs: npt.NDArray[np.int64], seed: int
+) -> dict[str, npt.NDArray[Any]]:
+    """Returns a negative row for each of some rows, as `Rows.take` gives them; zeros if there is none.
+
+    Args:
+        rows: Rows of the split.
+        taken: Fields of some rows, as `Rows.take` returns them.
+        epochs: Epoch of each, int64 [n].
+        seed: Seed of the recipe.
+    """
     ids, keys = taken[features.EXAMPLE_ID], taken[features.DOCUMENT_KEYS]
     chosen = choose_partners(rows, ids, keys, epochs, seed)
     partner = rows.take(np.maximum(chosen, 0))
@@ -92,5 +111,5 @@ def take_partners(rows: Rows, taken: dict, epochs, seed: int) -> dict[str, np.nd
     return partner
 
 
-def _zeros(taken):
+def _zeros(taken: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
     return {name: np.zeros_like(value) for name, value in taken.items()}

@@ -3,7 +3,8 @@
 import dataclasses
 import logging
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import tensorflow as tf
 
@@ -24,12 +25,13 @@ _TIMED_STEPS = 5
 class NonFiniteLossError(ArithmeticError):
     """The loss or the gradient of a step is infinite or not a number.
 
-    Attributes:
-        step: Counted from 1.
-        example_ids: Of the step's batch.
+    Args:
+        step: Step whose loss is not finite, counted from 1; kept as an attribute.
+        result: Loss and gradient norm of the step.
+        example_ids: Example ids of the step's batch; kept as an attribute.
     """
 
-    def __init__(self, step: int, result: StepResult, example_ids: list[int]):
+    def __init__(self, step: int, result: StepResult, example_ids: list[int]) -> None:
         self.step, self.example_ids = step, example_ids
         more = len(example_ids) - _NAMED_IDS
         shown = ", ".join(map(str, example_ids[:_NAMED_IDS])) + (f" and {more} more" if more > 0 else "")
@@ -41,35 +43,37 @@ class NonFiniteLossError(ArithmeticError):
 
 @dataclasses.dataclass(frozen=True)
 class Loop:
-    """What all stages of a run share.
+    """State that all stages of a run share.
 
     Attributes:
-        train_step: Features of a batch -> `StepResult`.
-        training: The recipe's training.
-        learning_rate: Step, counted from 0 -> rate.
-        checkpoints: Saved every `checkpoint_every_steps`.
-        history: Gets a line every `log_every_steps`, for each held-out loss, and for the first and last step.
-        strategy: Of the step.
-        termination: Asked for after each step.
-        held_out: Returns the held-out losses and samples of the weights as they are.
+        train_step: Function from the features of a batch to a `StepResult`.
+        training: Training of the recipe.
+        learning_rate: Function from a step, counted from 0, to its learning rate.
+        checkpoints: Checkpoints, saved every `checkpoint_every_steps`.
+        history: History, which gets a line every `log_every_steps`, for each held-out loss, and for the first
+            and last step.
+        strategy: Distribution strategy of the step.
+        termination: Request to end, asked for after each step.
+        held_out: Function that returns the held-out losses and samples of the current weights.
     """
 
-    train_step: Callable
+    train_step: Callable[..., Any]
     training: Training
-    learning_rate: Callable
+    learning_rate: Callable[..., Any]
     checkpoints: Checkpoints
     history: History
     strategy: tf.distribute.Strategy
     termination: Termination
-    held_out: Callable[[], dict]
+    held_out: Callable[[], dict[str, Any]]
 
-    def run(self, batches: Iterable, progress: Progress, left: Callable[[int], float]) -> Progress:
+    def run(self, batches: Iterable[Any], progress: Progress, left: Callable[[int], float]) -> Progress:
         """Runs the steps of some batches, and saves the last one of the run.
 
         Args:
-            batches: (example ids, features) of the steps after `progress`, divided among the replicas.
-            progress: Where to go on.
-            left: Steps made -> steps that the rest of the run takes as long as.
+            batches: Pairs of example ids and features of the steps after `progress`, divided among the
+                replicas.
+            progress: Progress to go on from.
+            left: Function from steps made to the number of steps that the rest of the run takes as long as.
 
         Raises:
             NonFiniteLossError: before anything of the step is logged or saved.
@@ -96,19 +100,26 @@ class Loop:
     def _is_due(self, step: int, every: int | None) -> bool:
         return every is not None and step % every == 0
 
-    def _check(self, step, result, example_ids):
+    def _check(self, step: int, result: StepResult, example_ids: Any) -> None:
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             ids = gather_values(self.strategy, example_ids).numpy().tolist()
             raise NonFiniteLossError(step, result, ids)
 
-    def _save(self, progress):
+    def _save(self, progress: Progress) -> None:
         last, stops = progress.step == self.training.steps, self.termination.is_requested
         if last or stops or self._is_due(progress.step, self.training.checkpoint_every_steps):
             saved = self.checkpoints.save(progress)
             if stops:
                 raise TrainingTerminated(progress.step, self.training.steps, saved)
 
-    def _log(self, progress, result, timed, left, held_out):
+    def _log(
+        self,
+        progress: Progress,
+        result: StepResult,
+        timed: tuple[float, float] | None,
+        left: float,
+        held_out: Mapping[str, Any],
+    ) -> None:
         tokens_per_second, seconds_per_step = timed or (None, None)
         line = {
             "step": progress.step,
@@ -134,7 +145,7 @@ class Loop:
         _PROGRESS.info(message, progress.step, self.training.steps, result.loss, extra={"firth": event})
 
 
-def _announce(left, timed, steps):
+def _announce(left: float, timed: tuple[float, float], steps: int) -> None:
     """Says how long the rest of the run will take."""
     tokens_per_second, seconds_per_step = timed
     event = {

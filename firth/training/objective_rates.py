@@ -2,9 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
@@ -20,29 +22,29 @@ _BATCH = 256
 
 
 class ObjectiveRatesError(ValueError):
-    """An objective does not do what the recipe says."""
+    """An objective whose rates are not those of the recipe."""
 
 
 def measure_objective(
     objective: AnyObjective,
     sequences: Sequences,
-    tokenizer,
+    tokenizer: Any,
     patterns: Sequence[str],
     seed: int,
     max_rows: int,
-) -> dict:
-    """Returns what an objective does to some rows in the first epoch, and what it should do.
+) -> dict[str, Any]:
+    """Returns the rates of an objective on some rows in the first epoch, with their bounds.
 
-    The rows are the first ones of each file, which has them by example id; the seeds are the training's, and
-    partners are taken from among these rows.
+    The rows are the first ones of each file, which has them by example id. The seeds are the training's, and
+    negative rows are taken from among these rows.
 
     Args:
-        objective: The part of the recipe.
-        sequences: The part of the recipe.
-        tokenizer: That the rows were made with.
-        patterns: Of row files, as SequenceGen writes them.
-        seed: Of the recipe.
-        max_rows: How many rows are looked at.
+        objective: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows.
+        patterns: Patterns of row files, as SequenceGen writes them.
+        seed: Seed of the recipe.
+        max_rows: Most rows that are measured.
 
     Returns:
         `kind`, `rows`, `documents`, `ok`, `rates` (each with `name`, `measured`, `lower`, `upper`, `ok`) and
@@ -71,8 +73,11 @@ def measure_objective(
     }
 
 
-def check_report(report: dict) -> None:
+def check_report(report: dict[str, Any]) -> None:
     """Checks what `measure_objective` returned.
+
+    Args:
+        report: Result of `measure_objective`.
 
     Raises:
         ObjectiveRatesError: naming each rate that is out of its bounds.
@@ -114,7 +119,9 @@ def _copy_first_rows(patterns: Sequence[str], count: int, folder: str) -> str:
     return path
 
 
-def _inputs(rows: Rows, seed: int, partners: bool):
+def _inputs(
+    rows: Rows, seed: int, partners: bool
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
     taken = rows.take(np.arange(len(rows)))
     epochs = np.zeros(len(rows), np.int64)
     nobody = {name: np.zeros_like(value) for name, value in taken.items()}
@@ -125,7 +132,12 @@ def _inputs(rows: Rows, seed: int, partners: bool):
     )
 
 
-def _apply(objective, rows, partners, seeds) -> dict[str, np.ndarray]:
+def _apply(
+    objective: Callable[..., dict[str, tf.Tensor]],
+    rows: dict[str, npt.NDArray[Any]],
+    partners: dict[str, npt.NDArray[Any]],
+    seeds: npt.NDArray[np.int64],
+) -> dict[str, npt.NDArray[Any]]:
     examples = tf.data.Dataset.from_tensor_slices((rows, partners, seeds))
     # Objectives are written in TensorFlow's own control flow; AutoGraph would look through them for seconds.
     objective = tf.autograph.experimental.do_not_convert(objective)

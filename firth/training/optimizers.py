@@ -1,5 +1,8 @@
 """Optimizers that give the same result on any number of replicas."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -23,13 +26,15 @@ class _SummedGradients:
 
     _REFUSED = ("clipnorm", "clipvalue", "amsgrad", "gradient_accumulation_steps")
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in self._REFUSED:
             if getattr(self, name, None):
                 raise ValueError(f"firth's {type(self).__name__} takes no {name}: {getattr(self, name)}")
 
-    def apply(self, grads, trainable_variables=None):
+    def apply(
+        self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable] | None = None
+    ) -> tf.Tensor:
         """Updates the variables and returns the gradients' global norm before clipping, float32 []."""
         # Converting sums the duplicates.
         grads = [tf.convert_to_tensor(grad) for grad in grads]
@@ -44,13 +49,15 @@ class _SummedGradients:
         super().apply(grads, trainable_variables)  # type: ignore[misc]
         return norm
 
-    def _use_weight_decay(self, variable):
+    def _use_weight_decay(self, variable: keras.Variable) -> bool:
         return len(variable.shape) > 1
 
-    def _clip_gradients(self, grads):
+    def _clip_gradients(self, grads: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         return grads  # Done in `apply`.
 
-    def _all_reduce_sum_gradients(self, grads_and_vars):
+    def _all_reduce_sum_gradients(
+        self, grads_and_vars: Sequence[tuple[tf.Tensor, keras.Variable]]
+    ) -> Sequence[tuple[tf.Tensor, keras.Variable]]:
         return list(grads_and_vars)  # Done in `apply`.
 
 
@@ -65,8 +72,14 @@ class AdamW(_SummedGradients, keras.optimizers.AdamW):
         ValueError: for the arguments that it refuses.
     """
 
-    def update_step(self, gradient, variable, learning_rate):
-        """Updates one variable and its moments, in a single kernel but for the decay."""
+    def update_step(self, gradient: tf.Tensor, variable: keras.Variable, learning_rate: tf.Tensor) -> None:
+        """Updates one variable and its moments, in a single kernel except for the decay.
+
+        Args:
+            gradient: Gradient of the variable.
+            variable: Variable to update.
+            learning_rate: Learning rate of the step, float32 [].
+        """
         index = self._get_variable_index(variable)
         if self.weight_decay and len(variable.shape) > 1:
             variable.assign(variable * tf.cast(1.0 - learning_rate * self.weight_decay, variable.dtype))
@@ -84,7 +97,7 @@ class AdamW(_SummedGradients, keras.optimizers.AdamW):
             grad=gradient,
         )
 
-    def _apply_weight_decay(self, variables):
+    def _apply_weight_decay(self, variables: Sequence[keras.Variable]) -> None:
         pass  # Done in `update_step`.
 
 
@@ -104,7 +117,12 @@ class Adagrad(_SummedGradients, keras.optimizers.Adagrad):
 
 
 def build_optimizer(config: AnyOptimizer, steps: int) -> keras.optimizers.Optimizer:
-    """Returns the optimizer of a recipe, for a run of `steps`."""
+    """Returns the optimizer of a recipe, for a run of `steps`.
+
+    Args:
+        config: Optimizer of the recipe.
+        steps: Number of steps of the whole run.
+    """
     return OPTIMIZERS[config.kind](
         learning_rate=build_schedule(config, steps), global_clipnorm=config.gradient_clip_norm, **_own(config)
     )
@@ -114,7 +132,7 @@ def build_optimizer(config: AnyOptimizer, steps: int) -> keras.optimizers.Optimi
 OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": Adagrad}
 
 
-def _own(config: AnyOptimizer) -> dict:
+def _own(config: AnyOptimizer) -> dict[str, Any]:
     """Returns what one kind of optimizer has next to the others, by the names that Keras gives it."""
     if isinstance(config, recipes.Adagrad):
         return {"initial_accumulator_value": config.initial_accumulator}

@@ -4,7 +4,10 @@ Everything is a function of (recipe seed, epoch, example), so a restarted run go
 stopped, and skips to any step at no cost.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
@@ -14,8 +17,11 @@ from firth.training.rows import Rows
 _PERMUTATION, _PARTNER, _OBJECTIVE, _NOISE, _STAGE = 1, 2, 3, 4, 5
 
 
-def mix(*values) -> np.ndarray:
+def mix(*values: npt.NDArray[Any] | int) -> npt.NDArray[np.uint64]:
     """Returns a hash of integers, uint64, broadcast over arrays (the finaliser of SplitMix64).
+
+    Args:
+        *values: Integers or arrays of them.
 
     Example:
 
@@ -33,18 +39,18 @@ def mix(*values) -> np.ndarray:
     return np.asarray(mixed)
 
 
-def shuffled_rows(places, rows: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
+def shuffled_rows(places: tf.Tensor, rows: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the row and the epoch of places in the endless stream of training examples.
 
     Each epoch is a permutation of all rows, which is computed place by place and never held in memory.
 
     Args:
-        places: int64 [n].
-        rows: Of the split.
-        seed: Of the recipe.
+        places: Places in the stream, int64 [n].
+        rows: Number of rows of the split.
+        seed: Seed of the recipe.
 
     Returns:
-        int64 [n] each.
+        Numbers of rows and epochs, int64 [n] each.
 
     Example:
 
@@ -63,7 +69,11 @@ def shuffled_rows(places, rows: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def stage_seed(seed: int, number: int) -> int:
-    """Returns the seed of a run's stage, counted from 0; the first one has the recipe's.
+    """Returns the seed of a run's stage; the first one has the recipe's.
+
+    Args:
+        seed: Seed of the recipe.
+        number: Number of the stage, counted from 0.
 
     Example:
 
@@ -73,14 +83,29 @@ def stage_seed(seed: int, number: int) -> int:
     return int(mix(seed, _STAGE, number).astype(np.int64)) if number else seed
 
 
-def objective_seeds(seed: int, epochs, example_ids) -> np.ndarray:
-    """Returns the seed of each example in its epoch, int64 [n, 2]: a hash of seed and epoch, the id."""
+def objective_seeds(
+    seed: int, epochs: npt.NDArray[np.int64], example_ids: npt.NDArray[np.int64]
+) -> npt.NDArray[Any]:
+    """Returns the seed of each example in its epoch, int64 [n, 2]: a hash of seed and epoch, the id.
+
+    Args:
+        seed: Seed of the recipe.
+        epochs: Epoch of each example, int64 [n].
+        example_ids: Id of each example, int64 [n].
+    """
     hashes = mix(seed, _OBJECTIVE, epochs).astype(np.int64)
     return np.stack([hashes, np.asarray(example_ids, np.int64)], axis=-1)
 
 
-def noise_keys(seed: int, epochs, example_ids) -> np.ndarray:
-    """Returns what the dropout of each example follows from in its epoch, int32 [n, 2].
+def noise_keys(
+    seed: int, epochs: npt.NDArray[np.int64], example_ids: npt.NDArray[np.int64]
+) -> npt.NDArray[Any]:
+    """Returns the keys that the dropout of each example follows from in its epoch, int32 [n, 2].
+
+    Args:
+        seed: Seed of the recipe.
+        epochs: Epoch of each example, int64 [n].
+        example_ids: Id of each example, int64 [n].
 
     Example:
 
@@ -90,23 +115,31 @@ def noise_keys(seed: int, epochs, example_ids) -> np.ndarray:
     return mix(seed, _NOISE, epochs, example_ids).reshape(-1, 1).view(np.int32)
 
 
-def choose_partners(rows: Rows, example_ids, document_keys, epochs, seed: int) -> np.ndarray:
-    """Returns for each example a random row that shares no document with it, int64 [n], or -1 if none is.
+def choose_partners(
+    rows: Rows,
+    example_ids: npt.NDArray[np.int64],
+    document_keys: npt.NDArray[np.int64],
+    epochs: npt.NDArray[np.int64],
+    seed: int,
+) -> npt.NDArray[Any]:
+    """Returns for each example a random row that shares no document with it, int64 [n], or -1 if there is
+    none.
 
-    Probing begins at a hash of (seed, epoch, example id) and goes forward, around the end, to the first
-    row whose documents are all others.
+    Probing begins at a hash of (seed, epoch, example id) and goes forward, around the end, to the first row
+    whose documents are all others.
 
     Args:
-        rows: The split.
-        example_ids, epochs: int64 [n].
-        document_keys: int64 [n, max_documents] of the examples.
-        seed: Of the recipe.
+        rows: Rows of the split.
+        example_ids: Id of each example, int64 [n].
+        document_keys: Document keys of the examples, int64 [n, max_documents].
+        epochs: Epoch of each example, int64 [n].
+        seed: Seed of the recipe.
     """
     starts = mix(seed, _PARTNER, epochs, example_ids) % np.uint64(len(rows))
     return np.array([_probe(rows, int(start), own) for start, own in zip(starts, document_keys)], np.int64)
 
 
-def _probe(rows, start, own):
+def _probe(rows: Rows, start: int, own: npt.NDArray[np.int64]) -> int:
     own, probed, width = own[own != 0], 0, 16
     while probed < len(rows):
         width = min(width, len(rows) - probed)

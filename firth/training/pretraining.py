@@ -4,16 +4,18 @@ import functools
 import logging
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import keras
+import tensorflow as tf
 
 from firth.models import build_pretraining_model
 from firth.objectives import OBJECTIVES
 from firth.recipes.counting import training_flops_per_step
 from firth.recipes.run.recipe import Recipe
-from firth.recipes.run.stages import rows_folder, stages_of
+from firth.recipes.run.stages import RunStage, rows_folder, stages_of
 from firth.tokenizers import load_tokenizer
-from firth.training.checkpoints import Checkpoints, run_key, state_by_name
+from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
 from firth.training.distribution import build_strategy, distribute, prepare_devices
 from firth.training.held_out import HeldOut
 from firth.training.history import History
@@ -41,14 +43,14 @@ def train(
     """Trains the recipe's model, going on from the newest checkpoint of the same recipe and data.
 
     Args:
-        recipe: All of it but sources and cleaning matters here.
+        recipe: Recipe of the run; its sources and its cleaning do not matter here.
         train_files: Patterns of row files, as SequenceGen writes them.
-        tokenizer_directory: The tokenizer that the rows were made with.
-        model_run_directory: Gets `history.jsonl` and TensorBoard's files.
-        checkpoint_root: Gets the checkpoints, in a directory for each recipe and data, and the rows in a
-            form for random access. Only one process at a time may use it.
-        eval_files: Patterns of row files for the held-out losses of `eval_every_steps`; without, none is
-            measured.
+        tokenizer_directory: Folder of the tokenizer that the rows were made with.
+        model_run_directory: Folder for `history.jsonl` and TensorBoard's files.
+        checkpoint_root: Folder for the checkpoints, in a folder for each recipe and data, and for the rows in
+            a form for random access. Only one process at a time may use it.
+        eval_files: Patterns of row files for the held-out losses of `eval_every_steps`; without any, no such
+            loss is measured.
 
     Returns:
         The model, after `recipe.training.steps` steps.
@@ -56,7 +58,7 @@ def train(
     Raises:
         RowsError: for missing, malformed or foreign rows.
         firth.tokenizers.TokenizerMismatchError: if the tokenizer is not what was saved.
-        DeviceError: if the devices that the recipe asks for cannot be had.
+        DeviceError: if the devices that the recipe asks for are not available.
         NonFiniteLossError: if the loss is infinite or not a number.
         TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
     """
@@ -91,25 +93,31 @@ def train(
     return model
 
 
-def _run_stages(loop, stages, rows, tokenizer, progress):
+def _run_stages(
+    loop: Loop, stages: Sequence[RunStage], rows: Sequence[Rows], tokenizer: Any, progress: Progress
+) -> None:
     for number, (stage, of_stage) in enumerate(zip(stages, rows, strict=True)):
         if progress.step < stage.end:
             batches = distribute(loop.strategy, _batches(number, stage, of_stage, tokenizer, progress.step))
             progress = loop.run(batches, progress, functools.partial(_left, stages[number:]))
 
 
-def _left(stages, step):
+def _left(stages: Sequence[RunStage], step: int) -> float:
     """Returns how many steps of the first stage take as long as the run after `step`, by their FLOPs."""
     first = training_flops_per_step(stages[0].recipe)
     later = ((end - start) * training_flops_per_step(recipe) for start, end, recipe in stages[1:])
     return stages[0].end - step + sum(later) / first
 
 
-def load_recipe_tokenizer(recipe: Recipe, directory: str):
+def load_recipe_tokenizer(recipe: Recipe, directory: str) -> Any:
     """Returns the saved tokenizer, verified.
 
+    Args:
+        recipe: Recipe of the run.
+        directory: Folder of the tokenizer.
+
     Raises:
-        firth.tokenizers.TokenizerMismatchError: if it is not what was saved.
+        firth.tokenizers.TokenizerMismatchError: if it is not the one that was saved.
         RowsError: if it has more pieces than the recipe's model has rows for.
     """
     tokenizer = load_tokenizer(directory)
@@ -122,7 +130,13 @@ def load_recipe_tokenizer(recipe: Recipe, directory: str):
 
 
 def open_rows(recipe: Recipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
-    """Returns the training rows of the last stage, read once and kept under `checkpoint_root`."""
+    """Returns the training rows of the last stage, read once and kept under `checkpoint_root`.
+
+    Args:
+        recipe: Recipe of the run.
+        train_files: Patterns of row files, as SequenceGen writes them.
+        checkpoint_root: Folder of the run's checkpoints.
+    """
     return open_stage_rows(recipe, recipe, train_files, checkpoint_root)
 
 
@@ -130,10 +144,10 @@ def open_stage_rows(recipe: Recipe, stage: Recipe, train_files: Sequence[str], c
     """Returns the training rows of a stage, read once and kept under `checkpoint_root`.
 
     Args:
-        recipe: The run's.
-        stage: The stage's; see `firth.recipes.run.stages`.
+        recipe: Recipe of the run.
+        stage: Recipe of the stage; see `firth.recipes.run.stages`.
         train_files: Patterns of the last stage's row files, next to which SequenceGen keeps the others.
-        checkpoint_root: Of the run.
+        checkpoint_root: Folder of the run's checkpoints.
     """
     limits = RowLimits(
         raw_length=stage.objective.raw_length(stage.sequences),
@@ -156,7 +170,9 @@ def _in_folder(pattern: str, folder: str) -> str:
     return os.path.join(artifact, folder, split, files)
 
 
-def _build(recipe, strategy):
+def _build(
+    recipe: Recipe, strategy: tf.distribute.Strategy
+) -> tuple[keras.Model, keras.optimizers.Optimizer]:
     with strategy.scope():
         model = build_pretraining_model(recipe, dtype=recipe.training.precision)
         optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps)
@@ -164,7 +180,7 @@ def _build(recipe, strategy):
     return model, optimizer
 
 
-def _batches(number, stage, rows, tokenizer, step):
+def _batches(number: int, stage: RunStage, rows: Rows, tokenizer: Any, step: int) -> tf.data.Dataset:
     """Returns the batches from `step` of the run to the end of the stage."""
     recipe = stage.recipe
     return training_batches(

@@ -4,8 +4,10 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
@@ -38,9 +40,9 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     by the content of the files and appears whole or not at all. It replaces the one of other content.
 
     Args:
-        patterns: Of TFRecord files (gzipped where they end in `.gz`) of `tf.train.Example`s.
-        cache_directory: Made if need be. Only one process at a time may build in it.
-        limits: That each row must keep to.
+        patterns: Patterns of TFRecord files (gzipped if they end in `.gz`) of `tf.train.Example`s.
+        cache_directory: Folder that is made if it does not exist. Only one process at a time may build in it.
+        limits: Limits that each row must keep to.
 
     Raises:
         RowsError: if no file matches, no row is in them, or a row is malformed or does not keep to the
@@ -54,7 +56,7 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     return load_rows(directory, specs)
 
 
-def _match(patterns):
+def _match(patterns: Sequence[str]) -> list[str]:
     files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
     files = [path for path in files if not tf.io.gfile.isdir(path)]
     if not files:
@@ -62,12 +64,12 @@ def _match(patterns):
     return files
 
 
-def _key(files, limits) -> str:
+def _key(files: Sequence[str], limits: RowLimits) -> str:
     contents = sorted(_file_digest(path) for path in files)
     return hashlib.sha256(repr((_FORMAT, limits, contents)).encode()).hexdigest()[:24]
 
 
-def _file_digest(path) -> str:
+def _file_digest(path: str) -> str:
     digest = hashlib.sha256()
     with tf.io.gfile.GFile(path, "rb") as file:
         while block := file.read(2**20):
@@ -75,7 +77,7 @@ def _file_digest(path) -> str:
     return digest.hexdigest()
 
 
-def _build(files, directory, specs, limits):
+def _build(files: Sequence[str], directory: str, specs: dict[str, features.Spec], limits: RowLimits) -> None:
     unfinished = directory + ".unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     os.makedirs(unfinished)
@@ -92,7 +94,7 @@ def _build(files, directory, specs, limits):
         raise
 
 
-def _remove_others(directory):
+def _remove_others(directory: str) -> None:
     """Removes what was built of other content, which would only fill the disk."""
     parent, own = os.path.split(directory)
     for name in os.listdir(parent):
@@ -100,7 +102,7 @@ def _remove_others(directory):
             shutil.rmtree(os.path.join(parent, name))
 
 
-def _read_file(path: str, limits: RowLimits) -> Iterator[dict]:
+def _read_file(path: str, limits: RowLimits) -> Iterator[dict[str, Any]]:
     """Yields checked blocks of rows, ragged tensors by field."""
     is_gzipped = path.endswith(".gz")
     records = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "").batch(_BATCH)
@@ -119,7 +121,7 @@ def _read_file(path: str, limits: RowLimits) -> Iterator[dict]:
         raise RowsError(f"{path}: cannot be read after record {count}: {why}") from error
 
 
-def _with_characters(block: dict, max_characters: int) -> dict:
+def _with_characters(block: dict[str, Any], max_characters: int) -> dict[str, Any]:
     if not max_characters:
         return block
     words = block[features.WORDS]
@@ -127,13 +129,15 @@ def _with_characters(block: dict, max_characters: int) -> dict:
     return {**block, features.CHARACTERS: words.with_flat_values(characters)}
 
 
-def _check(block, limits: RowLimits, path, count):
+def _check(block: dict[str, tf.RaggedTensor], limits: RowLimits, path: str, count: int) -> None:
     for bad, problem in _problems(block, limits):
         if bad.any():
             raise RowsError(f"{path}: record {count + int(np.argmax(bad))}: {problem}")
 
 
-def _problems(block, limits):
+def _problems(
+    block: dict[str, tf.RaggedTensor], limits: RowLimits
+) -> Iterator[tuple[npt.NDArray[np.bool_], str]]:
     """Yields a bool [rows] of which rows have a problem, and its description."""
     lengths = {name: block[name].row_lengths().numpy() for name in _RAGGED}
     tokens, chunks = lengths[features.RAW_TOKENS], lengths[features.CHUNK_LENGTHS]
@@ -155,11 +159,11 @@ def _problems(block, limits):
     yield outside, f"has token ids outside the vocabulary of {limits.vocabulary_size} pieces"
 
 
-def _any(flags: tf.RaggedTensor) -> np.ndarray:
+def _any(flags: tf.RaggedTensor) -> npt.NDArray[Any]:
     return tf.reduce_any(flags, axis=1).numpy()
 
 
-def _pad(column, spec):
+def _pad(column: tf.RaggedTensor, spec: features.Spec) -> npt.NDArray[Any]:
     if isinstance(column, tf.RaggedTensor):
         return column.to_tensor(shape=[None, *spec.shape]).numpy()
     return column.numpy()

@@ -5,8 +5,11 @@ import dataclasses
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from firth import features
 
@@ -24,19 +27,19 @@ _BLOCK = 4096
 
 
 class RowsError(ValueError):
-    """Rows that cannot be trained on: none at all, malformed ones, or ones made for another recipe."""
+    """Rows that cannot be trained on: none, malformed ones, or ones made for another recipe."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RowLimits:
-    """What the rows of a recipe keep to.
+    """Limits of the rows of a recipe.
 
     Attributes:
-        raw_length: Most tokens of a row of one chunk, special ones not among them.
+        raw_length: Most tokens of a row of one chunk, without special ones.
         special_tokens: Room that each chunk takes next to its tokens.
         max_documents: Most chunks of a row.
-        vocabulary_size: Token ids are below it.
-        max_characters: Of a word, where rows hold words; otherwise 0.
+        vocabulary_size: Number that token ids are below.
+        max_characters: Characters of a word, if rows hold words; otherwise 0.
     """
 
     raw_length: int
@@ -60,55 +63,73 @@ class Rows:
     """Rows in the order of their example ids, whatever order the files had.
 
     Attributes:
-        specs: As `features.row_specs`.
-        digest: Hex hash of everything in the rows; the order and number of files do not matter.
+        specs: Specs of the rows, as `features.row_specs`.
+        digest: Hash of everything in the rows, in hex; the order and number of files do not matter.
     """
 
     specs: dict[str, features.Spec]
     digest: str
-    _arrays: dict[str, np.ndarray]
-    _order: np.ndarray
+    _arrays: dict[str, npt.NDArray[Any]]
+    _order: npt.NDArray[Any]
 
     def __len__(self) -> int:
         return len(self._order)
 
-    def take(self, indices) -> dict[str, np.ndarray]:
-        """Returns the rows at `indices` (int [n], by rank of the example id), stacked: [n, ...] each."""
+    def take(self, indices: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[Any]]:
+        """Returns some rows, stacked: [n, ...] for each field.
+
+        Args:
+            indices: Numbers of the rows, int [n], by rank of the example id.
+        """
         places = self._order[np.asarray(indices)]
         return {
             name: np.asarray(array[places]).astype(self.specs[name].dtype, copy=False)
             for name, array in self._arrays.items()
         }
 
-    def take_field(self, name: str, indices) -> np.ndarray:
-        """Returns one field of the rows at `indices`, [n, ...]."""
+    def take_field(self, name: str, indices: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Returns one field of some rows, [n, ...].
+
+        Args:
+            name: Name of the field.
+            indices: Numbers of the rows, int [n], by rank of the example id.
+        """
         return np.asarray(self._arrays[name][self._order[np.asarray(indices)]])
 
-    def blocks(self):
+    def blocks(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
         """Yields the rows block by block, in order, as `take` does."""
         for start in range(0, len(self), _BLOCK):
             yield self.take(np.arange(start, min(start + _BLOCK, len(self))))
 
 
 class RowsWriter:
-    """Appends blocks of rows to files in a directory, which `finish` makes fit for `load_rows`."""
+    """Appends blocks of rows to files in a directory, which `finish` makes fit for `load_rows`.
 
-    def __init__(self, directory: str, specs: dict[str, features.Spec]):
+    Args:
+        directory: Folder of the files.
+        specs: Specs of the rows, as `features.row_specs`.
+    """
+
+    def __init__(self, directory: str, specs: dict[str, features.Spec]) -> None:
         self._directory, self._specs = directory, specs
         self._files = {name: open(_path(directory, name), "wb") for name in specs}  # noqa: SIM115
-        self._ids: list[np.ndarray] = []
+        self._ids: list[npt.NDArray[Any]] = []
 
     def __enter__(self) -> "RowsWriter":
         return self
 
-    def __exit__(self, kind, *_) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for file in self._files.values():
             # A disk that is full is full at the close too: what has failed first is told, once.
             with contextlib.suppress(OSError) if kind else contextlib.nullcontext():
                 file.close()
 
-    def append(self, block: dict[str, np.ndarray]) -> None:
-        """Appends rows: arrays [n, ...] by field, padded to the specs' shapes."""
+    def append(self, block: dict[str, npt.NDArray[Any]]) -> None:
+        """Appends rows.
+
+        Args:
+            block: Arrays [n, ...] by field, padded to the specs' shapes.
+        """
         for name, file in self._files.items():
             file.write(np.ascontiguousarray(block[name], _DTYPES[name]).tobytes())
         self._ids.append(np.asarray(block[features.EXAMPLE_ID], np.int64))
@@ -131,21 +152,26 @@ class RowsWriter:
 
 
 def load_rows(directory: str, specs: dict[str, features.Spec]) -> Rows:
-    """Returns the rows that a `RowsWriter` finished in `directory`, memory-mapped."""
+    """Returns the rows that a `RowsWriter` finished in `directory`, memory-mapped.
+
+    Args:
+        directory: Folder that a `RowsWriter` finished.
+        specs: Specs of the rows, as `features.row_specs`.
+    """
     with open(_path(directory, "rows", ".json"), encoding="utf-8") as file:
         return _open(directory, specs, json.load(file)["digest"])
 
 
-def _open(directory, specs, digest) -> Rows:
+def _open(directory: str, specs: dict[str, features.Spec], digest: str) -> Rows:
     order = np.load(_path(directory, "order", ".npy"), mmap_mode="r")
-    arrays: dict[str, np.ndarray] = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         name: np.memmap(_path(directory, name), _DTYPES[name], "r", shape=(len(order), *spec.shape))
         for name, spec in specs.items()
     }
     return Rows(specs, digest, arrays, order)
 
 
-def _check_ids(ids):
+def _check_ids(ids: npt.NDArray[np.int64]) -> None:
     if not len(ids):
         raise RowsError("the training split holds no rows")
     repeated = ids[1:][ids[1:] == ids[:-1]]
@@ -161,5 +187,5 @@ def _digest(rows: Rows) -> str:
     return digest.hexdigest()
 
 
-def _path(directory, name, suffix=".bin"):
+def _path(directory: str, name: str, suffix: str = ".bin") -> str:
     return os.path.join(directory, name + suffix)

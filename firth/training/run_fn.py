@@ -1,6 +1,8 @@
 """The entry point of the standard TFX Trainer."""
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 from firth import storage
 from firth.models import save_model
@@ -12,11 +14,11 @@ from firth.training.unigram import count_pieces
 _KEYS = ("recipe", "checkpoint_root")
 
 
-def run_fn(fn_args) -> None:
+def run_fn(fn_args: Any) -> None:
     """Trains a model and exports it for serving.
 
-    Name it to the Trainer as `firth.training.run_fn.run_fn`. Next to the SavedModel stands `bundle`, which
-    `firth.models.load_model` reads.
+    The Trainer takes its name, `firth.training.run_fn.run_fn`. It writes `bundle`, which
+    `firth.models.load_model` reads, next to the SavedModel.
 
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
@@ -51,11 +53,14 @@ def run_fn(fn_args) -> None:
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir)
 
 
-def find_tokenizer(train_files) -> str:
-    """Returns the tokenizer's directory in the artifact that patterns `<uri>/Split-train/*` point into.
+def find_tokenizer(train_files: Sequence[str]) -> str:
+    """Returns the tokenizer's folder in the artifact of some rows.
+
+    Args:
+        train_files: Patterns `<uri>/Split-train/*` that point into the artifact.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if the artifact has no such folder.
 
     Example:
 

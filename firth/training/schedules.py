@@ -1,6 +1,7 @@
 """How the learning rate goes."""
 
 import math
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -22,11 +23,11 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
       there is no climb (Raffel et al. 2019, section 3.1.2).
 
     Args:
-        peak: Highest rate.
-        warmup_steps: Steps of the climb.
-        steps: Of the whole run.
-        decay: One of the four.
-        final_fraction: Of the peak.
+        peak: Highest learning rate.
+        warmup_steps: Number of steps of the climb.
+        steps: Number of steps of the whole run.
+        decay: Name of the schedule after the climb, one of the four.
+        final_fraction: Share of the peak that is left at the last step.
 
     Example:
 
@@ -42,7 +43,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         steps: int,
         decay: str = "linear",
         final_fraction: float = 0.0,
-    ):
+    ) -> None:
         if decay not in ("linear", "cosine", "constant", "inverse_square_root"):
             raise ValueError(
                 f"`decay` is linear, cosine, constant or inverse_square_root. Received: {decay!r}"
@@ -50,7 +51,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.peak, self.warmup_steps, self.steps = peak, warmup_steps, steps
         self.decay, self.final_fraction = decay, final_fraction
 
-    def __call__(self, step):
+    def __call__(self, step: tf.Tensor) -> tf.Tensor:
         """Returns the rate of update `step`, float32 []."""
         step = tf.cast(step, tf.float32)
         warmup = float(max(self.warmup_steps, 1))
@@ -58,7 +59,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             return self.peak * tf.sqrt(warmup / tf.maximum(step + 1.0, warmup))
         return self.peak * tf.where(step < self.warmup_steps, (step + 1.0) / warmup, self._after(step))
 
-    def _after(self, step):
+    def _after(self, step: tf.Tensor) -> tf.Tensor:
         if self.decay == "constant":
             return tf.ones_like(step)
         left = (self.steps - step) / max(self.steps - self.warmup_steps, 1)
@@ -67,7 +68,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             left = 0.5 * (1.0 - tf.cos(math.pi * left))
         return self.final_fraction + (1.0 - self.final_fraction) * left
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Returns the arguments that rebuild this schedule."""
         return {
             "peak": self.peak,
@@ -79,7 +80,12 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 
 def build_schedule(config: AnyOptimizer, steps: int) -> WarmupSchedule:
-    """Returns the learning rate of each update of a recipe's run of `steps`."""
+    """Returns the learning rate of each update of a run.
+
+    Args:
+        config: Optimizer of the recipe.
+        steps: Number of steps of the whole run.
+    """
     return WarmupSchedule(
         config.learning_rate, config.warmup_steps, steps, config.schedule, config.final_fraction
     )

@@ -1,8 +1,9 @@
 """One training step: forward, global loss, backward, update."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import keras
 import tensorflow as tf
 
 from firth import features
@@ -11,13 +12,13 @@ from firth.training.distribution import sum_over_replicas
 
 
 class StepResult(NamedTuple):
-    """What one step measured over the whole batch, float32 [] each.
+    """Measurements of one step over the whole batch, float32 [] each.
 
     Attributes:
-        loss: The weighted sum of those below, before the update.
-        losses: By name, mean over the batch's predictions, in nats.
-        gradient_norm: Global, before clipping.
-        tokens: Of the batch, padding not counted.
+        loss: Weighted sum of the losses, before the update.
+        losses: Losses by name, each the mean over the batch's predictions, in nats.
+        gradient_norm: Global norm of the gradients, before clipping.
+        tokens: Number of tokens of the batch, padding not counted.
     """
 
     loss: tf.Tensor
@@ -27,31 +28,31 @@ class StepResult(NamedTuple):
 
 
 def build_train_step(
-    model,
-    optimizer,
+    model: keras.Model,
+    optimizer: keras.optimizers.Optimizer,
     losses: Mapping[str, float],
     strategy: tf.distribute.Strategy,
     seed: int,
     jit_compile: bool = False,
-) -> Callable:
-    """Returns a compiled function: features of a (distributed) batch -> `StepResult`.
+) -> Callable[..., Any]:
+    """Returns a compiled function from the features of a (distributed) batch to a `StepResult`.
 
-    Losses are normalised by the weights of the whole batch, not of a replica's share, so that the result
-    does not depend on the number of replicas, however uneven their shares of predictions are.
+    Losses are normalised by the weights of the whole batch, not of a replica's share, so that the result does
+    not depend on the number of replicas, however uneven their shares of predictions are.
 
     Args:
-        model: Called with (features, training=True), returns `Predictions` by name of the loss. What is drawn
-            for an example follows from its `firth.features.NOISE_KEYS`; what a batch shares, and all of it
-            without these, is drawn from `model.seed_generator`.
-        optimizer: Its `apply` sums gradients over replicas and returns their norm.
+        model: Model that is called with (features, training=True) and returns `Predictions` by name of the
+            loss. Draws for an example follow from its `firth.features.NOISE_KEYS`; draws for a batch, and all
+            draws without these keys, are made from `model.seed_generator`.
+        optimizer: Optimizer whose `apply` sums gradients over replicas and returns their norm.
         losses: Weights in the sum that is minimised, by name of the loss.
-        strategy: That model and optimizer were made under.
-        seed: Of what a batch shares, a function of (seed, updates made): it is the same on all replicas and
-            after a resume.
-        jit_compile: Compile the replica's part with XLA.
+        strategy: Distribution strategy that model and optimizer were made under.
+        seed: Seed of draws for a batch, which follow from (seed, updates made): they are the same on all
+            replicas and after a resume.
+        jit_compile: True to compile the replica's part with XLA.
     """
 
-    def replica_step(batch):
+    def replica_step(batch: Mapping[str, tf.Tensor]) -> StepResult:
         _seed_draws(model.seed_generator, seed, optimizer.iterations)
         with tf.GradientTape() as tape:
             sums = example_sums(model(batch, training=True))
@@ -72,23 +73,26 @@ def build_train_step(
     compiled = tf.function(replica_step, jit_compile=True, autograph=False) if jit_compile else replica_step
 
     @tf.function(autograph=False)
-    def step(batch):
+    def step(batch: Mapping[str, tf.Tensor]) -> StepResult:
         results = strategy.run(compiled, args=(batch,))
         return tf.nest.map_structure(lambda value: strategy.reduce("SUM", value, axis=None), results)
 
     return step
 
 
-def _seed_draws(generator, seed, step):
+def _seed_draws(generator: keras.random.SeedGenerator, seed: int, step: tf.Tensor) -> None:
     key = tf.constant([seed, 0], tf.int64)
     state = tf.random.fold_in(key, tf.cast(step, tf.int64), alg="philox")
     generator.state.assign(tf.cast(state, generator.state.dtype))
 
 
-def count_tokens(batch) -> tf.Tensor:
-    """Returns the number of tokens of a batch of features that are not padding, float32 [].
+def count_tokens(batch: Mapping[str, tf.Tensor]) -> tf.Tensor:
+    """Returns the number of tokens of a batch that are not padding, float32 [].
 
     Those that a decoder reads next to an encoder are counted with those of the encoder.
+
+    Args:
+        batch: Features of the batch.
     """
     read = [batch[name] for name in (features.DOCUMENT_IDS, features.DECODER_DOCUMENT_IDS) if name in batch]
     return tf.add_n([tf.reduce_sum(tf.cast(ids > 0, tf.float32)) for ids in read])

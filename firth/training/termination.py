@@ -3,20 +3,22 @@
 import contextlib
 import signal
 import threading
+import types
 from collections.abc import Iterator
 
 
 class TrainingTerminated(SystemExit):
     """SIGTERM came; the steps that were made are saved.
 
-    The process ends with status 143, as the shell reports of processes that end by SIGTERM.
+    The process ends with status 143, as the shell reports for processes that SIGTERM ends.
 
-    Attributes:
-        step: Steps that were made.
-        checkpoint: The directory of the checkpoint.
+    Args:
+        step: Number of steps that were made; kept as an attribute.
+        steps: Number of steps of the whole run.
+        checkpoint: Folder of the checkpoint; kept as an attribute.
     """
 
-    def __init__(self, step: int, steps: int, checkpoint: str):
+    def __init__(self, step: int, steps: int, checkpoint: str) -> None:
         super().__init__(128 + signal.SIGTERM)
         self.step, self.checkpoint = step, checkpoint
         self.message = (
@@ -39,7 +41,7 @@ class Termination:
     True
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.is_requested = False
 
 
@@ -54,7 +56,7 @@ def termination_deferred() -> Iterator[Termination]:
         yield termination
         return
 
-    def request(number, frame):
+    def request(number: int, frame: types.FrameType | None) -> None:
         termination.is_requested = True
 
     previous = signal.signal(signal.SIGTERM, request)
