@@ -10,6 +10,7 @@ import pytest
 PACKAGE = pathlib.Path(__file__).parents[1] / "firth"
 # The folders whose docstrings are complete. The list only grows.
 FOLDERS: tuple[str, ...] = (
+    "components",
     "corpus/decontamination",
     "corpus/dedup",
     "corpus/documents",
@@ -22,6 +23,7 @@ FOLDERS: tuple[str, ...] = (
     "corpus/text",
     "evaluation",
     "objectives",
+    "pipelines",
     "recipes",
     "serving",
     "tokenizers",

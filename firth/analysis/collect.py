@@ -6,13 +6,16 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from firth.analysis.held_out import masked_sentences, plain_sentences
+from firth.analysis.held_out import HeldOutRow, masked_sentences, plain_sentences
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 from firth.recipes import Recipe
 from firth.tokenizers.notation import as_word_piece
+
+if TYPE_CHECKING:
+    from firth.serving import Client
 
 SENTENCES = 12
 # More rows than sentences are read, because not every row has a fit one.
@@ -149,7 +152,9 @@ def _sentences(
     return filled, scored
 
 
-def _filled_masks(client, rows, vocabulary: Sequence[str], recipe: Recipe) -> list[FilledMask]:
+def _filled_masks(
+    client: "Client", rows: Sequence[HeldOutRow], vocabulary: Sequence[str], recipe: Recipe
+) -> list[FilledMask]:
     sentences = list(masked_sentences(rows, vocabulary, recipe.seed))[:SENTENCES]
     answers = client.fill_mask([sentence.text for sentence in sentences]) if sentences else []
     return [
@@ -164,7 +169,9 @@ def _filled_masks(client, rows, vocabulary: Sequence[str], recipe: Recipe) -> li
     ]
 
 
-def _scored(client, rows, vocabulary: Sequence[str], seed: int) -> list[ScoredSentence]:
+def _scored(
+    client: "Client", rows: Sequence[HeldOutRow], vocabulary: Sequence[str], seed: int
+) -> list[ScoredSentence]:
     sentences = list(plain_sentences(rows, vocabulary, seed))[:SENTENCES]
     answers = client.score([text for text, _ in sentences]) if sentences else []
     return [

@@ -88,7 +88,7 @@ def changes_text(event: Event) -> str:
 class PlainLines:
     """One line as a component ends, and now and then one on the training."""
 
-    def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic):
+    def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic) -> None:
         self._console, self._clock = console, clock
         self._last_time = clock()
         self._last_tenth = 0
@@ -133,7 +133,7 @@ def live_progress(console: "Console") -> "Progress":
 class LiveLines:
     """The running component in place at the bottom, the ended ones above."""
 
-    def __init__(self, progress: "Progress"):
+    def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._task: Any = None
 

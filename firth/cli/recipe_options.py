@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firth.cli.output import ExitCode, fail, note
 
@@ -47,7 +47,7 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
     """
     from firth.recipes.reading.drafts import Option
 
-    sources: list[dict] = []
+    sources: list[dict[str, Any]] = []
     if text:
         sources.append({"kind": "text", "paths": list(text)})
     if jsonl:

@@ -13,9 +13,9 @@ def keep_files(folder: str, *names: str) -> str:
     """Copies files of an output, which TFX removes when its component fails, and returns their new folder.
 
     Args:
-        folder: Of the output's artifact, `<component>/<output>/<id>`. The files go to
+        folder: Folder of the output's artifact, `<component>/<output>/<id>`. The files go to
             `<component>/failed/<output>/<id>`.
-        names: Of files in it; those that are not there are left out.
+        *names: Names of files in it; those that do not exist are left out.
 
     Example:
 
@@ -42,9 +42,9 @@ def keeping(folder: str, *names: str, errors: type[Exception]) -> Iterator[None]
     """Keeps files of an output if the block fails, and adds to the error where they are.
 
     Args:
-        folder: Of the output's artifact.
-        names: Of files in it; those that are not there are left out.
-        errors: The error to add to, made of a message alone.
+        folder: Folder of the output's artifact.
+        errors: Type of the error to add to, made of a message alone.
+        *names: Names of files in it; those that do not exist are left out.
     """
     try:
         yield

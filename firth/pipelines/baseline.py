@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 from ml_metadata.metadata_store import MetadataStore
 from tfx.components.evaluator import constants
@@ -23,7 +24,12 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
     def resolve_artifacts(
         self, store: MetadataStore, input_dict: dict[str, list[Artifact]]
     ) -> dict[str, list[Artifact]]:
-        """Returns at most one model under `model`, its blessing, and the current model as it was given."""
+        """Returns at most one model under `model`, its blessing, and the current model as it was given.
+
+        Args:
+            store: Metadata of the pipeline.
+            input_dict: Inputs with the current model under `model`.
+        """
         current = input_dict[CURRENT]
         blessings = {
             blessing.get_int_custom_property(constants.ARTIFACT_PROPERTY_CURRENT_MODEL_ID_KEY): blessing
@@ -38,8 +44,12 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
         return {MODEL: [], BLESSING: [], CURRENT: current}
 
 
-def what_it_reads(model: Artifact) -> tuple | None:
-    """Returns the tokenizer, rows and objective that an exported model was made for; None if it is gone."""
+def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
+    """Returns the tokenizer, rows and objective that an exported model was made for; None if it is gone.
+
+    Args:
+        model: Artifact of the Trainer.
+    """
     path = os.path.join(path_utils.serving_model_path(model.uri), "assets.extra", "firth.json")
     if not fileio.exists(path):
         return None

@@ -23,15 +23,15 @@ from firth.recipes import Recipe
 
 
 def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[str, BaseNode]:
-    """Returns the components from files to a validated corpus, by what they are.
+    """Returns the components from files to a validated corpus, by their roles.
 
     Args:
-        recipe: What to build.
-        source_schema: Path of the schema that the records must match; the recipe's if not given. Without
-            any they are compared with the schema that is inferred from themselves.
+        recipe: Recipe to build the pipeline of.
+        source_schema: Path of the schema that the records must match; the recipe's if not given. Without any,
+            they are compared with the schema that is inferred from themselves.
 
     Raises:
-        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
+        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
     example_gen = CorpusExampleGen(recipe.sources, fingerprint(recipe.sources), privacy_of(recipe.cleaning))
     examples = example_gen.outputs["examples"]
@@ -88,12 +88,12 @@ def assemble(
     """Returns the pipeline of some components. Pipelines of one recipe share their cached outputs.
 
     Args:
-        recipe: Gives the name.
-        components: In any order.
-        pipeline_root: Where TFX keeps artifacts.
-        metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
-        enable_cache: Reuse outputs of components whose inputs and properties have not changed.
+        recipe: Recipe that gives the name.
+        components: Components of the pipeline, in any order.
+        pipeline_root: Folder where TFX keeps artifacts.
+        metadata_path: Path of a local runner's SQLite file; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
+        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
     """
     connection = metadata_path and metadata.sqlite_metadata_connection_config(metadata_path)
     return Pipeline(

@@ -23,19 +23,19 @@ def create_pipeline(
 ) -> Pipeline:
     """Returns the TFX pipeline that reads, cleans, reports on and validates the recipe's corpus.
 
-    Of the recipe its sources and its cleaning count. In the same folders, `pretrain.create_pipeline` goes on
+    Only the recipe's sources and its cleaning matter. In the same folders, `pretrain.create_pipeline` goes on
     from its outputs.
 
     Args:
-        recipe: What to build.
-        pipeline_root: Where TFX keeps artifacts; any file system that TFX reads.
-        metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
-        enable_cache: Reuse outputs of components whose inputs and properties have not changed.
-        source_schema: The schema that the sources' records must match; the recipe's if not given.
+        recipe: Recipe to build the pipeline of.
+        pipeline_root: Folder where TFX keeps artifacts, on any file system that TFX reads.
+        metadata_path: Path of a local runner's SQLite file; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
+        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
+        source_schema: Path of the schema that the sources' records must match; the recipe's if not given.
 
     Raises:
-        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
+        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
     components = corpus_components(recipe, source_schema).values()
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)

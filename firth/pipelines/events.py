@@ -36,9 +36,13 @@ class ComponentListener(logging.Handler):
 
     Events are `{"kind": "component", "name", "state", "seconds", "peak_bytes"}` with state `running`,
     `finished`, `cached` or `failed`, and whatever the training loop reports with kind `training`.
+
+    Args:
+        on_event: Function that is called with each event.
+        memory: Samples of memory, for the peak of each component.
     """
 
-    def __init__(self, on_event: OnEvent, memory: "PeakMemory"):
+    def __init__(self, on_event: OnEvent, memory: "PeakMemory") -> None:
         super().__init__(logging.INFO)
         self.current: str | None = None
         self._on_event = on_event
@@ -47,7 +51,11 @@ class ComponentListener(logging.Handler):
         self._started = 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Reads one log record."""
+        """Reads one log record.
+
+        Args:
+            record: Record of TFX's log, or of `firth.progress`.
+        """
         progress = getattr(record, "firth", None)
         if progress is not None:
             self._on_event(progress)
@@ -66,7 +74,11 @@ class ComponentListener(logging.Handler):
         self._on_event({"kind": "component", "name": name, "state": "running"})
 
     def close_component(self, state: str) -> None:
-        """Reports the current component's end, if one is running."""
+        """Reports the current component's end, if one is running.
+
+        Args:
+            state: State in which it ended.
+        """
         if self.current is None:
             return
         seconds = time.monotonic() - self._started
@@ -76,9 +88,13 @@ class ComponentListener(logging.Handler):
 
 
 class PeakMemory:
-    """Samples the resident memory of this process and its children, in bytes, a few times a second."""
+    """Samples the resident memory of this process and its children, in bytes, a few times a second.
 
-    def __init__(self, interval_seconds: float = 0.2):
+    Args:
+        interval_seconds: Seconds between two samples.
+    """
+
+    def __init__(self, interval_seconds: float = 0.2) -> None:
         self.peak_bytes = 0
         self._interval_seconds = interval_seconds
         self._stop = threading.Event()
@@ -121,14 +137,21 @@ class Timings:
     """Wall time and peak memory of each component, kept in a file for the report.
 
     A cached component keeps the figures of the run that made its output.
+
+    Args:
+        path: Path of the file.
     """
 
-    def __init__(self, path: pathlib.Path):
+    def __init__(self, path: pathlib.Path) -> None:
         self._path = path
         self.components: dict[str, Event] = json.loads(path.read_text()) if path.exists() else {}
 
     def record(self, event: Event) -> None:
-        """Takes in one event; writes the file when a component has ended."""
+        """Takes in one event; writes the file when a component has ended.
+
+        Args:
+            event: Event of a run.
+        """
         if event["kind"] != "component" or event["state"] == "running":
             return
         kept = self.components.get(event["name"])
@@ -142,7 +165,11 @@ class Timings:
 
 @contextlib.contextmanager
 def listening(on_event: OnEvent) -> Iterator[ComponentListener]:
-    """Calls `on_event` with the run's events for as long as the block runs."""
+    """Calls `on_event` with the run's events for as long as the block runs.
+
+    Args:
+        on_event: Function that is called with each event.
+    """
     # Through absl and not through `logging`: saving a model sets absl's verbosity aside and back.
     verbosity = absl.logging.get_verbosity()
     absl.logging.set_verbosity(absl.logging.INFO)

@@ -17,7 +17,7 @@ def reasons_against(outputs: "Outputs") -> tuple[str, ...]:
     Each metric out of its bounds and each request that the exported model failed is a reason.
 
     Args:
-        outputs: The run's.
+        outputs: Outputs of the run.
     """
     return (*_of_evaluation(outputs.get("Evaluator", {})), *_of_serving(outputs.get("ServingValidator", {})))
 
@@ -43,7 +43,11 @@ def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
 
 
 def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
-    """Returns the version of a model that a server takes from a folder; None if it holds none."""
+    """Returns the version of a model that a server takes from a folder; None if it holds none.
+
+    Args:
+        serving_dir: Folder of the model's versions.
+    """
     # The Pusher copies saved_model.pb last: a version without it was cut short.
     versions = [path.parent for path in serving_dir.glob("*/saved_model.pb") if path.parent.name.isdigit()]
     return max(versions, key=lambda path: int(path.name), default=None)

@@ -15,17 +15,17 @@ _SECONDS_TO_BEGIN = 60
 def remove_leftovers(
     pipeline_root: pathlib.Path, metadata_path: pathlib.Path, serving_dir: pathlib.Path | None = None
 ) -> list[pathlib.Path]:
-    """Removes the folders of executions that did not come to their end, and returns them.
+    """Removes the folders of executions that did not end, and returns them.
 
-    TFX removes what a component that raises has written, but nobody is left to do so after a kill. The
-    folders are `<component>/<output>/<execution>`, those that are written aside and renamed
+    TFX removes the outputs of a component that raises, but cannot after a kill. The folders are
+    `<component>/<output>/<execution>`, those that are written next to their place and renamed
     (`.<execution>.<anything>`), and `<component>/.system/*/<execution>`.
 
     Args:
-        pipeline_root: Where TFX keeps artifacts. No run may be going on there.
-        metadata_path: Its SQLite file.
-        serving_dir: Where versions of the model are pushed. Versions that a Pusher left without recording
-            them are removed too.
+        pipeline_root: Folder where TFX keeps artifacts. No run may be going on there.
+        metadata_path: Path of its SQLite file.
+        serving_dir: Folder where versions of the model are pushed. Versions that a Pusher left without
+            recording them are removed too.
     """
     store = metadata_store(metadata_path)
     if store is None:

@@ -29,6 +29,9 @@ def newest_outputs(metadata_path: pathlib.Path) -> Outputs:
     """Returns the folders of a local pipeline's newest run, as `{component: {output: folder}}`.
 
     Executions whose output came from the cache are listed with the folder that they reused.
+
+    Args:
+        metadata_path: Path of the pipeline's SQLite file.
     """
     return {
         component: {name: pathlib.Path(artifact.uri) for name, artifact in artifacts.items()}
@@ -40,6 +43,9 @@ def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
     """Returns the version to which a local pipeline's newest run pushed its model; None if it pushed none.
 
     A Pusher whose output came from the cache has pushed the same model before.
+
+    Args:
+        metadata_path: Path of the pipeline's SQLite file.
     """
     pushed = dict(_newest_artifacts(metadata_path)).get(PUSHER, {}).get(PUSHED_MODEL)
     if pushed is None or not pushed.custom_properties[PUSHED_PROPERTY].int_value:
@@ -48,7 +54,12 @@ def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
 
 
 def has_completed(metadata_path: pathlib.Path, component: str) -> bool:
-    """Returns whether any run of a local pipeline has brought a component to its end."""
+    """Returns whether a component has ended in any run of a local pipeline.
+
+    Args:
+        metadata_path: Path of the pipeline's SQLite file.
+        component: Id of the component.
+    """
     store = metadata_store(metadata_path)
     if store is None:
         return False
@@ -81,9 +92,12 @@ def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifa
 
 
 def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
-    """Returns the metadata of a local pipeline, to be read only; None where a run recorded nothing.
+    """Returns the metadata of a local pipeline, to be read only; None if no run recorded any.
 
-    A file without tables is what a kill or a full disk leaves of a run that began to make it.
+    A kill or a full disk may leave a file without tables of a run that began to make it.
+
+    Args:
+        metadata_path: Path of the pipeline's SQLite file.
     """
     if not has_tables(metadata_path):
         return None
@@ -94,7 +108,11 @@ def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
 
 
 def has_tables(metadata_path: pathlib.Path) -> bool:
-    """Returns whether ML Metadata has made its tables in a file, which need not exist."""
+    """Returns whether ML Metadata has made its tables in a file, which need not exist.
+
+    Args:
+        metadata_path: Path of the pipeline's SQLite file.
+    """
     if not metadata_path.exists():
         return False
     # To be written too: only so does SQLite take back what a kill left half-written.

@@ -5,7 +5,7 @@ import os
 import pathlib
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import filelock
 
@@ -22,7 +22,13 @@ from firth.pipelines.results import (
     copy_pages,
     outputs_of,
 )
-from firth.pipelines.run_errors import RunFailedError, RunLockedError, explain, full_disk
+from firth.pipelines.run_errors import (
+    RunFailedError,
+    RunFolderError,
+    RunLockedError,
+    explain,
+    full_disk,
+)
 from firth.pipelines.run_folder import (
     changed_keys,
     remember_recipe,
@@ -33,6 +39,20 @@ from firth.pipelines.run_folder import (
 from firth.pipelines.source_schema import schema_of, set_schema_aside
 from firth.pipelines.termination import ending_with_children
 from firth.recipes import Recipe
+
+if TYPE_CHECKING:
+    from tfx.orchestration.pipeline import Pipeline
+
+__all__ = [
+    "CurationResult",
+    "RunFailedError",
+    "RunFolderError",
+    "RunLockedError",
+    "RunResult",
+    "create_local_pipeline",
+    "curate",
+    "run",
+]
 
 LOCK_FILE = ".lock"
 PIPELINE_FOLDER = "pipeline"
@@ -56,16 +76,17 @@ def run(
     """Runs the pre-training pipeline of a recipe in `root/name`, reusing whatever has not changed.
 
     Args:
-        recipe: What to run.
+        recipe: Recipe to run.
         root: Folder of all runs.
-        name: The run's folder below it; the recipe's name where it is not given.
-        verbose: Print what TFX and TensorFlow print, instead of keeping it in the log alone.
-        on_event: Called with each event (see `firth.pipelines.events`), from this thread or another.
+        name: Name of the run's folder below it; the recipe's name if it is not given.
+        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
+        on_event: Function that is called with each event (see `firth.pipelines.events`), from this thread or
+            another.
         beam_pipeline_args: Options of Beam, a runner's among them; without any, it runs in this process.
-        reuse_folder: Run in the folder even if it was made from another recipe or other sources.
+        reuse_folder: True to run in the folder even if it was made from another recipe or other sources.
 
     Raises:
-        RunFolderError: if the name is no folder's, or the folder was made from something else.
+        RunFolderError: if the name is not that of a folder, or the folder was made from something else.
         RunLockedError: if another process runs there.
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
@@ -85,7 +106,19 @@ def curate(
 ) -> CurationResult:
     """Runs the corpus part of a recipe's pipeline alone; `run` in the same folder goes on from it.
 
-    Arguments and errors are those of `run`.
+    Args:
+        recipe: Recipe to run.
+        root: Folder of all runs.
+        name: Name of the run's folder below it; the recipe's name if it is not given.
+        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
+        on_event: Function that is called with each event.
+        beam_pipeline_args: Options of Beam; without any, it runs in this process.
+        reuse_folder: True to run in the folder even if it was made from another recipe or other sources.
+
+    Raises:
+        RunFolderError: if the name is not that of a folder, or the folder was made from something else.
+        RunLockedError: if another process runs there.
+        RunFailedError: if a component fails; the same call goes on where it stopped.
     """
     run_dir = run_folder(root, recipe.name if name is None else name)
     make = _create_curation_pipeline
@@ -194,8 +227,16 @@ def _run_pipeline(
     LocalDagRunner().run(make_pipeline(recipe, run_dir, beam_pipeline_args))
 
 
-def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()):
-    """Returns the recipe's pipeline with everything it keeps below `run_dir`."""
+def create_local_pipeline(
+    recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str] = ()
+) -> "Pipeline":
+    """Returns the recipe's pipeline with everything it keeps below `run_dir`.
+
+    Args:
+        recipe: Recipe to build the pipeline of.
+        run_dir: Folder of the run.
+        beam_pipeline_args: Options of Beam; without any, it runs in this process.
+    """
     from firth.pipelines.pretrain import create_pipeline
 
     return create_pipeline(
@@ -208,7 +249,9 @@ def create_local_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_a
     )
 
 
-def _create_curation_pipeline(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]):
+def _create_curation_pipeline(
+    recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]
+) -> "Pipeline":
     from firth.pipelines.curate import create_pipeline
 
     return create_pipeline(recipe, **_places(recipe, run_dir), **_beam(beam_pipeline_args))

@@ -10,7 +10,11 @@ from collections.abc import Iterator
 
 
 def new_log_path(run_dir: pathlib.Path) -> pathlib.Path:
-    """Returns the path of this run's log, named by the time; its folder exists afterwards."""
+    """Returns the path of this run's log, named by the time; its folder exists afterwards.
+
+    Args:
+        run_dir: Folder of the run.
+    """
     folder = run_dir / "logs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}.log"
@@ -20,8 +24,11 @@ def new_log_path(run_dir: pathlib.Path) -> pathlib.Path:
 def output_in(log_path: pathlib.Path) -> Iterator[None]:
     """Sends everything that this process and its children print to a file, for as long as the block runs.
 
-    File descriptors 1 and 2 themselves are turned over, because TensorFlow's C++ code writes to them
-    directly. Whoever wants to draw on the terminal meanwhile writes to a duplicate made before.
+    File descriptors 1 and 2 themselves are redirected, because TensorFlow's C++ code writes to them directly.
+    Code that draws on the terminal meanwhile writes to a duplicate made before.
+
+    Args:
+        log_path: Path of the file.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -41,7 +48,11 @@ def output_in(log_path: pathlib.Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def logging_to(log_path: pathlib.Path) -> Iterator[None]:
-    """Writes every log record of this process to a file as well."""
+    """Writes every log record of this process to a file as well.
+
+    Args:
+        log_path: Path of the file.
+    """
     handler = logging.FileHandler(log_path)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname).1s %(name)s: %(message)s"))
     root = logging.getLogger()

@@ -29,10 +29,10 @@ _REFERENCES = (
 
 
 def remove_dangling_rows(metadata_path: pathlib.Path) -> int:
-    """Removes rows that belong to nothing, and returns how many there were.
+    """Removes rows that belong to nothing, and returns their number.
 
     Args:
-        metadata_path: A local pipeline's SQLite file. No run may be going on there.
+        metadata_path: Path of a local pipeline's SQLite file. No run may be going on there.
     """
     if not has_tables(metadata_path):
         return 0

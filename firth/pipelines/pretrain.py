@@ -8,6 +8,7 @@ CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyVal
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from tfx.components import Evaluator, Trainer
 from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
@@ -51,22 +52,24 @@ def create_pipeline(
     Each component gets only its part of the recipe, so a changed key reruns only what depends on it.
 
     Args:
-        recipe: What to build.
-        pipeline_root: Where TFX keeps artifacts; any file system that TFX reads.
-        serving_dir: Where blessed models are pushed; `serving` next to the artifacts where it is not given.
-        checkpoint_root: Where the training keeps checkpoints, so that a killed run goes on; `checkpoints`
-            next to the artifacts where it is not given.
-        run_dir: A local run's folder, from which the report takes wall time and memory; may be empty.
-        metadata_path: SQLite file of a local runner; None leaves the metadata to the orchestrator.
-        beam_pipeline_args: Given to every component on Beam; without any, Beam runs in this process.
-        enable_cache: Reuse outputs of components whose inputs and properties have not changed.
-        source_schema: The schema that the sources' records must match; the recipe's if not given.
-        baseline_strategy: Which blessed model the new one is compared with. If not given:
-            `LatestComparableModelStrategy` with a `metadata_path`, since a local runner knows any strategy;
-            otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Kubeflow and Vertex know.
+        recipe: Recipe to build the pipeline of.
+        pipeline_root: Folder where TFX keeps artifacts, on any file system that TFX reads.
+        serving_dir: Folder where blessed models are pushed; `serving` next to the artifacts if it is not
+            given.
+        checkpoint_root: Folder where the training keeps checkpoints, so that a killed run goes on;
+            `checkpoints` next to the artifacts if it is not given.
+        run_dir: Folder of a local run, from which the report takes wall time and memory; may be empty.
+        metadata_path: Path of a local runner's SQLite file; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
+        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
+        source_schema: Path of the schema that the sources' records must match; the recipe's if not given.
+        baseline_strategy: Strategy that chooses the blessed model which the new one is compared with. Without
+            it, `LatestComparableModelStrategy` if there is a `metadata_path`, since a local runner knows any
+            strategy; otherwise TFX's own `LatestBlessedModelStrategy`, the only one that Kubeflow and Vertex
+            know.
 
     Raises:
-        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that is not there.
+        firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
     corpus = _corpus(recipe, source_schema)
     checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
@@ -93,7 +96,7 @@ def create_pipeline(
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
-def _corpus(recipe: Recipe, source_schema: str | None) -> dict:
+def _corpus(recipe: Recipe, source_schema: str | None) -> dict[str, Any]:
     """From files to packed rows."""
     corpus = corpus_components(recipe, source_schema)
     documents = corpus["curator"].outputs["examples"]
@@ -124,7 +127,7 @@ def _model(
     sequences: SequenceGen,
     checkpoint_root: str,
     baseline_strategy: type[ResolverStrategy],
-) -> dict:
+) -> dict[str, Any]:
     """From packed rows to a judged model."""
     examples = sequences.outputs["examples"]
     objective = ObjectiveValidator(
@@ -175,7 +178,7 @@ def _training_recipe(recipe: Recipe) -> Recipe:
     )
 
 
-def _push(model: dict, serving_dir: str) -> Pusher:
+def _push(model: dict[str, Any], serving_dir: str) -> Pusher:
     return Pusher(
         model=model["trainer"].outputs["model"],
         model_blessing=model["evaluator"].outputs["blessing"],

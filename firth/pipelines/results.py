@@ -25,7 +25,14 @@ _PAGES = {REPORT_FILE: ("Reporter", "report"), CORPUS_PAGE_FILE: ("CorpusReporte
 
 @dataclasses.dataclass(frozen=True)
 class ComponentResult:
-    """How one component ended: `finished` or `cached`, in seconds and bytes of peak resident memory."""
+    """The end of one component.
+
+    Attributes:
+        name: Id of the component.
+        state: State in which it ended, `finished` or `cached`.
+        seconds: Wall time in seconds.
+        peak_bytes: Peak of the resident memory, in bytes.
+    """
 
     name: str
     state: str
@@ -35,14 +42,15 @@ class ComponentResult:
 
 @dataclasses.dataclass(frozen=True)
 class CurationResult:
-    """What a run of the corpus part left behind.
+    """The result of a run of the corpus part.
 
     Attributes:
-        run_dir: The run's folder.
-        components: In the order in which they ended.
-        outputs: The folder of each component's outputs, cached ones included.
-        log_path: The run's log.
-        new_schema: The schema of the sources' records, if this run wrote it; None if the folder had one.
+        run_dir: Folder of the run.
+        components: Components in the order in which they ended.
+        outputs: Folders of each component's outputs, cached ones included.
+        log_path: Path of the run's log.
+        new_schema: Path of the schema of the sources' records, if this run wrote it; None if the folder had
+            one.
     """
 
     run_dir: pathlib.Path
@@ -54,14 +62,14 @@ class CurationResult:
 
 @dataclasses.dataclass(frozen=True)
 class RunResult(CurationResult):
-    """What a run left behind.
+    """The result of a run.
 
     Attributes:
-        blessed: Whether the model kept all its thresholds and answered as a server would ask it.
-        reasons: Why it is not blessed; empty if it is.
-        pushed: The version to which this run pushed its model; None if it pushed none.
-        served: The version that a server takes, which may be that of an earlier run; None if there is none.
-        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
+        blessed: True if the model kept all its thresholds and passed the serving validation.
+        pushed: Version to which this run pushed its model; None if it pushed none.
+        served: Version that a server takes, which may be that of an earlier run; None if there is none.
+        reasons: Reasons why it is not blessed; empty if it is.
+        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` returns them.
     """
 
     blessed: bool
@@ -80,7 +88,13 @@ class RunResult(CurationResult):
 def collect_curation(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> CurationResult:
-    """Returns what the newest run in a folder made; its page stands in the folder afterwards."""
+    """Returns the result of the newest run in a folder, and puts its page there.
+
+    Args:
+        run_dir: Folder of the run.
+        ended: Components in the order in which they ended.
+        log_path: Path of the run's log.
+    """
     outputs = outputs_of(run_dir)
     copy_pages(run_dir, outputs)
     return CurationResult(run_dir, ended, outputs, log_path, propose_schema(run_dir, outputs))
@@ -89,7 +103,13 @@ def collect_curation(
 def collect_run(
     run_dir: pathlib.Path, ended: tuple[ComponentResult, ...], log_path: pathlib.Path
 ) -> RunResult:
-    """Returns what the newest run in a folder made; its pages and its summary stand there afterwards."""
+    """Returns the result of the newest run in a folder, and puts its pages and its summary there.
+
+    Args:
+        run_dir: Folder of the run.
+        ended: Components in the order in which they ended.
+        log_path: Path of the run's log.
+    """
     from firth.pipelines.lineage import newest_push
 
     outputs = outputs_of(run_dir)
@@ -112,14 +132,23 @@ def collect_run(
 
 
 def outputs_of(run_dir: pathlib.Path) -> "Outputs":
-    """Returns the folders of the newest run's outputs."""
+    """Returns the folders of the newest run's outputs.
+
+    Args:
+        run_dir: Folder of the run.
+    """
     from firth.pipelines.lineage import newest_outputs
 
     return newest_outputs(run_dir / METADATA_FILE)
 
 
 def copy_pages(run_dir: pathlib.Path, outputs: "Outputs") -> None:
-    """Puts the pages that a run made into its folder."""
+    """Copies the pages of a run into its folder.
+
+    Args:
+        run_dir: Folder of the run.
+        outputs: Folders of the run's outputs.
+    """
     for file, (component, output) in _PAGES.items():
         folder = outputs.get(component, {}).get(output)
         if folder is not None:

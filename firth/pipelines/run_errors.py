@@ -20,17 +20,17 @@ class RunLockedError(RuntimeError):
 
 
 class RunFolderError(ValueError):
-    """A run's folder cannot have that name, or was made from something else."""
+    """A folder that a run cannot have by its name, or that was made from something else."""
 
 
 class RunFailedError(RuntimeError):
     """A component failed.
 
-    Attributes:
-        component: Its TFX id; None where the run failed before the first component.
-        message: What went wrong, in a sentence or two.
-        log_path: Where the whole story stands.
-        corpus_page: The page on the corpus, where the run came so far as to write it.
+    Args:
+        component: TFX id of the component that failed; None if the run failed before the first component.
+        message: Description of the error, in a sentence or two.
+        log_path: Path of the run's log.
+        corpus_page: Path of the page on the corpus; None if the run failed before it.
     """
 
     def __init__(
@@ -39,14 +39,17 @@ class RunFailedError(RuntimeError):
         message: str,
         log_path: pathlib.Path,
         corpus_page: pathlib.Path | None = None,
-    ):
+    ) -> None:
         super().__init__(f"{component or 'the run'} failed: {message}")
         self.component, self.message, self.log_path = component, message, log_path
         self.corpus_page = corpus_page
 
 
 def explain(error: BaseException) -> str:
-    """Returns what an error says, without the annotations that Beam and TFX wrap around it.
+    """Returns the message of an error, without the annotations that Beam and TFX wrap around it.
+
+    Args:
+        error: Error of a component.
 
     Example:
 
@@ -62,7 +65,10 @@ def explain(error: BaseException) -> str:
 
 
 def is_full(error: BaseException) -> bool:
-    """Returns whether an error says that a disk is full, as the system or SQLite says it.
+    """Returns whether an error says that a disk is full, in the words of the system or of SQLite.
+
+    Args:
+        error: Error of a run.
 
     Example:
 
@@ -75,11 +81,11 @@ def is_full(error: BaseException) -> bool:
 
 
 def full_disk(error: BaseException, run_dir: pathlib.Path) -> str | None:
-    """Returns what to say of an error that a full disk caused, itself or below it; None of any other.
+    """Returns the message for an error that a full disk caused, itself or below it; None for any other.
 
     Args:
-        error: What went wrong.
-        run_dir: Named where the error names no file.
+        error: Error of a run.
+        run_dir: Folder of the run, named if the error names no file.
 
     Example:
 

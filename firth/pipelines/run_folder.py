@@ -25,9 +25,12 @@ READER = "CorpusExampleGen"
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
     """Returns the folder of a run, which exists afterwards, as does the root.
 
+    Args:
+        root: Folder of all runs.
+        name: Name of the run.
+
     Raises:
-        RunFolderError: if the name is not that of one folder below the root, or there can be no such folder
-            to write in.
+        RunFolderError: if the name is not that of one folder below the root, or the folder cannot be written.
         OSError: if the disk is full.
     """
     try:
@@ -60,9 +63,13 @@ def _make_writable(folder: pathlib.Path) -> None:
 
 
 def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
-    """Writes the recipe into the run's folder, where it is found whole or not at all.
+    """Writes the recipe into the run's folder, whole or not at all.
 
-    If the same recipe is there, the file is left alone: its time says when the recipe last changed.
+    If the same recipe is there, the file is left as it is: its time says when the recipe last changed.
+
+    Args:
+        run_dir: Folder of the run.
+        recipe: Recipe of the run.
     """
     path, text = run_dir / RECIPE_FILE, recipe_to_yaml(recipe)
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
@@ -75,7 +82,11 @@ def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
 def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
     """Checks that a folder holds nothing made from sources, or was made from the recipe's name and sources.
 
-    Whatever else of a recipe changes, the pipeline runs anew what depends on it.
+    If other keys of a recipe change, the pipeline runs again what depends on them.
+
+    Args:
+        run_dir: Folder of the run.
+        recipe: Recipe of the run.
 
     Raises:
         RunFolderError: with what differs.
@@ -95,7 +106,12 @@ def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
 
 
 def sources_changed(run_dir: pathlib.Path, recipe: Recipe) -> bool:
-    """Returns whether a recipe's sources differ from those of the folder's last run in any key."""
+    """Returns whether a recipe's sources differ from those of the folder's last run in any key.
+
+    Args:
+        run_dir: Folder of the run.
+        recipe: Recipe of the run.
+    """
     path = run_dir / RECIPE_FILE
     if not path.exists():
         return False
@@ -107,7 +123,12 @@ def sources_changed(run_dir: pathlib.Path, recipe: Recipe) -> bool:
 
 
 def changed_keys(run_dir: pathlib.Path, recipe: Recipe) -> list[str]:
-    """Returns a line for each key that differs from the recipe of the folder's last run, at most a few."""
+    """Returns a line for each key that differs from the recipe of the folder's last run, at most a few.
+
+    Args:
+        run_dir: Folder of the run.
+        recipe: Recipe of the run.
+    """
     try:
         before = load_recipe(run_dir / RECIPE_FILE)
     except RecipeError:

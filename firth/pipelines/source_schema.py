@@ -25,13 +25,21 @@ HEADER = """\
 
 
 def schema_of(run_dir: pathlib.Path) -> str | None:
-    """Returns the schema that an earlier run left in a folder; None if none has."""
+    """Returns the path of the schema that an earlier run left in a folder; None if there is none.
+
+    Args:
+        run_dir: Folder of the run.
+    """
     path = run_dir / SCHEMA_FILE
     return str(path) if path.exists() else None
 
 
 def set_schema_aside(run_dir: pathlib.Path) -> None:
-    """Renames the schema that an earlier run left in a folder, so that the next run writes its own."""
+    """Renames the schema that an earlier run left in a folder, so that the next run writes its own.
+
+    Args:
+        run_dir: Folder of the run.
+    """
     path = run_dir / SCHEMA_FILE
     if path.exists():
         os.replace(path, run_dir / PREVIOUS_FILE)
@@ -40,8 +48,12 @@ def set_schema_aside(run_dir: pathlib.Path) -> None:
 def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | None:
     """Writes the schema of a run's records into its folder, unless there is one.
 
+    Args:
+        run_dir: Folder of the run.
+        outputs: Folders of the run's outputs.
+
     Returns:
-        The file that was written; None if none was.
+        The file that was written; None if there was one already.
     """
     path, inferred = run_dir / SCHEMA_FILE, outputs.get("SchemaGen", {}).get("schema")
     if inferred is None or path.exists():
@@ -57,7 +69,7 @@ def tolerant(schema: str) -> str:
     """Returns a schema that allows a share of other values, and features that are absent.
 
     Args:
-        schema: As text.
+        schema: Schema as text.
 
     Example:
 

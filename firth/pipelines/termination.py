@@ -11,7 +11,7 @@ GRACE_SECONDS = 5.0
 
 
 class RunTerminated(SystemExit):
-    """SIGTERM came; the process ends with status 143, as the shell reports of processes that end by it."""
+    """SIGTERM came; the process ends with status 143, as the shell reports for processes that it ends."""
 
     def __init__(self) -> None:
         super().__init__(128 + signal.SIGTERM)
@@ -22,9 +22,9 @@ class RunTerminated(SystemExit):
 
 @contextlib.contextmanager
 def ending_with_children() -> Iterator[None]:
-    """Turns SIGTERM into `RunTerminated`, and ends all child processes where the block is interrupted.
+    """Turns SIGTERM into `RunTerminated`, and ends all child processes if the block is interrupted.
 
-    Python lets only the main thread handle signals; in another one, SIGTERM ends the process as ever.
+    Python lets only the main thread handle signals; in another one, SIGTERM ends the process as usual.
     """
     in_main = threading.current_thread() is threading.main_thread()
     previous = signal.signal(signal.SIGTERM, _terminate) if in_main else None

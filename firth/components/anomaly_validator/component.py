@@ -23,12 +23,12 @@ class AnomalyValidatorSpec(ComponentSpec):
 class AnomalyValidator(base_component.BaseComponent):
     """Fails if ExampleValidator found anomalies, so that a component after it does not start.
 
-    Put it between them: `curator.add_upstream_node(anomaly_validator)`.
+    The component after it names it: `curator.add_upstream_node(anomaly_validator)`.
 
     Args:
-        anomalies: From ExampleValidator.
-        inferred: From SchemaGen; the error names it as the schema that the records have now.
-        schema_file: The schema that the records were checked against, as the error calls it.
+        anomalies: Output of ExampleValidator.
+        inferred: Output of SchemaGen; the error names it as the schema that the records have now.
+        schema_file: Path of the schema that the records were checked against, for the error.
 
     Outputs:
         found: `anomalies.json`, a list of objects of feature, anomaly and description.
@@ -37,7 +37,9 @@ class AnomalyValidator(base_component.BaseComponent):
     SPEC_CLASS = AnomalyValidatorSpec
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
-    def __init__(self, anomalies: types.BaseChannel, inferred: types.BaseChannel, schema_file: str = ""):
+    def __init__(
+        self, anomalies: types.BaseChannel, inferred: types.BaseChannel, schema_file: str = ""
+    ) -> None:
         spec = AnomalyValidatorSpec(
             anomalies=anomalies,
             inferred=inferred,

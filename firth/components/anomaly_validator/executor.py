@@ -2,8 +2,10 @@
 
 import json
 import os
+from typing import Any
 
 from tensorflow_metadata.proto.v0 import anomalies_pb2
+from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.dsl.io import fileio
 from tfx.types import artifact_utils
@@ -19,7 +21,12 @@ FOUND_FILE = "anomalies.json"
 class Executor(base_executor.BaseExecutor):
     """Validates the anomalies of one ExampleValidator."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes `anomalies.json`.
 
         Args:
@@ -28,7 +35,7 @@ class Executor(base_executor.BaseExecutor):
             exec_properties: `schema_file`.
 
         Raises:
-            firth.corpus.SourceSchemaError: naming each anomaly.
+            SourceSchemaError: naming each anomaly.
         """
         self._log_startup(input_dict, output_dict, exec_properties)
         found = _anomalies(artifact_utils.get_single_instance(input_dict["anomalies"]))

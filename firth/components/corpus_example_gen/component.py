@@ -1,6 +1,7 @@
 """The declaration of CorpusExampleGen."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from tfx import types
 from tfx.dsl.components.base import base_beam_component, executor_spec
@@ -27,7 +28,7 @@ class CorpusExampleGenSpec(ComponentSpec):
         standard_component_specs.OUTPUT_DATA_FORMAT_KEY: ExecutionParameter(type=int),
         standard_component_specs.OUTPUT_FILE_FORMAT_KEY: ExecutionParameter(type=int),
     }
-    INPUTS: dict = {}  # noqa: RUF012
+    INPUTS: dict[str, Any] = {}  # noqa: RUF012
     OUTPUTS = {  # noqa: RUF012
         "examples": ChannelParameter(type=standard_artifacts.Examples),
         "records": ChannelParameter(type=standard_artifacts.Examples),
@@ -40,10 +41,11 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
     Each example is a document with the bytes features `id`, `text`, `source`, `licence` and `uri`.
 
     Args:
-        sources: Of the recipe.
-        fingerprint: `firth.corpus.fingerprint(sources)`, taken now where it is not given. The cached output
-            is used again only while it stays the same.
-        privacy: What is replaced in the excerpts of rejected records: all types, unless it is given.
+        sources: Sources of the recipe.
+        fingerprint: Result of `firth.corpus.fingerprint(sources)`, taken now if it is not given. The cached
+            output is used again only while it stays the same.
+        privacy: Step that replaces personal data in the excerpts of rejected records; all types, unless it is
+            given.
 
     Outputs:
         examples: The documents. Next to the split stand `rejected.jsonl`, the records that could not be read,
@@ -64,7 +66,7 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
         sources: Sequence[AnySource],
         fingerprint: str | None = None,
         privacy: PiiStep | None = None,
-    ):
+    ) -> None:
         split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
         spec = CorpusExampleGenSpec(
             sources=sources_to_json(sources),

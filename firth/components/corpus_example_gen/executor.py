@@ -1,6 +1,9 @@
 """The work of CorpusExampleGen: TFX's ExampleGen protocol around `ReadSources`."""
 
+from typing import Any
+
 import apache_beam as beam
+from tfx import types
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
 from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
@@ -25,18 +28,31 @@ class Executor(BaseExampleGenExecutor):
         """Returns the transform that TFX applies to execution properties and the split's pattern."""
         return _read_sources
 
-    def GenerateExamplesByBeam(self, pipeline, exec_properties) -> dict[str, beam.PCollection]:
-        """Reads and writes; TFX, which would shuffle all documents before it writes them, gets none."""
+    def GenerateExamplesByBeam(
+        self, pipeline: beam.Pipeline, exec_properties: dict[str, Any]
+    ) -> dict[str, beam.PCollection]:
+        """Reads and writes; returns no collection to TFX, which would shuffle all documents before it writes
+        them.
+
+        Args:
+            pipeline: Pipeline of Beam to add the reading to.
+            exec_properties: Execution properties, as for `Do`.
+        """
         folder = artifact_utils.get_split_uri(exec_properties[_EXAMPLES], SPLIT)
         documents = pipeline | "Read" >> _read_sources(exec_properties, "")
         _ = documents | "Write" >> WriteRecords(folder)
         return {}
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes the documents, the rejected records, the counts and the records' profiles.
 
         Args:
-            input_dict: Empty.
+            input_dict: Inputs, of which there are none.
             output_dict: `examples` and `records`.
             exec_properties: `sources` and `privacy` as JSON, and those of TFX's ExampleGen executors.
 
@@ -61,7 +77,7 @@ class Executor(BaseExampleGenExecutor):
             raise
 
 
-def _read_sources(exec_properties: dict, split_pattern: str) -> beam.PTransform:
+def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.PTransform:
     del split_pattern  # What to read stands in the sources.
     sources = sources_from_json(exec_properties["sources"])
     privacy = PiiStep.from_json(exec_properties["privacy"])

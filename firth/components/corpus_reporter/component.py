@@ -21,14 +21,14 @@ class CorpusReporterSpec(ComponentSpec):
 
 
 class CorpusReporter(base_component.BaseComponent):
-    """Writes one self-contained HTML page on what became of the documents.
+    """Writes one self-contained HTML page on the cleaning of the documents.
 
-    It stands before CorpusValidator, so that the page is there where that one stops the pipeline.
+    It comes before CorpusValidator, so that the page is there if the validator stops the pipeline.
 
     Args:
-        report: From Curator.
-        name: Of the recipe.
-        cleaning: The part of the recipe, limits included.
+        report: Output of Curator.
+        name: Name of the recipe.
+        cleaning: Cleaning of the recipe, limits included.
 
     Outputs:
         page: `corpus_report.html`.
@@ -37,7 +37,7 @@ class CorpusReporter(base_component.BaseComponent):
     SPEC_CLASS = CorpusReporterSpec
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
-    def __init__(self, report: types.BaseChannel, name: str, cleaning: Cleaning):
+    def __init__(self, report: types.BaseChannel, name: str, cleaning: Cleaning) -> None:
         spec = CorpusReporterSpec(
             report=report, name=name, cleaning=cleaning.to_json(), page=types.Channel(type=CorpusPage)
         )

@@ -1,7 +1,9 @@
 """The work of CorpusReporter: hands the report to `firth.analysis` and writes its page."""
 
 import os
+from typing import Any
 
+from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
@@ -15,7 +17,12 @@ PAGE_FILE = "corpus_report.html"
 class Executor(base_executor.BaseExecutor):
     """Writes one page."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes `corpus_report.html`.
 
         Args:

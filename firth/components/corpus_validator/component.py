@@ -20,12 +20,12 @@ class CorpusValidatorSpec(ComponentSpec):
 class CorpusValidator(base_component.BaseComponent):
     """Checks a corpus report against limits.
 
-    It fails where one is broken, so that a component after it (`tokenizer.add_upstream_node(validator)`)
-    does not start. The report is Curator's, and stays.
+    It fails if a limit is broken, so that a component after it (`tokenizer.add_upstream_node(validator)`)
+    does not start. Curator's report stays.
 
     Args:
-        report: From Curator.
-        limits: The part of the recipe.
+        report: Output of Curator.
+        limits: Limits of the recipe.
 
     Outputs:
         measured: `measured_limits.json`, see `firth.corpus.measure_limits`.
@@ -34,7 +34,7 @@ class CorpusValidator(base_component.BaseComponent):
     SPEC_CLASS = CorpusValidatorSpec
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
-    def __init__(self, report: types.BaseChannel, limits: CorpusLimits):
+    def __init__(self, report: types.BaseChannel, limits: CorpusLimits) -> None:
         spec = CorpusValidatorSpec(
             report=report, limits=limits.to_json(), measured=types.Channel(type=MeasuredLimits)
         )

@@ -5,6 +5,7 @@ import logging
 import os
 from typing import Any
 
+from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
@@ -22,7 +23,12 @@ WARNINGS_FILE = "warnings.json"
 class Executor(base_executor.BaseExecutor):
     """Validates one corpus."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes `measured_limits.json`, and `warnings.json`, a list of sentences.
 
         Args:

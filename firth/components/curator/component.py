@@ -30,9 +30,12 @@ class Curator(base_beam_component.BaseBeamComponent):
     """Applies the recipe's cleaning steps to documents and splits them into train and eval.
 
     Args:
-        examples: From CorpusExampleGen.
-        cleaning: The part of the recipe: the steps and the split. Its limits are for CorpusValidator. The
+        examples: Output of CorpusExampleGen.
+        cleaning: Cleaning of the recipe: the steps and the split. Its limits are for CorpusValidator. The
             cached output is used again only while the files that steps read keep their contents.
+
+    Raises:
+        firth.corpus.CorpusError: if a file that a step reads does not exist.
 
     Outputs:
         examples: The documents that are left, splits `train` and `eval`.
@@ -47,7 +50,7 @@ class Curator(base_beam_component.BaseBeamComponent):
     SPEC_CLASS = CuratorSpec
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
-    def __init__(self, examples: types.BaseChannel, cleaning: Cleaning):
+    def __init__(self, examples: types.BaseChannel, cleaning: Cleaning) -> None:
         trains = any(step.kind == "classifier" for step in cleaning.steps)
         spec = CuratorSpec(
             documents=examples,

@@ -1,7 +1,9 @@
 """The work of Curator: calls `curate` and stamps the artifacts."""
 
 import os
+from typing import Any
 
+from tfx import types
 from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
 from tfx.dsl.io import fileio
@@ -21,7 +23,12 @@ from firth.recipes.corpus.cleaning import Cleaning
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Cleans one corpus."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes the splits and `corpus_report.json`.
 
         Args:

@@ -25,17 +25,17 @@ class ObjectiveValidatorSpec(ComponentSpec):
 
 
 class ObjectiveValidator(base_component.BaseComponent):
-    """Applies the objective to rows of the train split as the training does, and measures what it did.
+    """Applies the objective to rows of the train split as the training does, and measures its rates.
 
-    It fails where a rate is out of the bounds that the recipe sets, so that a Trainer after it
+    It fails if a rate is out of the bounds that the recipe sets, so that a Trainer after it
     (`trainer.add_upstream_node(validator)`) does not start.
 
     Args:
-        examples: From SequenceGen.
-        objective: The part of the recipe.
-        sequences: The part of the recipe.
-        seed: Of the recipe.
-        rows: How many rows are looked at.
+        examples: Output of SequenceGen.
+        objective: Objective of the recipe.
+        sequences: Rows of the recipe.
+        seed: Seed of the recipe.
+        rows: Most rows that are measured.
 
     Outputs:
         rates: `objective_rates.json`, see `firth.training.objective_rates`.
@@ -51,7 +51,7 @@ class ObjectiveValidator(base_component.BaseComponent):
         sequences: Sequences,
         seed: int,
         rows: int = 2000,
-    ):
+    ) -> None:
         spec = ObjectiveValidatorSpec(
             examples=examples,
             objective=objective.to_json(),

@@ -2,7 +2,9 @@
 
 import json
 import os
+from typing import Any
 
+from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
@@ -21,7 +23,12 @@ TOKENIZER_FOLDER = "tokenizer"
 class Executor(base_executor.BaseExecutor):
     """Validates one objective."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes `objective_rates.json`.
 
         Args:

@@ -7,10 +7,10 @@ from firth.components.pusher.executor import Executor
 
 
 class Pusher(TfxPusher):
-    """TFX's Pusher, but for one thing: a version appears under its number when it is whole.
+    """TFX's Pusher with one difference: a version appears under its number when it is whole.
 
-    TFX copies a model file by file into the version's folder. A kill or a full disk leaves half of it there,
-    which servers and `firth predict` take for the newest version.
+    TFX copies a model file by file into the version's folder. After a kill or on a full disk, half of it is
+    left there, which servers and `firth predict` take for the newest version.
     """
 
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)

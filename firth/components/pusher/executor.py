@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from tfx import types
 from tfx.components.pusher import executor
 from tfx.dsl.io import fileio
 from tfx.proto import pusher_pb2
@@ -21,7 +22,12 @@ _PUSHED, _DESTINATION, _VERSION = "pushed", "pushed_destination", "pushed_versio
 class Executor(executor.Executor):
     """Pushes a model in one step, on local disks."""
 
-    def Do(self, input_dict, output_dict, exec_properties: dict[str, Any]) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes a version if the model is blessed.
 
         Args:

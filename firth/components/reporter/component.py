@@ -33,21 +33,21 @@ class ReporterSpec(ComponentSpec):
 
 
 class Reporter(base_component.BaseComponent):
-    """Gathers what a run left behind and writes one self-contained HTML page on it.
+    """Gathers the outputs of a run and writes one self-contained HTML page on it.
 
     Args:
-        corpus_report: From Curator.
-        tokenizer: From TokenizerGen.
-        examples: From SequenceGen; sentences of its eval split are shown with the model's answers.
-        model: From the Trainer.
-        model_run: From the Trainer; holds the history of losses.
-        evaluation: From the Evaluator.
-        blessing: From the Evaluator.
-        serving_report: From ServingValidator.
-        recipe: As it runs.
-        pushed_model: From the Pusher, so that the page says whether the model was pushed.
-        objective_rates: From ObjectiveValidator.
-        run_dir: A local run's folder, for wall time and memory of the components; may be empty.
+        corpus_report: Output of Curator.
+        tokenizer: Output of TokenizerGen.
+        examples: Output of SequenceGen; sentences of its eval split are shown with the model's answers.
+        model: Model of the Trainer.
+        model_run: Model run of the Trainer, which holds the history of losses.
+        evaluation: Evaluation of the Evaluator.
+        blessing: Blessing of the Evaluator.
+        serving_report: Output of ServingValidator.
+        recipe: Recipe of the run.
+        pushed_model: Output of the Pusher, so that the page says whether the model was pushed.
+        objective_rates: Output of ObjectiveValidator.
+        run_dir: Folder of a local run, for wall time and memory of the components; may be empty.
 
     Outputs:
         report: `report.html`.
@@ -70,7 +70,7 @@ class Reporter(base_component.BaseComponent):
         pushed_model: types.BaseChannel | None = None,
         objective_rates: types.BaseChannel | None = None,
         run_dir: str = "",
-    ):
+    ) -> None:
         spec = ReporterSpec(
             corpus_report=corpus_report,
             tokenizer=tokenizer,

@@ -1,7 +1,9 @@
 """The work of Reporter: hands the artifacts' folders to `firth.analysis` and writes its page."""
 
 import os
+from typing import Any
 
+from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
@@ -19,7 +21,12 @@ _FOLDERS = ("corpus_report", "tokenizer", "examples", "model_run", "evaluation",
 class Executor(base_executor.BaseExecutor):
     """Writes one report."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes `report.html`.
 
         Args:

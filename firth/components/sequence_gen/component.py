@@ -39,13 +39,13 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
     """Tokenizes documents and packs them into rows, once and in the same way on any number of workers.
 
     Args:
-        examples: From Curator.
-        tokenizer: From TokenizerGen.
-        sequences: The part of the recipe.
-        special_tokens: That the objective adds to each document of a row.
+        examples: Output of Curator.
+        tokenizer: Output of TokenizerGen.
+        sequences: Rows of the recipe.
+        special_tokens: Number of tokens that the objective adds to each document of a row.
         raw_length: Most tokens of a row before the objective adds any or takes some out.
-        mixture: The part of the recipe: how much of the train split is of which source.
-        sources: Names of all sources of the recipe, so that a mixture misses those that have nothing left.
+        mixture: Mixture of the recipe: the share of each source in the train split.
+        sources: Names of all sources of the recipe, so that a mixture reports those that have nothing left.
         stages: Most raw tokens of a row by the length of rows, for each other length that is trained on.
 
     Outputs:
@@ -70,7 +70,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         mixture: AnyMixture = _AS_IS,
         sources: Sequence[str] = (),
         stages: Mapping[int, int] = MappingProxyType({}),
-    ):
+    ) -> None:
         spec = SequenceGenSpec(
             documents=examples,
             tokenizer=tokenizer,

@@ -2,7 +2,9 @@
 
 import json
 import os
+from typing import Any
 
+from tfx import types
 from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
 from tfx.proto import example_gen_pb2
@@ -24,7 +26,12 @@ TOKENIZER_FOLDER = "tokenizer"
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Makes the rows of all splits."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes the rows, a copy of the tokenizer and the counts.
 
         Args:
@@ -52,12 +59,24 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", digest)
 
-    def _make_rows(self, documents, examples, tokenizer_folder: str, exec_properties) -> None:
+    def _make_rows(
+        self,
+        documents: types.Artifact,
+        examples: types.Artifact,
+        tokenizer_folder: str,
+        exec_properties: dict[str, Any],
+    ) -> None:
         sequences = Sequences.from_json(exec_properties["sequences"])
         read, written = _split_folders(documents), _split_folders(examples)
         patterns = {split: io_utils.all_files_pattern(folder) for split, folder in read.items()}
 
-        def make(patterns, sequences, raw_length, folders, counts_folder):
+        def make(
+            patterns: dict[str, str],
+            sequences: Sequences,
+            raw_length: int,
+            folders: dict[str, str],
+            counts_folder: str,
+        ) -> None:
             make_sequences(
                 self._make_beam_pipeline,
                 patterns,
@@ -79,6 +98,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             make({TRAIN: patterns[TRAIN]}, changed, raw_length, {TRAIN: train}, folder)
 
 
-def _split_folders(examples) -> dict[str, str]:
+def _split_folders(examples: types.Artifact) -> dict[str, str]:
     splits = artifact_utils.decode_split_names(examples.split_names)
     return {split: artifact_utils.get_split_uri([examples], split) for split in splits}

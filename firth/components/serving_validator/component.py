@@ -26,14 +26,14 @@ class ServingValidatorSpec(ComponentSpec):
 class ServingValidator(base_component.BaseComponent):
     """Loads an exported model as TF Serving does and asks it normal, empty, huge and undecodable requests.
 
-    It takes the place of TFX's InfraValidator where there is no container to start: its blessing is of the
-    same type, and Pusher reads it as `infra_blessing`.
+    It takes the place of TFX's InfraValidator on machines without containers: its blessing is of the same
+    type, and Pusher reads it as `infra_blessing`.
 
     Args:
-        model: From the Trainer, exported by `firth.serving.export`.
-        examples: From SequenceGen; rows of its eval split are asked of the signature `evaluate`. The model's
-            warm-up rows are, where there are none.
-        eval_rows: How many of them.
+        model: Model of the Trainer, exported by `firth.serving.export`.
+        examples: Output of SequenceGen; rows of its eval split are asked of the signature `evaluate`. Without
+            it, the model's warm-up rows are.
+        eval_rows: Number of rows that are asked.
 
     Outputs:
         report: `serving_report.json`, see `firth.serving.validate_serving`.
@@ -45,7 +45,7 @@ class ServingValidator(base_component.BaseComponent):
 
     def __init__(
         self, model: types.BaseChannel, examples: types.BaseChannel | None = None, eval_rows: int = 8
-    ):
+    ) -> None:
         spec = ServingValidatorSpec(
             model=model,
             examples=examples,

@@ -3,8 +3,10 @@
 import json
 import logging
 import os
+from typing import Any
 
 import tensorflow as tf
+from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.dsl.io import fileio
 from tfx.types import artifact_utils
@@ -25,7 +27,12 @@ BLESSING_FILES = {True: "INFRA_BLESSED", False: "INFRA_NOT_BLESSED"}
 class Executor(base_executor.BaseExecutor):
     """Validates one model."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Writes `serving_report.json` and the blessing. A model that fails is not blessed, and no error.
 
         Args:
@@ -48,7 +55,7 @@ class Executor(base_executor.BaseExecutor):
         blessing.set_int_custom_property(BLESSED_PROPERTY, int(report["blessed"]))
 
 
-def _first_rows(examples, count: int) -> list[bytes]:
+def _first_rows(examples: types.Artifact, count: int) -> list[bytes]:
     if not examples:
         return []
     pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(examples, EVAL_SPLIT))

@@ -28,9 +28,9 @@ class TokenizerGen(base_beam_component.BaseBeamComponent):
     """Trains a tokenizer on the words of the train split.
 
     Args:
-        examples: From Curator.
-        tokenizer: The part of the recipe.
-        normalization: What Curator did to text and the tokenizer is to repeat;
+        examples: Output of Curator.
+        tokenizer: Tokenizer of the recipe.
+        normalization: Steps of Curator on text that the tokenizer repeats;
             `firth.recipes.Cleaning.text_steps`.
 
     Outputs:
@@ -45,7 +45,7 @@ class TokenizerGen(base_beam_component.BaseBeamComponent):
         examples: types.BaseChannel,
         tokenizer: AnyTokenizer,
         normalization: Sequence[Sequence[str]] = (),
-    ):
+    ) -> None:
         spec = TokenizerGenSpec(
             examples=examples,
             config=tokenizer.to_json(),

@@ -1,7 +1,9 @@
 """The work of TokenizerGen: counts words, trains, and stamps the digest."""
 
 import json
+from typing import Any
 
+from tfx import types
 from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
@@ -13,7 +15,12 @@ from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Trains one tokenizer."""
 
-    def Do(self, input_dict, output_dict, exec_properties) -> None:
+    def Do(
+        self,
+        input_dict: dict[str, list[types.Artifact]],
+        output_dict: dict[str, list[types.Artifact]],
+        exec_properties: dict[str, Any],
+    ) -> None:
         """Saves the tokenizer.
 
         Args:
