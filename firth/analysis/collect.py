@@ -24,22 +24,22 @@ ROWS_READ = 8 * SENTENCES
 
 @dataclasses.dataclass(frozen=True)
 class ReportInputs:
-    """Folders of a run's artifacts; an empty path stands for an artifact that there is not.
+    """Folders of a run's artifacts; an empty path stands for an artifact that does not exist.
 
     Attributes:
-        recipe: As it ran.
-        corpus_report: Holds `corpus_report.json`.
-        tokenizer: Holds `vocab.txt`.
-        examples: Packed rows, with `sequence_counts.json`.
-        model: The exported SavedModel.
-        model_run: Holds `history.jsonl`.
-        evaluation: What TFMA wrote.
-        blessing: Holds `BLESSED` or `NOT_BLESSED`.
-        serving_report: Holds `serving_report.json`.
-        objective_rates: Holds `objective_rates.json`.
-        run_dir: A local run's folder, which holds `timings.json`.
-        pushed: Whether the model was pushed; None where nothing says so.
-        artifacts: Lineage.
+        recipe: Recipe of the run.
+        corpus_report: Folder of `corpus_report.json`.
+        tokenizer: Folder of `vocab.txt`.
+        examples: Folder of packed rows, with `sequence_counts.json`.
+        model: Folder of the exported SavedModel.
+        model_run: Folder of `history.jsonl`.
+        evaluation: Folder that TFMA wrote.
+        blessing: Folder of `BLESSED` or `NOT_BLESSED`.
+        serving_report: Folder of `serving_report.json`.
+        objective_rates: Folder of `objective_rates.json`.
+        run_dir: Folder of a local run, which holds `timings.json`.
+        pushed: True if the model was pushed; None if nothing says so.
+        artifacts: Artifacts that the run made.
     """
 
     recipe: Recipe
@@ -58,7 +58,11 @@ class ReportInputs:
 
 
 def collect_run(inputs: ReportInputs) -> RunRecord:
-    """Returns everything that the report shows; what is not there is left empty."""
+    """Returns everything that the report shows; fields of artifacts that do not exist are left empty.
+
+    Args:
+        inputs: Folders of the run's artifacts.
+    """
     from firth.recipes.counting import parameter_counts
 
     kind = inputs.recipe.tokenizer.kind
@@ -89,7 +93,11 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
 
 
 def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, Any]]]:
-    """Returns a corpus report, None where there is none, and what single steps report next to it, by name."""
+    """Returns a corpus report, None if there is none, and the reports of single steps next to it, by name.
+
+    Args:
+        folder: Folder of the report.
+    """
     report = _read_json(folder, "corpus_report.json")
     steps = dict.fromkeys(row["step"] for row in report["funnel"]) if report else {}
     found = {step: _read_json(folder, f"{step}.json") for step in steps}

@@ -31,9 +31,9 @@ class ComparedRun:
     """One column of the page.
 
     Attributes:
-        name: The run's name, unlike that of any other run on the page.
-        state: How the run stands, such as `blessed` or `unfinished`.
-        record: What is known of the run.
+        name: Name of the run, unlike that of any other run on the page.
+        state: State of the run, such as `blessed` or `unfinished`.
+        record: Record of the run.
     """
 
     name: str
@@ -46,9 +46,9 @@ class MetricRow:
     """One metric of all runs.
 
     Attributes:
-        name: The metric's name.
-        values: The value of each run; None where it was not recorded.
-        verdicts: How each run met its threshold; None where its recipe sets none for the metric.
+        name: Name of the metric.
+        values: Value of each run; None if it was not recorded.
+        verdicts: Result of each run against its threshold; None if its recipe sets none for the metric.
     """
 
     name: str
@@ -60,7 +60,7 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
     """Returns the page. It needs no script and nothing from outside, and escapes all text of documents.
 
     Args:
-        runs: Two to eight runs, in the order of the columns.
+        runs: Runs in the order of the columns, two to eight.
 
     Raises:
         ValueError: if there are fewer or more runs.

@@ -15,13 +15,15 @@ FATES = ("dropped", "rejected")
 
 @dataclasses.dataclass(frozen=True)
 class Flow:
-    """What became of the documents of a source, or of all.
+    """The sizes of a source, or of all sources, before and after the cleaning.
 
     Attributes:
-        source: Its name; empty for all.
-        came, kept: Sizes by unit.
-        dropped, rejected: Documents.
-        tokens: That the tokenizer made of what is left; None where that is not known.
+        source: Name of the source; empty for all.
+        came: Sizes that were read, by unit.
+        kept: Sizes that are left, by unit.
+        dropped: Number of documents dropped.
+        rejected: Number of records rejected.
+        tokens: Number of tokens that are left; None if it is not known.
     """
 
     source: str
@@ -39,13 +41,13 @@ class Flow:
 
 @dataclasses.dataclass(frozen=True)
 class CorpusView:
-    """A corpus report, with what stands next to it.
+    """A corpus report, with the reports of single steps and the counts of rows.
 
     Attributes:
-        report: As `firth.corpus.report.corpus_report.build_report` describes it.
-        steps: What single steps report, by their names.
-        limits: Of the recipe.
-        sequence_counts: By split, as `firth.corpus.make_sequences` gives them; may be empty.
+        report: Report as `firth.corpus.report.corpus_report.build_report` describes it.
+        steps: Reports of single steps, by their names.
+        limits: Limits of the recipe.
+        sequence_counts: Counts by split, as `firth.corpus.make_sequences` returns them; may be empty.
     """
 
     report: Mapping[str, Any]
@@ -65,26 +67,34 @@ class CorpusView:
 
     @property
     def repeated_ids(self) -> list[Mapping[str, Any]]:
-        """Of each source that has any, the ids that several of its records state."""
+        """Ids that several records of a source state, for each source that has any."""
         return self.report.get("repeated_ids", [])
 
     @property
     def warnings(self) -> list[str]:
-        """What is worth knowing before this corpus is trained on."""
+        """Warnings for the reader before this corpus is trained on."""
         warning = self.report.get("held_out", {}).get("warning")
         return [warning] if warning else []
 
     @property
     def sampled(self) -> int:
-        """Documents as read whose language was told."""
+        """Number of documents, as read, whose language was identified."""
         return sum(self.report["languages"]["read"].values())
 
     def lines(self, source: str | None = None) -> list[Line]:
-        """Returns the funnel of one source, or of all."""
+        """Returns the funnel of one source, or of all.
+
+        Args:
+            source: Name of the source; None for all.
+        """
         return funnel_lines(self.report["funnel"], source)
 
     def flow(self, source: str | None = None) -> Flow:
-        """Returns what became of the documents of one source, or of all."""
+        """Returns the sizes of one source, or of all sources, before and after the cleaning.
+
+        Args:
+            source: Name of the source; None for all.
+        """
         rows = [row for row in self.report["funnel"] if source in (None, row["source"])]
         lost = Counter(
             {fate: sum(each["documents"] for row in rows for each in row[fate].values()) for fate in FATES}
@@ -114,7 +124,7 @@ class CorpusView:
 
     @property
     def buckets(self) -> list[BucketSum]:
-        """Of each step that has buckets of MinHash how many, and what they cost."""
+        """Number and cost of MinHash buckets, for each step that has any."""
         return bucket_sums(self.report["duplicate_buckets"])
 
     @property
@@ -129,10 +139,10 @@ class CorpusView:
 
     @property
     def benchmarks(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """Of each step that looks for evaluation data its name and its report."""
+        """Name and report of each step that looks for evaluation data."""
         return [(name, found) for name, found in self.steps.items() if "benchmarks" in found]
 
     @property
     def classifiers(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """Of each step that trains a classifier its name and its report."""
+        """Name and report of each step that trains a classifier."""
         return [(name, found) for name, found in self.steps.items() if "auc" in found]

@@ -7,7 +7,15 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class ClusterBin:
-    """Clusters of duplicates of about one size."""
+    """Clusters of duplicates of about one size.
+
+    Attributes:
+        step: Name of the step.
+        smallest: Documents of the smallest clusters in the bin.
+        largest: Documents of the largest clusters in the bin.
+        clusters: Number of clusters.
+        documents: Number of documents in these clusters.
+    """
 
     step: str
     smallest: int
@@ -18,14 +26,14 @@ class ClusterBin:
 
 @dataclasses.dataclass(frozen=True)
 class BucketSum:
-    """Of one step the buckets of MinHash that several documents share.
+    """The MinHash buckets of one step that several documents share.
 
     Attributes:
-        step: Its name.
-        buckets: How many.
-        largest: Documents in the largest.
-        links: At most so many were made of all.
-        pairs: So many a comparison of each two would have taken.
+        step: Name of the step.
+        buckets: Number of buckets.
+        largest: Number of documents in the largest one.
+        links: Most links that were made of all buckets.
+        pairs: Number of pairs that a comparison of each two documents would have taken.
     """
 
     step: str
@@ -39,7 +47,7 @@ def cluster_bins(rows: Iterable[Mapping[str, Any]]) -> list[ClusterBin]:
     """Returns the clusters by step and size, from a power of two up to the next.
 
     Args:
-        rows: The `duplicate_clusters` of a corpus report.
+        rows: Rows `duplicate_clusters` of a corpus report.
 
     Example:
 
@@ -63,7 +71,7 @@ def bucket_sums(rows: Iterable[Mapping[str, Any]]) -> list[BucketSum]:
     """Returns the buckets of each step in one line.
 
     Args:
-        rows: The `duplicate_buckets` of a corpus report.
+        rows: Rows `duplicate_buckets` of a corpus report.
 
     Example:
 

@@ -10,7 +10,15 @@ UNITS = ("documents", "bytes", "words")
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One line of the funnel: documents, bytes and words that a step took in, lost for a reason, or kept."""
+    """One line of the funnel: the sizes that a step took in, lost for a reason, or kept.
+
+    Attributes:
+        step: Name of the step.
+        what: Description such as `in`, `kept` or `dropped: too_short`.
+        documents: Number of documents.
+        bytes: Number of UTF-8 bytes.
+        words: Number of words.
+    """
 
     step: str
     what: str
@@ -23,8 +31,8 @@ def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -
     """Returns the funnel of one source, or summed over all of them.
 
     Args:
-        rows: The `funnel` of a corpus report.
-        source: Its name; None for all.
+        rows: Rows `funnel` of a corpus report.
+        source: Name of the source; None for all.
 
     Example:
 
@@ -42,7 +50,11 @@ def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -
 
 
 def sources_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Returns the names of the sources, in their first order."""
+    """Returns the names of the sources, in their first order.
+
+    Args:
+        rows: Rows `funnel` of a corpus report.
+    """
     return list(dict.fromkeys(row["source"] for row in rows))
 
 

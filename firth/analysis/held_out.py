@@ -13,7 +13,15 @@ MIN_LETTERS = 3
 
 @dataclasses.dataclass(frozen=True)
 class HeldOutRow:
-    """One packed row of the eval split: its id, its source, and its tokens with sentence and chunk bounds."""
+    """One packed row of the eval split.
+
+    Attributes:
+        example_id: Id of the row.
+        source: Name of the row's source.
+        tokens: Ids of its tokens.
+        sentence_starts: Flags, 1 where a sentence begins.
+        chunk_lengths: Tokens of each chunk.
+    """
 
     example_id: int
     source: str
@@ -25,6 +33,12 @@ class HeldOutRow:
 @dataclasses.dataclass(frozen=True)
 class MaskedSentence:
     """A sentence around a masked word.
+
+    Attributes:
+        before: Text before the masked word.
+        answer: Word that is masked.
+        after: Text after the masked word.
+        source: Name of the sentence's source.
 
     Example:
 
@@ -50,6 +64,11 @@ def masked_sentences(
 
     Sentence and word are drawn by a hash of the seed and the row's id: whole words of one piece and of at
     least three letters, in sentences of 8 to 32 pieces without special ones.
+
+    Args:
+        rows: Rows of the eval split.
+        vocabulary: Pieces by id.
+        seed: Seed of the choice.
     """
     for row in rows:
         choices = [
@@ -66,7 +85,13 @@ def masked_sentences(
 def plain_sentences(
     rows: Iterable[HeldOutRow], vocabulary: Sequence[str], seed: int
 ) -> Iterator[tuple[str, str]]:
-    """Yields at most one sentence of each row, drawn by a hash of seed and row id, and its source."""
+    """Yields at most one sentence of each row, drawn by a hash of seed and row id, and its source.
+
+    Args:
+        rows: Rows of the eval split.
+        vocabulary: Pieces by id.
+        seed: Seed of the choice.
+    """
     for row in rows:
         fit = [sentence for sentence in _sentences(row, vocabulary) if _is_fit(sentence)]
         if fit:
@@ -74,7 +99,10 @@ def plain_sentences(
 
 
 def join_pieces(pieces: Sequence[str]) -> str:
-    """Returns pieces as text that the tokenizer takes apart again into the same pieces.
+    """Returns pieces as text that the tokenizer splits into the same pieces again.
+
+    Args:
+        pieces: Pieces of a sentence.
 
     Example:
 

@@ -16,9 +16,12 @@ GUESSING = 0.6931
 
 
 def main_perplexity(metrics: Mapping[str, float]) -> tuple[str, float | None]:
-    """Returns what a model was judged by, and its value: the perplexity of its masked LM, or its LM, on text.
+    """Returns the name and the value of the main metric: the perplexity of masked LM, or of LM, on text.
 
     Runs from before `text_perplexity` was recorded give the perplexity of all predictions.
+
+    Args:
+        metrics: Metrics over the whole split, by name.
 
     Example:
 

@@ -18,8 +18,8 @@ def overlay_plots(histories: Sequence[History], losses: Sequence[str]) -> dict[s
     A quantity that no run recorded has no plot.
 
     Args:
-        histories: The runs' training histories, at most `MOST_RUNS`; an empty one keeps its colour.
-        losses: The names of the losses.
+        histories: Histories of the runs, at most `MOST_RUNS`; an empty one keeps its colour.
+        losses: Names of the losses.
     """
     wanted = {}
     for loss in losses:

@@ -16,15 +16,18 @@ def render_page(**values: Any) -> str:
     """Returns a page as HTML, all text escaped.
 
     Args:
-        values: The template's `kind`, `title`, `description`, `headline` (name, value and remark of each
-            figure), `sections` (id and title of each) and what the template `section_<id>.html.j2` of each
-            section reads.
+        **values: Values of the template: `kind`, `title`, `description`, `headline` (name, value and remark
+            of each figure), `sections` (id and title of each) and what the template `section_<id>.html.j2` of
+            each section reads.
     """
     return _template().render(**values)
 
 
 def number(value: Any) -> str:
     """Returns a figure as the page writes it.
+
+    Args:
+        value: Number to write; None if it was not recorded.
 
     Example:
 
@@ -44,6 +47,9 @@ def number(value: Any) -> str:
 
 def count(value: Any) -> str:
     """Returns a whole number as the page writes it.
+
+    Args:
+        value: Whole number to write; None if it was not recorded.
 
     Example:
 

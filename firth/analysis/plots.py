@@ -61,9 +61,9 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
     """Returns an SVG element, the same bytes for the same drawing.
 
     Args:
-        name: Unlike that of any other plot of the page; it stands before every id in the element.
-        title: What a reader who cannot see the plot is told.
-        draw: Draws on the axes.
+        name: Name unlike that of any other plot of the page; it is put before every id in the element.
+        title: Description for readers who cannot see the plot.
+        draw: Function that draws on the axes.
     """
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=SIZE, layout="constrained")
@@ -74,12 +74,12 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
 
 
 def loss_plot(history: History, loss: str, unigram_loss: float | None = None) -> str:
-    """Returns one loss by step, in nats, next to what the unigram baseline or guessing gives.
+    """Returns one loss by step, in nats, next to that of the unigram baseline or of guessing.
 
     Args:
-        history: Of the training.
-        loss: Its name.
-        unigram_loss: Held out, for the main loss.
+        history: History of the training.
+        loss: Name of the loss.
+        unigram_loss: Held-out loss of the unigram baseline, for the main loss; None for none.
     """
     title = TITLES[loss]
 
@@ -99,7 +99,11 @@ def loss_plot(history: History, loss: str, unigram_loss: float | None = None) ->
 
 
 def learning_rate_plot(history: History) -> str:
-    """Returns the learning rate by step."""
+    """Returns the learning rate by step.
+
+    Args:
+        history: History of the training.
+    """
 
     def draw(axes: Axes) -> None:
         axes.plot(*series(history, "learning_rate"), color=FIRST, linewidth=1.4)
@@ -109,7 +113,11 @@ def learning_rate_plot(history: History) -> str:
 
 
 def gradient_norm_plot(history: History) -> str:
-    """Returns the global norm of the gradient by step, before clipping."""
+    """Returns the global norm of the gradient by step, before clipping.
+
+    Args:
+        history: History of the training.
+    """
 
     def draw(axes: Axes) -> None:
         axes.plot(*series(history, "gradient_norm"), color=FIRST, linewidth=1.2)
@@ -119,7 +127,11 @@ def gradient_norm_plot(history: History) -> str:
 
 
 def speed_plot(history: History) -> str:
-    """Returns non-padding tokens per second by step."""
+    """Returns non-padding tokens per second by step.
+
+    Args:
+        history: History of the training.
+    """
 
     def draw(axes: Axes) -> None:
         axes.plot(*series(history, "tokens_per_second"), color=FIRST, linewidth=1.2)
@@ -129,9 +141,13 @@ def speed_plot(history: History) -> str:
 
 
 def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -> str:
-    """Returns documents by number of words or characters, as read and as cleaned.
+    """Returns the number of documents by length, as read and as cleaned.
 
     A bin ends where the next begins.
+
+    Args:
+        lengths: Numbers of documents by stage and bin.
+        unit: Unit of the lengths, words or characters.
     """
 
     def draw(axes: Axes) -> None:
@@ -151,7 +167,11 @@ def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -
 
 
 def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
-    """Returns the shares of the commonest languages among sampled documents, as read and as cleaned."""
+    """Returns the shares of the most frequent languages among sampled documents, as read and as cleaned.
+
+    Args:
+        languages: Numbers of documents by stage and language.
+    """
     totals = {name: max(sum(counts.values()), 1) for name, counts in languages.items()}
     names = list(dict.fromkeys(name for counts in languages.values() for name in counts))[:MOST_LANGUAGES]
 
@@ -169,7 +189,12 @@ def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def score_plot(step: str, scores: Mapping[str, Any]) -> str:
-    """Returns documents by the score that a classifier gave them, those that it kept and those it dropped."""
+    """Returns the number of documents kept and dropped by a classifier's score.
+
+    Args:
+        step: Name of the step.
+        scores: Numbers of documents by score, from the step's report.
+    """
     lower = scores["lower"]
     kept, dropped = (
         [sum(source[fate][place] for source in scores["sources"]) for place in range(len(lower))]
@@ -189,7 +214,11 @@ def score_plot(step: str, scores: Mapping[str, Any]) -> str:
 
 
 def vocabulary_plot(vocabulary: Sequence[str]) -> str:
-    """Returns pieces by their number of characters, starts of words and continuations apart."""
+    """Returns the number of pieces by length in characters, starts of words apart from continuations.
+
+    Args:
+        vocabulary: Pieces by id.
+    """
     continued = [len(piece) - 2 for piece in vocabulary if piece.startswith("##")]
     starting = [len(piece) for piece in vocabulary if not piece.startswith("##")]
 
@@ -206,6 +235,10 @@ def vocabulary_plot(vocabulary: Sequence[str]) -> str:
 
 def series(history: History, name: str) -> tuple[list[float], list[float]]:
     """Returns the steps at which a quantity was recorded, and its values.
+
+    Args:
+        history: History of the training.
+        name: Name of the quantity.
 
     Example:
 

@@ -13,11 +13,11 @@ class ArtifactRecord:
     """An artifact that the run made.
 
     Attributes:
-        id: In ML Metadata.
-        name: What the run calls it.
-        type: Its TFX type.
-        uri: Relative to the run's folder where it lies below it.
-        digest: Of its content, or why there is none.
+        id: Id in ML Metadata.
+        name: Name of the output.
+        type: Type of the artifact in TFX.
+        uri: Path of the artifact, relative to the run's folder if it is below it.
+        digest: Digest of its content, or the reason why there is none.
     """
 
     id: int
@@ -29,13 +29,14 @@ class ArtifactRecord:
 
 @dataclasses.dataclass(frozen=True)
 class FilledMask:
-    """A held-out sentence with one word masked, and what the model proposes.
+    """A held-out sentence with one word masked, and the model's candidates.
 
     Attributes:
-        before, after: The sentence around the masked word.
-        answer: The masked word.
-        source: The sentence's source.
-        candidates: Pieces and their probabilities, the likeliest first.
+        before: Text before the masked word.
+        answer: Word that is masked.
+        after: Text after the masked word.
+        source: Source of the sentence.
+        candidates: Pieces and their probabilities, the most probable first.
     """
 
     before: str
@@ -46,7 +47,7 @@ class FilledMask:
 
     @property
     def rank(self) -> int | None:
-        """Place of the answer among the candidates, from 1; None where it is not among them."""
+        """Place of the answer among the candidates, from 1; None if it is not among them."""
         pieces = [piece for piece, _ in self.candidates]
         return pieces.index(self.answer) + 1 if self.answer in pieces else None
 
@@ -56,8 +57,8 @@ class ScoredSentence:
     """A held-out sentence under a language model.
 
     Attributes:
-        pieces: Each with its probability after those before it.
-        source: The sentence's source.
+        pieces: Pieces, each with its probability after those before it.
+        source: Source of the sentence.
     """
 
     pieces: Sequence[tuple[str, float]]
@@ -65,35 +66,36 @@ class ScoredSentence:
 
     @property
     def perplexity(self) -> float:
-        """Over its pieces."""
+        """Perplexity over its pieces."""
         nats = -sum(math.log(max(probability, 1e-30)) for _, probability in self.pieces)
         return math.exp(nats / max(len(self.pieces), 1))
 
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """Everything known of a run. What was not recorded is None or empty, and the report says so.
+    """Everything that is known of a run. Fields that were not recorded are None or empty, and the report says
+    so.
 
     Attributes:
-        recipe: As it ran.
-        parameters: By part, as `firth.recipes.counting.parameter_counts` gives them.
-        corpus: What became of the documents, as `firth.corpus.report.corpus_report.build_report` describes
-            it.
-        corpus_steps: What single cleaning steps report, by their names.
-        vocabulary: The tokenizer's pieces.
-        sequence_counts: By split: rows, documents, tokens, padding_tokens, ... and tokens by `sources`.
-        history: A dict for each logged step.
-        curves: The folder of the same curves in TensorBoard's format; empty if it is not known.
-        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` gives them.
-        blessed: Whether it kept its thresholds and can be served; None where nothing says so.
-        serving: As `firth.serving.validate_serving` gives it.
-        filled_masks: Held-out sentences, where the model fills masks.
-        scored_sentences: Held-out sentences, where the model scores texts.
-        objective_rates: What the objective did to a sample of rows, as ObjectiveValidator measured it.
-        pushed: Whether the model was pushed; None where nothing says so.
-        timings: By component: state, seconds, peak_bytes.
-        versions: Of Python and of the packages that matter.
-        artifacts: Lineage.
+        recipe: Recipe of the run.
+        parameters: Parameters by part, as `firth.recipes.counting.parameter_counts` returns them.
+        corpus: Corpus report, as `firth.corpus.report.corpus_report.build_report` describes it.
+        corpus_steps: Reports of single cleaning steps, by their names.
+        vocabulary: Pieces of the tokenizer.
+        sequence_counts: Counts by split: rows, documents, tokens, padding_tokens, ... and tokens by
+            `sources`.
+        history: Dictionaries of each logged step.
+        curves: Folder of the same curves in TensorBoard's format; empty if it is not known.
+        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` returns them.
+        blessed: True if the model kept its thresholds and can be served; None if nothing says so.
+        serving: Serving report, as `firth.serving.validate_serving` returns it.
+        filled_masks: Held-out sentences, if the model fills masks.
+        scored_sentences: Held-out sentences, if the model scores texts.
+        objective_rates: Rates of the objective on a sample of rows, as ObjectiveValidator measured them.
+        pushed: True if the model was pushed; None if nothing says so.
+        timings: State, seconds and peak_bytes by component.
+        versions: Versions of Python and of the packages that matter.
+        artifacts: Artifacts that the run made.
     """
 
     recipe: Recipe

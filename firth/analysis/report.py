@@ -33,6 +33,9 @@ CORPUS_SECTIONS = (("corpus", "Corpus"), ("cleaning", "Cleaning"))
 def render_report(record: RunRecord) -> str:
     """Returns the page. It needs no script and nothing from outside, and escapes all text of documents.
 
+    Args:
+        record: Record of the run.
+
     Example:
 
     >>> from firth.recipes import load_recipe
@@ -71,9 +74,9 @@ def render_corpus_report(name: str, cleaning: Cleaning, corpus: CorpusView) -> s
     """Returns a page on the corpus alone, like that of `render_report`.
 
     Args:
-        name: Of the recipe.
-        cleaning: As it ran.
-        corpus: What became of the documents.
+        name: Name of the recipe.
+        cleaning: Cleaning of the recipe.
+        corpus: Report of the corpus.
     """
     return render_page(
         kind="corpus report",

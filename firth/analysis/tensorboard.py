@@ -7,7 +7,7 @@ def tensorboard_command(folder: str) -> str:
     """Returns the command that shows the curves in a folder, to be pasted as it is.
 
     Args:
-        folder: The Trainer's `model_run` artifact.
+        folder: Folder of the Trainer's `model_run` artifact.
 
     Example:
 

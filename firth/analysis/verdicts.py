@@ -25,13 +25,13 @@ _FIRST = (
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """One metric that has bounds, and how the model met them.
+    """One metric that has bounds, and whether the model kept them.
 
     Attributes:
-        metric: Its name.
-        bounds: In words.
-        value: None where the metric was not recorded.
-        kept: Whether the value lies within the bounds.
+        metric: Name of the metric.
+        bounds: Bounds in words.
+        value: Value of the metric; None if it was not recorded.
+        kept: True if the value is within the bounds.
     """
 
     metric: str
@@ -42,6 +42,9 @@ class Verdict:
 
 def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Returns the metrics over the whole split, in the order in which they are read.
+
+    Args:
+        evaluation: Metrics by slice.
 
     Example:
 
@@ -54,7 +57,11 @@ def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def verdicts(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[Verdict]:
-    """Returns a verdict for each metric that the recipe bounds; for all of them if it sets no threshold.
+    """Returns the result of each metric that the recipe bounds; of all of them if it sets no threshold.
+
+    Args:
+        evaluation: Evaluation of the recipe.
+        metrics: Metrics over the whole split, by name.
 
     Example:
 

@@ -28,6 +28,10 @@ Overrides = Annotated[
 def epilog(*examples: str, after: str = "") -> str:
     r"""Returns a help text's last part: examples, one a line, and a closing remark.
 
+    Args:
+        after: Remark that closes the text.
+        *examples: Commands, one a line.
+
     Example:
 
     >>> epilog("firth show 'a [MASK]'").splitlines()[-1]

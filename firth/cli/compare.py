@@ -25,7 +25,11 @@ Output = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog(
         "firth compare bert_tiny electra_tiny",
         "firth compare first second third --output page.html --open",

@@ -17,6 +17,9 @@ _TOTALS = ("total", "total_with_heads")
 def cost_lines(recipe: Recipe) -> list[str]:
     """Returns parameters, FLOPs and memory of a recipe, a line each.
 
+    Args:
+        recipe: Recipe of the run.
+
     Example:
 
     >>> from firth.recipes import load_recipe
@@ -49,6 +52,9 @@ def _stage_text(stage: RunStage) -> str:
 
 def count_text(count: int) -> str:
     """Returns a number of parameters as papers write it, in three digits.
+
+    Args:
+        count: Number of parameters.
 
     Example:
 

@@ -18,7 +18,11 @@ WIDEST = 1000
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog(
         "firth curate my_recipe.yaml",
         "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",

@@ -69,7 +69,16 @@ def recipe_of(
     text_key: str | None,
     overrides: Sequence[str] | None,
 ) -> "Recipe":
-    """Returns the recipe that the options describe, checked. Ends the command if they do not fit together."""
+    """Returns the recipe that the options describe, checked. Ends the command if they do not fit together.
+
+    Args:
+        context: Context of the command, for its arguments.
+        name: Name of a preset, or path of a file.
+        text: Patterns of `--text`.
+        jsonl: Patterns of `--jsonl`.
+        text_key: Key of the text in JSON objects.
+        overrides: Assignments of `--set`.
+    """
     if context.args:
         fail(f"unexpected {' '.join(context.args[:3])}; {QUOTE_HINT}", ExitCode.USAGE)
     if text_key is not None and not jsonl:
@@ -81,7 +90,11 @@ def recipe_of(
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     """Returns Beam's options as they were given, and those of `workers` processes.
 
-    Ends the command where one is not an option, or where both say how many workers there are.
+    It ends the command if one is not an option, or if both say the number of workers.
+
+    Args:
+        given: Options of `--beam-arg`.
+        workers: Number of processes.
 
     Example:
 
@@ -110,7 +123,17 @@ def execute(
     beam_pipeline_args: Sequence[str],
     reuse_folder: bool,
 ) -> Result:
-    """Returns what a function of `firth.pipelines.local` does; what goes wrong ends the command."""
+    """Returns the result of a function of `firth.pipelines.local`; an error ends the command.
+
+    Args:
+        run: Function of `firth.pipelines.local`.
+        recipe: Recipe to run.
+        root: Folder of all runs.
+        name: Name of the run's folder; the recipe's name if it is None.
+        verbose: True to print the output of TFX and TensorFlow.
+        beam_pipeline_args: Options of Beam.
+        reuse_folder: True to run in a folder that was made from another recipe or other sources.
+    """
     from firth.cli.progress import drawing
     from firth.pipelines import local
     from firth.pipelines.run_errors import RunFolderError, full_disk

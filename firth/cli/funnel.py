@@ -14,10 +14,10 @@ COLUMNS = ("step", "in", "kept", "lost", "share", "bytes kept")
 
 
 def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
-    """Returns a row for each step, over all sources, and beneath it one for each reason.
+    """Returns a row for each step, over all sources, and below it one for each reason.
 
     Args:
-        funnel: Of a corpus report.
+        funnel: Rows `funnel` of a corpus report.
     """
     from rich.table import Table
 
@@ -38,7 +38,10 @@ def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
 
 
 def corpus_line(funnel: Sequence[Mapping[str, Any]]) -> str:
-    """Returns how many documents were read, kept, dropped and rejected, from a corpus report's funnel.
+    """Returns the numbers of documents read, kept, dropped and rejected, in words.
+
+    Args:
+        funnel: Rows `funnel` of a corpus report.
 
     Example:
 

@@ -22,7 +22,11 @@ Output = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand, which has one below it for each kind of weights."""
+    """Adds the subcommand, which has one below it for each kind of weights.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog("firth import elmo options.json weights.hdf5 --output elmo")
     below = typer.Typer(help="Turns published weights into a model.", no_args_is_help=True, epilog=examples)
     below.callback()(_nothing)

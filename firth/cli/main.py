@@ -53,7 +53,7 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command, and turns what nobody foresaw into a sentence and a file with the traceback."""
+    """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
     atexit.register(_ignore_what_cannot_be_raised)
     try:
         app()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(enum.IntEnum):
-    """What the shell is told."""
+    """The status of the process, for the shell."""
 
     DONE = 0
     FAILED = 1
@@ -23,19 +23,32 @@ class ExitCode(enum.IntEnum):
 
 
 def print_error(message: str) -> None:
-    """Prints a message on standard error, the first line marked as an error."""
+    """Prints a message on standard error, the first line marked as an error.
+
+    Args:
+        message: Text of one or more lines.
+    """
     typer.secho("error: ", err=True, fg=typer.colors.RED, bold=True, nl=False)
     typer.echo(message, err=True)
 
 
 def fail(message: str, code: ExitCode = ExitCode.FAILED) -> NoReturn:
-    """Prints an error and ends the command."""
+    """Prints an error and ends the command.
+
+    Args:
+        message: Text of one or more lines.
+        code: Status of the process.
+    """
     print_error(message)
     raise typer.Exit(int(code))
 
 
 def note(message: str) -> None:
-    """Prints a remark on standard error."""
+    """Prints a remark on standard error.
+
+    Args:
+        message: Text of one line.
+    """
     typer.secho("note: ", err=True, fg=typer.colors.YELLOW, nl=False)
     typer.echo(message, err=True)
 
@@ -43,7 +56,7 @@ def note(message: str) -> None:
 def terminal() -> "Console":
     """Returns a console on a duplicate of standard output.
 
-    What is drawn on it still reaches the terminal while standard output itself is turned over to a log.
+    Drawings on it still reach the terminal while standard output itself is redirected to a log.
     """
     from rich.console import Console
 

@@ -18,7 +18,7 @@ MASK = "[MASK]"
 
 
 class Task(str, enum.Enum):
-    """What can be asked."""
+    """The tasks of `firth predict`."""
 
     FILL_MASK = "fill-mask"
     EMBED = "embed"
@@ -26,7 +26,11 @@ class Task(str, enum.Enum):
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog(
         "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
         "firth predict demo embed 'A sentence.' 'Another one.' --json",

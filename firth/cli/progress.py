@@ -22,8 +22,8 @@ def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]
     """Yields the function that draws an event.
 
     Args:
-        console: Where to draw.
-        live: Redraw in place, with a progress bar; else print a line when there is news.
+        console: Console to draw on.
+        live: True to redraw in place, with a progress bar; false to print a line when there is news.
     """
     if not live:
         yield PlainLines(console).draw
@@ -34,6 +34,9 @@ def drawing(console: "Console", live: bool) -> Iterator[Callable[[Event], None]]
 
 def component_line(event: Event) -> str:
     """Returns the line on a component that has ended, with rich's markup.
+
+    Args:
+        event: Event of the component's end.
 
     Example:
 
@@ -49,6 +52,9 @@ def component_line(event: Event) -> str:
 def training_text(event: Event) -> str:
     """Returns the loss, and speed and time left once they are known.
 
+    Args:
+        event: Event of the training loop.
+
     Example:
 
     >>> training_text({"loss": 6.1234, "tokens_per_second": 5210.4, "eta_seconds": 130.0})
@@ -61,7 +67,10 @@ def training_text(event: Event) -> str:
 
 
 def estimate_text(event: Event) -> str:
-    """Returns how long the training will take.
+    """Returns the time that the training will take.
+
+    Args:
+        event: Event with the estimate.
 
     Example:
 
@@ -73,7 +82,10 @@ def estimate_text(event: Event) -> str:
 
 
 def changes_text(event: Event) -> str:
-    """Returns the lines on what differs from the folder's last run, with rich's markup.
+    """Returns the lines on differences from the folder's last run, with rich's markup.
+
+    Args:
+        event: Event with the changed keys.
 
     Example:
 
@@ -86,7 +98,12 @@ def changes_text(event: Event) -> str:
 
 
 class PlainLines:
-    """One line as a component ends, and now and then one on the training."""
+    """One line as a component ends, and one on the training from time to time.
+
+    Args:
+        console: Console to print on.
+        clock: Function that returns seconds.
+    """
 
     def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic) -> None:
         self._console, self._clock = console, clock
@@ -94,7 +111,11 @@ class PlainLines:
         self._last_tenth = 0
 
     def draw(self, event: Event) -> None:
-        """Draws one event."""
+        """Draws one event.
+
+        Args:
+            event: Event of a run.
+        """
         if event["kind"] == "changes":
             self._console.print(changes_text(event))
         elif event["kind"] == "estimate":
@@ -113,7 +134,11 @@ class PlainLines:
 
 
 def live_progress(console: "Console") -> "Progress":
-    """Returns the display of the one component that is running."""
+    """Returns the display of the one component that is running.
+
+    Args:
+        console: Console to draw on.
+    """
     from rich import progress
 
     return progress.Progress(
@@ -131,14 +156,22 @@ def live_progress(console: "Console") -> "Progress":
 
 
 class LiveLines:
-    """The running component in place at the bottom, the ended ones above."""
+    """The running component in place at the bottom, the ended ones above.
+
+    Args:
+        progress: Display of the running component.
+    """
 
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._task: Any = None
 
     def draw(self, event: Event) -> None:
-        """Draws one event."""
+        """Draws one event.
+
+        Args:
+            event: Event of a run.
+        """
         if event["kind"] == "changes":
             self._progress.console.print(changes_text(event))
             return

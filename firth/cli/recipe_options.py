@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_all: bool = False) -> "Recipe":
-    """Loads a recipe; what is wrong with it ends the command, one problem a line.
+    """Loads a recipe; if it is not valid, prints one problem a line and ends the command.
 
     Args:
-        name: A preset's name or a file's path.
-        options: What is said on top of it.
-        require_all: Whether what the recipe needs on this machine must be there, files and packages.
+        name: Name of a preset, or path of a file.
+        options: Options on top of it, in order.
+        require_all: True if the files and packages that the recipe needs must be on this machine.
     """
     from firth.recipes import RecipeError
     from firth.recipes.reading.loading import load_with_places
@@ -37,6 +37,11 @@ def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_al
 
 def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> list["Option"]:
     """Returns the option that puts the given files in the place of a recipe's sources, if any are given.
+
+    Args:
+        text: Patterns of text files.
+        jsonl: Patterns of JSON lines files.
+        text_key: Key of the text in JSON objects.
 
     Example:
 

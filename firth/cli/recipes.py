@@ -8,7 +8,11 @@ from firth.cli import commands
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog("firth recipes", "firth recipes --schema > recipe.schema.json")
     app.command("recipes", epilog=examples)(_recipes)
 

@@ -10,7 +10,11 @@ from firth.cli.runs_on_disk import find_run
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog("firth report demo", "firth report demo --open")
     app.command("report", epilog=examples)(_report)
 

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog(
         "firth run demo",
         "firth run bert_mini --text 'books/*.txt'",

@@ -8,7 +8,11 @@ from firth.cli.runs_on_disk import RunOnDisk, all_runs
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog("firth runs", "firth runs --root /data/firth-runs")
     app.command("runs", epilog=examples)(_runs)
 

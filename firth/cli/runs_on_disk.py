@@ -19,10 +19,10 @@ class RunOnDisk:
     """A run's folder.
 
     Attributes:
-        directory: The folder.
-        summary: What the last finished run wrote; empty where none has finished.
+        directory: Folder of the run.
+        summary: Summary of the last finished run; empty if none has finished.
         timings: State, seconds and peak bytes of each component that has ended.
-        is_finished: Whether the summary is newer than the end of any component, and than the recipe.
+        is_finished: True if the summary is newer than the end of any component, and than the recipe.
     """
 
     directory: pathlib.Path
@@ -32,7 +32,7 @@ class RunOnDisk:
 
     @property
     def state(self) -> str:
-        """How the run stands, in a word or two."""
+        """State of the run, in a word or two."""
         if self.is_finished:
             return "blessed" if self.summary.get("blessed") else "not blessed"
         failed = [name for name, timing in self.timings.items() if timing.get("state") == "failed"]
@@ -42,13 +42,13 @@ class RunOnDisk:
 
     @property
     def report(self) -> pathlib.Path | None:
-        """The report's path, that of the corpus alone where there is no other; None where there is none."""
+        """Path of the report, or of that on the corpus alone; None if there is neither."""
         paths = (self.directory / file for file in (REPORT_FILE, CORPUS_PAGE_FILE))
         return next((path for path in paths if path.exists()), None)
 
     @property
     def curves(self) -> pathlib.Path | None:
-        """The folder of the training's `history.jsonl`, as far as it has come; None without such a folder.
+        """Folder of the training's `history.jsonl`, as far as it has come; None without such a folder.
 
         A history from before the last change of the recipe belongs to another training.
         """
@@ -64,7 +64,11 @@ class RunOnDisk:
 
 
 def read_run(directory: pathlib.Path) -> RunOnDisk:
-    """Reads what is known of the run in a folder."""
+    """Reads what is known of the run in a folder.
+
+    Args:
+        directory: Folder of the run.
+    """
     summary, timings = directory / SUMMARY_FILE, directory / TIMINGS_FILE
     is_finished = summary.exists() and _changed(summary) >= max(
         _changed(timings), _changed(directory / RECIPE_FILE)
@@ -73,13 +77,22 @@ def read_run(directory: pathlib.Path) -> RunOnDisk:
 
 
 def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
-    """Returns the runs below a root, the latest first."""
+    """Returns the runs below a root, the latest first.
+
+    Args:
+        root: Folder of all runs.
+    """
     folders = [path.parent for path in root.glob(f"*/{RECIPE_FILE}")]
     return [read_run(folder) for folder in sorted(folders, key=_last_change, reverse=True)]
 
 
 def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
-    """Returns the run of that name below the root, or in that folder; ends the command if there is none."""
+    """Returns the run of that name below the root, or in that folder; ends the command if there is none.
+
+    Args:
+        root: Folder of all runs.
+        name: Name of the run, or path of its folder.
+    """
     for folder in (root / name, pathlib.Path(name)):
         if (folder / RECIPE_FILE).exists():
             return read_run(folder)

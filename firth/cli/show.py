@@ -7,7 +7,11 @@ from firth.cli.recipe_options import recipe_or_exit
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand."""
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
     examples = commands.epilog(
         "firth show bert_mini",
         "firth show bert_mini --set training.steps=500",

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
-    """Prints evaluation, blessing, where things are, and what to do next."""
+    """Prints the evaluation, the blessing, the paths of the results, and what to do next.
+
+    Args:
+        console: Console to print on.
+        result: Result of the run.
+        recipe: Recipe of the run.
+        root: Folder of all runs.
+    """
     from rich.markup import escape
 
     metrics = overall(result.evaluation)
@@ -49,7 +56,11 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
 
 
 def schema_lines(result: "CurationResult") -> list[str]:
-    """Returns where the schema of the sources' records is, if this run wrote it, and how to pin it."""
+    """Returns the path of the schema of the sources' records, if this run wrote it, and how to pin it.
+
+    Args:
+        result: Result of the run.
+    """
     if result.new_schema is None:
         return []
     return [
@@ -60,6 +71,9 @@ def schema_lines(result: "CurationResult") -> list[str]:
 
 def perplexity_line(metrics: dict[str, float]) -> str:
     """Returns the model's perplexity next to the unigram baseline's.
+
+    Args:
+        metrics: Metrics over the whole split, by name.
 
     Example:
 
@@ -75,7 +89,10 @@ def perplexity_line(metrics: dict[str, float]) -> str:
 
 
 def ask_with(recipe: "Recipe") -> list[str]:
-    """Returns what a recipe's model can be asked, as arguments of `firth predict`.
+    """Returns the requests that a recipe's model answers, as arguments of `firth predict`.
+
+    Args:
+        recipe: Recipe of the run.
 
     Example:
 
@@ -97,7 +114,12 @@ def ask_with(recipe: "Recipe") -> list[str]:
 
 
 def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:
-    """Returns commands to go on with, to be pasted as they are.
+    """Returns commands to go on with, ready to be pasted.
+
+    Args:
+        name: Name of the run.
+        root: Folder of all runs.
+        asked: Arguments of `firth predict`.
 
     Example:
 
