@@ -14,7 +14,8 @@ from tfx.utils import io_utils
 from firth.components.kept_files import keeping
 from firth.corpus import CorpusError, make_sequences
 from firth.corpus.documents.split import TRAIN
-from firth.corpus.packing.sequences import COUNTS_FILE, MIXTURE_FILE
+from firth.corpus.packing.sequence_counts import COUNTS_FILE
+from firth.corpus.packing.sequences import MIXTURE_FILE
 from firth.recipes.corpus.mixture import mixture_from_json
 from firth.recipes.run.stages import rows_folder
 from firth.recipes.tokenizers.tokenizer import Sequences

@@ -1,1 +1,1 @@
-"""From sources to cleaned splits with a report."""
+"""Cleaning and splitting of a corpus, with a report."""

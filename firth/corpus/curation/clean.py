@@ -1,6 +1,7 @@
-"""Cleaning steps over a corpus, in Beam."""
+"""Application of the cleaning steps to a corpus, on Beam."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
@@ -21,20 +22,21 @@ from firth.corpus.documents.steps import (
 )
 from firth.corpus.documents.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
 from firth.corpus.documents.tallying import TALLY, Tallying
+from firth.corpus.grouping.verdicts import Documents, Judgement
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.recipes.corpus.cleaning import Step, step_names
 
 
 class Clean(beam.PTransform):
-    """Applies steps in order: lists of documents to (lists of documents, tallies).
+    """Applies steps in order: lists of documents to (lists of documents, collections of tallies).
 
-    Every document counts as in and as kept or dropped in each step that it reaches.
+    Every document is counted as in, and as kept or dropped, in each step that it reaches.
 
     Args:
-        steps: Of the recipe.
+        steps: The steps of the recipe.
         sources: Names of the sources, in the order of the recipe.
-        folder: Where the report will stand.
-        grouping: How steps on the whole corpus bring together what belongs together.
+        folder: Folder of the report, to which steps write their own tables.
+        grouping: Settings that steps on the whole corpus use to bring documents of the same key together.
     """
 
     def __init__(
@@ -43,14 +45,14 @@ class Clean(beam.PTransform):
         sources: Sequence[str] = (),
         folder: str = "",
         grouping: Grouping = IN_RUNNER,
-    ):
+    ) -> None:
         super().__init__()
         self._steps = tuple(steps)
         self._sources = tuple(sources)
         self._folder = folder
         self._grouping = grouping
 
-    # Beam knows no type of a list of collections, and would say so in a warning.
+    # Beam would warn that a list of collections is not a type that it knows.
     @no_annotations
     def expand(  # noqa: D102
         self, documents: PCollection[list[Document]]
@@ -78,7 +80,8 @@ class _Judge(beam.PTransform):
         self._step = step
         self._setting = setting
 
-    def expand(self, documents):
+    @no_annotations
+    def expand(self, documents: Documents) -> Judgement:
         return self._step.judge(documents, self._setting)
 
 
@@ -87,7 +90,7 @@ class _Count(Tallying):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def process(self, judged):
+    def process(self, judged: Any) -> Iterator[Any]:
         yield [decision.document for each in judged if (decision := self._count(*each))]
 
     def _count(self, document: Document, decision: Decision) -> Keep | None:
@@ -110,7 +113,7 @@ class _Decide(_Count):
         super().__init__(name)
         self._step = step
 
-    def process(self, documents):
+    def process(self, documents: Any) -> Iterator[Any]:
         return super().process((document, self._step.decide(document)) for document in documents)
 
 

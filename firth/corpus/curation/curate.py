@@ -1,4 +1,4 @@
-"""From read documents to cleaned train and eval splits with a report."""
+"""Cleaning of documents into train and eval splits with a report."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -38,19 +38,19 @@ def curate(
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
-        corpus_folder: Where `ReadSources` left its counts.
-        corpus_pattern: Of TFRecord files of documents.
-        cleaning: The steps and the split.
-        split_folders: Where to write the documents of "train" and of "eval". What an earlier call wrote there
-            is removed.
-        report_folder: Where to write `corpus_report.json`.
+        corpus_folder: Folder to which `ReadSources` wrote its counts.
+        corpus_pattern: Path pattern of the TFRecord files of documents.
+        cleaning: The steps, the split and the limits of the recipe.
+        split_folders: Folders of the documents of "train" and of "eval". Files of an earlier call are removed
+            from them.
+        report_folder: Folder of `corpus_report.json`.
 
     Returns:
-        The report, as `build_report` describes it, with `held_out` (see that function).
+        The report, as `build_report` describes it, and under `held_out` the result of that function.
 
     Raises:
-        EmptyCorpusError: if nothing is left, or nothing for one of the splits.
-        CountMismatchError: if documents went missing between the steps.
+        EmptyCorpusError: if no document is left, or none for one of the splits.
+        CountMismatchError: if documents were lost between the steps.
     """
     path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"
     remove_leftovers(scratch, split_folders)

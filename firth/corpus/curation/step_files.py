@@ -1,4 +1,4 @@
-"""The files that cleaning steps read next to the corpus: lists of words, evaluation data, references."""
+"""The files that cleaning steps read: lists of words, evaluation data and references."""
 
 import hashlib
 from collections.abc import Iterator
@@ -21,12 +21,15 @@ BLOCK_BYTES = 2**20
 
 
 def files_digest(cleaning: Cleaning) -> str:
-    """Returns 32 hexadecimal digits that change when a file that a step reads does; none where none is read.
+    """Returns 32 hexadecimal digits that change when a file that a step reads changes.
 
-    What counts of a file is its path and its content.
+    The digest depends on the paths and the contents of the files. It is "" if no step reads a file.
+
+    Args:
+        cleaning: The cleaning of the recipe.
 
     Raises:
-        CorpusError: if there is no such file, or it cannot be read.
+        CorpusError: if a file does not exist or cannot be read.
 
     Example:
 
@@ -39,7 +42,7 @@ def files_digest(cleaning: Cleaning) -> str:
 
 
 def _files_of(part: Any) -> Iterator[str]:
-    """Yields the paths that a part of the recipe names, wherever in it they stand."""
+    """Yields the paths of all files that a part of the recipe names."""
     if isinstance(part, WordList):
         yield part.path
     elif isinstance(part, Benchmark):

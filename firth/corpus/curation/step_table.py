@@ -1,4 +1,4 @@
-"""The cleaning steps there are, by their kind in a recipe."""
+"""The table of the cleaning steps, by their kinds in a recipe."""
 
 from firth.corpus.decontamination.decontaminate import Decontaminate
 from firth.corpus.dedup.dataset_duplicates import DatasetDuplicates

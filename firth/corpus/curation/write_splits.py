@@ -1,4 +1,4 @@
-"""Cleaned documents to the files of their splits."""
+"""Writing of cleaned documents to the files of their splits."""
 
 import functools
 from collections.abc import Mapping
@@ -19,20 +19,21 @@ from firth.corpus.report.corpus_report import length_bin
 from firth.corpus.report.report_rows import LICENCE_STEP, SPLIT_STEP
 from firth.recipes.corpus.cleaning import Split
 
-# Of a sampled document its beginning tells the language.
+# The language of a sampled document is identified by so many characters.
 SAMPLED_CHARACTERS = 500
 
 
 class WriteSplits(beam.PTransform):
-    """Writes lists of documents to files of their splits, and counts them: to tallies.
+    """Writes lists of documents to files of their splits and counts them: lists of documents to tallies.
 
-    A group of documents makes a file of each split, in the order of their ids, so that files depend on
-    nothing but the documents and the number of groups.
+    Each group of documents becomes one file of each split, sorted by id, so that the files depend only on the
+    documents and the number of groups.
 
     Args:
-        split: Of the recipe.
-        folders: By name of the split.
-        grouping: How many files a split has at most.
+        split: The split of the recipe.
+        folders: Folder of each split by its name.
+        grouping: Settings for grouping documents. The number of groups is the greatest number of files in a
+            split.
     """
 
     def __init__(self, split: Split, folders: Mapping[str, str], grouping: Grouping) -> None:
@@ -70,7 +71,7 @@ def _write_group(
 
 
 class MeasureRead(Tallying):
-    """Measures lists of documents before they are cleaned, for the report; there is no other output."""
+    """Measures documents before cleaning, for the report. It emits only the tallies."""
 
     def process(self, documents: list[Document]) -> None:  # noqa: D102
         self.tally.merge(_measure(documents, "read"))

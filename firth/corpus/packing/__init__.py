@@ -1,1 +1,1 @@
-"""From cleaned documents to packed rows of tokens."""
+"""Tokenization of cleaned documents, mixing of sources, and packing into rows of tokens."""

@@ -1,4 +1,4 @@
-"""Long documents cut into chunks that fit a row."""
+"""Cutting of long documents into chunks that fit a row."""
 
 from collections.abc import Callable
 
@@ -11,20 +11,20 @@ def chunk_lengths(
     max_length: int,
     target_of: Callable[[int], int | None] = lambda number: None,
 ) -> tuple[list[int], int]:
-    """Returns where to cut a document, and how many words had to be cut.
+    """Returns the lengths of the chunks of a document, and the number of words that had to be cut.
 
-    A chunk is as long as fits and ends before a sentence; where a sentence alone does not fit, before a
-    word; and inside a word only where that word alone does not fit. One with a target ends before the first
-    sentence at which it is so long, if that fits.
+    A chunk is as long as possible and ends before a sentence. If a single sentence does not fit, it ends
+    before a word, and only if a single word does not fit, inside a word. A chunk with a target ends before
+    the first sentence at which it has reached the target, if it fits up to there.
 
     Args:
-        word_starts: bool [length], where words begin.
-        sentence_starts: bool [length], where sentences begin.
-        max_length: Of a chunk, in tokens.
-        target_of: From the number of a chunk, from 0, to the length that it should reach; None for the most.
+        word_starts: bool [length], True for tokens that begin a word.
+        sentence_starts: bool [length], True for tokens that begin a sentence.
+        max_length: Greatest length of a chunk, in tokens.
+        target_of: Returns the target of the chunk with a number, from 0, in tokens; None if it has none.
 
     Returns:
-        The chunks' lengths, which add up to the document's, and the number of words cut.
+        The lengths of the chunks, which add up to the document's, and the number of cut words.
 
     Example:
 
@@ -55,12 +55,12 @@ def chunk_lengths(
 
 
 def _first_start(starts: np.ndarray, first: int, last: int) -> int:
-    """Returns the first place in [first, last] where something begins, or 0."""
+    """Returns the first index in [first, last] that is a start, or 0."""
     places = np.flatnonzero(starts[first : last + 1])
     return first + int(places[0]) if len(places) else 0
 
 
 def _last_start(starts: np.ndarray, start: int, max_length: int) -> int:
-    """Returns the last place in (start, start + max_length] where something begins, or 0."""
+    """Returns the last index in (start, start + max_length] that is a start, or 0."""
     places = np.flatnonzero(starts[start + 1 : start + max_length + 1])
     return start + 1 + int(places[-1]) if len(places) else 0

@@ -1,4 +1,4 @@
-"""A mixture made of tokenized documents, in Beam."""
+"""Mixing of tokenized documents of several sources, on Beam."""
 
 import dataclasses
 from collections import Counter
@@ -16,32 +16,32 @@ from firth.corpus.packing.mixture_plan import AnyMixed, Cut, Share, plan_mixture
 from firth.corpus.packing.tokenization import TokenizedDocument, tokenized_documents
 from firth.corpus.text.shingles import mix
 
-# A source's documents are counted in so many bins of their hashes; one bin of each is looked at again.
+# A source's documents are counted in 2**BIN_BITS bins of their hashes. One bin of each is examined again.
 BIN_BITS = 12
 
 Group = tuple[int, Values]
 MixedGroup = tuple[int, list[TokenizedDocument]]
-# By name of the source.
+# Values by name of the source.
 Bins = dict[str, np.ndarray]
 Tables = dict[str, np.ndarray]
 
 
 class Mix(beam.PTransform):
-    """Repeats documents and leaves others out: groups of a split to (groups, the plan, counts).
+    """Repeats documents and leaves out others: groups of a split to (groups, the plan, counts).
 
-    Groups come as `GroupValues` brings them together, and go as lists of documents; the plan is one list of
-    (`Share`, `Cut`); counts are by name: `repeated_documents`, beyond the first time, and
+    The groups come from `GroupValues`, and the result has their documents in lists. The plan is one list of
+    (`Share`, `Cut`). The counts are by name: `repeated_documents`, without each document's first copy, and
     `left_out_documents`. A source's documents are taken in the order of a hash of seed and id, until its
-    share is met as nearly as whole documents allow: so nothing depends on the order of documents or on
-    workers. Workers hold a group's documents, counts by hash, and of each source the hashes in one of 4,096
-    parts.
+    share is met as nearly as whole documents allow. The result therefore does not depend on the order of
+    documents or on workers. A worker holds the documents of a group, counts by hash, and the hashes in one of
+    4,096 bins of each source.
 
     Args:
-        mixture: Of the recipe.
+        mixture: The mixture of the recipe.
         sources: Names of all sources.
 
     Raises:
-        MixtureError: on a worker, as `plan_mixture`.
+        MixtureError: on a worker, as in `plan_mixture`.
     """
 
     def __init__(self, mixture: AnyMixed, sources: Sequence[str]) -> None:
@@ -68,12 +68,16 @@ class Mix(beam.PTransform):
 
 
 def amounts_of(document: TokenizedDocument) -> dict[str, int]:
-    """Returns how much a document is, by unit."""
+    """Returns the size of a document by unit: `documents`, `bytes` and `tokens`.
+
+    Args:
+        document: The document.
+    """
     return {"documents": 1, "bytes": document.size, "tokens": len(document.tokens)}
 
 
 def _columns(group: Group, mixture: AnyMixed) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yields each source with the hashes, uint64, and the amounts, int64, of its documents."""
+    """Yields each source with the hashes, uint64 [documents], and amounts, int64 [documents]."""
     by_source: dict[str, list[tuple[int, int]]] = {}
     for document in tokenized_documents(group[1]):
         amount = amounts_of(document)[mixture.unit]
@@ -92,7 +96,7 @@ def _bin_of(hashes: np.ndarray) -> np.ndarray:
 
 
 def _bins(group: Group, mixture: AnyMixed) -> Bins:
-    """Returns by source the amounts in each bin, and after them the largest of a document."""
+    """Returns for each source the total amount in each bin, followed by the largest amount of a document."""
     found = {}
     for source, hashes, amounts in _columns(group, mixture):
         found[source] = np.zeros(2**BIN_BITS + 1, np.int64)
@@ -112,7 +116,7 @@ def _sum_bins(parts: Iterable[Bins]) -> Bins:
 
 
 class _Step(NamedTuple):
-    """What is known of a source before its border bin is looked at: what of this bin is to be taken."""
+    """A source's share, and the amount to take of its border bin, before that bin is examined."""
 
     share: Share
     full: int
@@ -157,7 +161,7 @@ def _cuts(tables: Tables, plan: list[_Step]) -> list[tuple[Share, Cut]]:
 
 
 def _limit(step: _Step, tables: Tables) -> int:
-    """Returns the hash below which as much of the border bin lies as comes nearest to what is to be taken."""
+    """Returns the limit of hashes at which the amount taken of the border bin is nearest to the plan."""
     if step.share.source not in tables:
         return 0
     table = tables[step.share.source]
@@ -186,7 +190,11 @@ class _Repeat(beam.DoFn):
 
 
 def repeats_of(hash: int, cut: Cut) -> int:
-    """Returns how often a document of a hash stands in the mixture.
+    """Returns how many times a document is in the mixture.
+
+    Args:
+        hash: Hash of the document's id and the seed.
+        cut: The plan for its source.
 
     Example:
 
@@ -197,7 +205,11 @@ def repeats_of(hash: int, cut: Cut) -> int:
 
 
 def measure(documents: Iterable[TokenizedDocument]) -> Counter[tuple[str, str]]:
-    """Returns how much there is of documents, by (source, unit)."""
+    """Returns the total size of documents, by (source, unit).
+
+    Args:
+        documents: The documents, of any sources.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     for document in documents:
         for unit, amount in amounts_of(document).items():

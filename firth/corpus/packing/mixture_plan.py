@@ -1,4 +1,4 @@
-"""How much of each source a mixture takes."""
+"""The plan of a mixture: the amount that is taken of each source."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,15 +11,15 @@ AnyMixed = WeightedMixture | ProportionalMixture
 
 
 class Share(NamedTuple):
-    """What a mixture takes of a source.
+    """The share of a source in a mixture.
 
     Attributes:
-        source: Its name.
-        available: What it has, in the mixture's unit.
-        asked: Its proportion as the recipe asks.
-        planned: Its proportion as it can be had.
-        amount: To be taken, repeats counted.
-        exhausted: Whether it is empty, or gives all that it may.
+        source: Name of the source.
+        available: Size of the source in the mixture's unit.
+        asked: Proportion that the recipe asks for.
+        planned: Proportion that the sources allow.
+        amount: Amount to take in the mixture's unit, including repeats.
+        exhausted: Whether the source is empty, or gives as much as it may.
     """
 
     source: str
@@ -31,12 +31,12 @@ class Share(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How often a source's documents stand in a mixture.
+    """The number of copies of a source's documents in a mixture.
 
     Attributes:
-        full: How many times every document stands in it.
-        limit: Documents with a smaller hash stand in it once more.
-        largest: The size of the source's largest document, in the mixture's unit.
+        full: Number of copies that every document has.
+        limit: Limit of hashes below which a document has one more copy.
+        largest: Size of the source's largest document in the mixture's unit.
     """
 
     full: int
@@ -45,16 +45,16 @@ class Cut(NamedTuple):
 
 
 def plan_mixture(mixture: AnyMixed, available: Mapping[str, int], sources: Sequence[str]) -> list[Share]:
-    """Returns the share of each source, in the order of the sources, then of the alphabet.
+    """Returns the share of each source, in the order of `sources`; others follow in alphabetical order.
 
     Args:
-        mixture: Of the recipe.
-        available: By name of the source, what it has in the mixture's unit.
-        sources: Names of all, so that those are known that have nothing.
+        mixture: The mixture of the recipe.
+        available: Size of each source in the mixture's unit, by its name.
+        sources: Names of all sources, including those of which nothing is left.
 
     Raises:
-        MixtureError: naming the source, if it has no weight, or if it is empty or has too little and the
-            recipe states no other way.
+        MixtureError: if a source has no weight; or if a source is empty or too small, and the recipe does not
+            say what to do then; the message names the source.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""What became of a mixture, measured on what is packed."""
+"""The report about a mixture, measured on the documents that are packed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,23 +10,22 @@ from firth.corpus.packing.mixture_plan import AnyMixed, Cut, Share
 def build_mixture_report(
     measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: AnyMixed
 ) -> dict[str, Any]:
-    """Returns the mixture as a JSON object.
-
-    Its keys:
-        mixture: What the recipe says.
-        total: How much was taken, in the mixture's unit, repeats counted.
-        sources: One object a source: `source`; what it has, `available`; its proportions, `asked` by the
-            recipe, `planned` of what can be had, and `measured`, both of the mixture's unit; `repeats`, how
-            often its documents stand in it on the average; whether it is `exhausted`, so that it is not what
-            was asked for, or no more could be had; `documents`, `bytes` and `tokens` taken, repeats counted;
-            `deviation`, of the measured proportion from the planned, by the planned; and whether that is
-            `within_tolerance`, or `too_coarse`: more than the tolerance, though not by more than one
-            document.
+    """Returns the report about a mixture as a JSON object.
 
     Args:
-        measured: How much was taken, by (source, unit).
-        cuts: Of the plan.
-        mixture: Of the recipe.
+        measured: Amounts taken, by (source, unit).
+        cuts: The plan.
+        mixture: The mixture of the recipe.
+
+    Returns:
+        `mixture`, as the recipe states it; `total`, the amount taken in the mixture's unit, including
+        repeats; and `sources`, one object for each source: `source`, its name; `available`, its size in the
+        mixture's unit; its proportion in the mixture as `asked` by the recipe, as `planned` and as
+        `measured`; `repeats`, the mean number of copies of its documents; `exhausted`, whether no more could
+        be taken; `documents`, `bytes` and `tokens` taken, including repeats; `deviation`, the difference of
+        measured and planned proportion, divided by the planned one; whether that is `within_tolerance`; and
+        whether it is `too_coarse`, which is a deviation above the tolerance that amounts to at most one
+        document.
     """
     total = sum(amount for (_, unit), amount in measured.items() if unit == mixture.unit)
     return {
@@ -60,10 +59,14 @@ def _row(
 
 
 def check_mixture(report: Mapping[str, Any]) -> None:
-    """Checks the measured proportions.
+    """Checks that the measured proportions are those planned.
+
+    Args:
+        report: The report of `build_mixture_report`.
 
     Raises:
-        MixtureError: naming the source that deviates by more than the tolerance and by more than a document.
+        MixtureError: if a source deviates by more than the tolerance and by more than one document; the
+            message names the source.
     """
     for row in report["sources"]:
         if not row["within_tolerance"] and not row["too_coarse"]:

@@ -1,4 +1,4 @@
-"""Chunks of different lengths packed into rows of one length."""
+"""Packing of chunks of different lengths into rows of one length."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 def pack(sizes: Sequence[int], capacity: int, max_items: int) -> list[list[int]]:
     """Packs items into bins by best-fit decreasing (Johnson 1973, "Near-optimal bin packing algorithms").
 
-    The largest item comes first, each goes where it leaves the least room, and into a new bin where it fits
-    nowhere. Ties go by the items' order, so the result depends on nothing but the arguments.
+    The largest item comes first. Each item goes into the bin in which it leaves the least room, or into a new
+    bin if it fits none. Ties are broken by the order of the items, so the result depends only on the
+    arguments.
 
     Args:
-        sizes: Of the items, at most `capacity` each.
-        capacity: Of a bin.
-        max_items: Most items of a bin.
+        sizes: Sizes of the items, at most `capacity` each.
+        capacity: Size of a bin.
+        max_items: Greatest number of items in a bin.
 
     Returns:
         The indices of the items in each bin.

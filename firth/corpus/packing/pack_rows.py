@@ -1,4 +1,4 @@
-"""A group of tokenized documents to rows."""
+"""Packing of a group of tokenized documents into rows."""
 
 import functools
 from collections import Counter, defaultdict
@@ -15,26 +15,25 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 def pack_rows(
     documents: Iterable[TokenizedDocument], sequences: Sequences, special_tokens: int, raw_length: int
 ) -> tuple[list[Row], Counter[str]]:
-    """Returns the rows that hold all tokens of some documents, by example id, and counts.
+    """Returns the rows that hold all tokens of some documents, sorted by example id, and counts.
 
-    A row's documents have one source, and it holds no document next to its repeat. A chunk has at most
-    `raw_length` tokens; it takes `special_tokens` more places, and the chunks of a row take together at most
-    as many as one of full length. The order of the documents does not matter.
+    All documents of a row have the same source, and no document is in a row with its own repeat. A chunk has
+    at most `raw_length` tokens and takes `special_tokens` more places; the chunks of a row together take at
+    most as many places as one of full length. The order of the documents does not matter.
 
     Args:
-        documents: Of one group.
-        sequences: How many of them share a row.
-        special_tokens: Room that the objective needs for each chunk next to its tokens.
-        raw_length: Most tokens of a row, as the objective says: fewer than the model's where special tokens
-            are put in, more where the objective leaves tokens out.
+        documents: The documents of one group.
+        sequences: The number of documents in a row, and the share of short chunks.
+        special_tokens: Number of special tokens that the objective adds to each chunk.
+        raw_length: Greatest number of tokens in a row before the objective is applied. It is below the
+            model's length if the objective adds special tokens, and above it if the objective leaves tokens
+            out.
 
-    The counts:
-        documents: That came in.
-        empty_documents: Of these, without a token: they are in no row.
-        cut_documents: Of these, cut into more than one chunk.
-        cut_words: Words cut, which alone are longer than a chunk can be.
-        chunks, tokens, rows: What is in the rows.
-        padding_tokens: Places of the rows that neither tokens nor special tokens take.
+    Returns:
+        The rows, and these counts: `documents`, the number of documents; `empty_documents`, those without a
+        token, which are in no row; `cut_documents`, those cut into several chunks; `cut_words`, the words
+        that were cut because they are longer than a chunk; `chunks`, `tokens` and `rows`, the contents of the
+        rows; and `padding_tokens`, the places of rows that are neither tokens nor special tokens.
     """
     chunks: dict[tuple[str, int], list[Chunk]] = defaultdict(list)
     counts: Counter[str] = Counter()
@@ -52,7 +51,7 @@ def pack_rows(
 
 
 def _short_length(document: TokenizedDocument, chance: float, max_length: int, number: int) -> int | None:
-    """Returns the length that a chunk should reach, None for the most: by a hash, the same on any worker."""
+    """Returns the target length of a chunk, or None if it has none; decided by a hash, not at random."""
     name = (str(document.key), str(document.copy), str(number))
     if unit_hash("short sequence", *name) >= chance:
         return None

@@ -1,4 +1,4 @@
-"""Rows of packed chunks, and their form on disk."""
+"""Rows of packed chunks, and how they are written to disk."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -16,11 +16,12 @@ class Chunk:
 
     Attributes:
         document_key: `hash63` of the document's id.
-        number: Which part, from 0.
+        number: Number of the part, from 0.
         tokens: int32 [length].
-        word_starts, sentence_starts: bool [length].
-        words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
-        copy: Which of the document's repeats, from 0.
+        word_starts: bool [length], True for tokens that begin a word.
+        sentence_starts: bool [length], True for tokens that begin a sentence.
+        words: object [length], the UTF-8 bytes of each token if tokens are whole words; otherwise None.
+        copy: Number of the copy of a repeated document, from 0.
     """
 
     document_key: int
@@ -33,21 +34,22 @@ class Chunk:
 
     @property
     def name(self) -> str:
-        """Tells it from all others, its repeats among them."""
+        """A name that no other chunk has, not even the same part of another copy."""
         repeat = f".{self.copy}" if self.copy else ""
         return f"{self.document_key}.{self.number}{repeat}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Row:
-    """One row, as `features.row_specs` describes it, without padding.
+    """A row without padding, as `features.row_specs` describes it.
 
-    Its lists are made where they are asked for: as Python's integers they take many times the chunks' room.
+    Its lists are made when they are asked for, since as Python integers they take many times the memory of
+    chunks.
 
     Attributes:
-        example_id: A hash of what is in the row.
-        source: That all its documents come from.
-        chunks: One after another.
+        example_id: A hash of the names of the row's chunks.
+        source: Name of the source from which all its documents come.
+        chunks: The chunks, in the order of the row.
     """
 
     example_id: int
@@ -56,7 +58,7 @@ class Row:
 
     @property
     def lists(self) -> dict[str, list[int]]:
-        """The other fields of a row, by name, as lists of integers."""
+        """The row's features by name as lists of integers, without source, example id and words."""
         chunks = self.chunks
         return {
             features.RAW_TOKENS: _joined([chunk.tokens for chunk in chunks]),
@@ -68,22 +70,27 @@ class Row:
 
     @property
     def words(self) -> tuple[bytes, ...]:
-        """Each token's bytes, where tokens are whole words; otherwise empty."""
+        """The UTF-8 bytes of each token if tokens are whole words; otherwise empty."""
         parts = [chunk.words.tolist() for chunk in self.chunks if chunk.words is not None]
         return tuple(word for part in parts for word in part)
 
     @property
     def tokens(self) -> int:
-        """How many it has."""
+        """The number of tokens in the row."""
         return sum(len(chunk.tokens) for chunk in self.chunks)
 
     @property
     def document_keys(self) -> frozenset[int]:
-        """The documents that have a part in this row."""
+        """The keys of the documents that have a part in the row."""
         return frozenset(chunk.document_key for chunk in self.chunks)
 
     def to_example(self, partner: "Row | None" = None) -> bytes:
-        """Returns a serialized tf.train.Example; the partner's lists have names with `partner_` before."""
+        """Returns the row as a serialized tf.train.Example.
+
+        Args:
+            partner: A row of other documents, for random next sentences. The names of its features begin with
+                `partner_`. None if the row has no partner.
+        """
         example = Example()
         feature = example.features.feature
         feature[features.SOURCE].bytes_list.value.append(self.source.encode("utf-8"))
@@ -102,6 +109,11 @@ def _joined(parts: list[np.ndarray]) -> list[int]:
 
 
 def make_row(source: str, chunks: Sequence[Chunk]) -> Row:
-    """Returns the row that holds some chunks of one source, one after another."""
+    """Returns the row that consists of some chunks.
+
+    Args:
+        source: Name of the source of all the chunks.
+        chunks: The chunks, in their order.
+    """
     parts = [chunk.name for chunk in chunks]
     return Row(hash63("row", source, *parts), source, tuple(chunks))

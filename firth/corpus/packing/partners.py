@@ -1,22 +1,27 @@
-"""A row of other documents next to each row, for the random next sentences of an evaluation."""
+"""Pairs of rows with different documents, for the random next sentences of an evaluation."""
 
 from collections.abc import Iterable, Iterator
 
 import apache_beam as beam
 from apache_beam.pvalue import AsSingleton, PCollection
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.io.records import pickle_list, unpickle_list
 from firth.corpus.packing.packed_rows import Row
 
-# Rows of a bucket are held in memory together; a split smaller than this is one bucket, so that a row has
-# a partner wherever one exists.
+# Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
+# partner if there is one.
 BUCKET_ROWS = 2**12
 
 
 def find_partners(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
-    """Returns the rows by example id, each with the next one that shares no document with it.
+    """Returns the rows sorted by example id, each with the next row that shares no document with it.
 
-    The last row's next is the first. None stands where every row shares a document with it.
+    The row after the last one is the first. The partner is None if all other rows share a document with the
+    row.
+
+    Args:
+        rows: The rows of one bucket.
     """
     ordered = sorted(rows, key=lambda row: row.example_id)
     doubled = ordered + ordered
@@ -28,9 +33,10 @@ def _first_disjoint(row: Row, others: Iterable[Row]) -> Row | None:
 
 
 class AddPartners(beam.PTransform):
-    """(group, rows) to (bucket, buckets, [(row, partner)]).
+    """Pairs rows with partners: (group, rows) to (bucket, number of buckets, [(row, partner)]).
 
-    Buckets are by example id and their number by that of all rows, so the pairs do not depend on workers.
+    The bucket of a row depends on its example id, and the number of buckets on the number of all rows, so the
+    pairs do not depend on the number of workers.
     """
 
     def expand(self, groups: PCollection) -> PCollection:  # noqa: D102
@@ -55,6 +61,10 @@ def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[i
         yield (bucket, _buckets(rows)), pickle_list(members)
 
 
-def _pair(element):
+# Beam infers the type of the result.
+@no_annotations
+def _pair(
+    element: tuple[tuple[int, int], Iterable[bytes]],
+) -> tuple[int, int, list[tuple[Row, Row | None]]]:
     (bucket, buckets), groups = element
     return bucket, buckets, find_partners(row for rows in groups for row in unpickle_list(rows))

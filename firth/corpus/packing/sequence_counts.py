@@ -1,4 +1,4 @@
-"""How many documents, tokens and rows there are on the way to packed rows."""
+"""Counts of documents, tokens and rows on their way to packed rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.io.json_files import write_json
 
 COUNTS_FILE = "sequence_counts.json"
-# Before the name of a source, whose tokens are counted.
+# The beginning of the names of counts of a source's tokens.
 SOURCE = "source "
 COUNTS = (
     "rows",
@@ -24,12 +24,16 @@ COUNTS = (
     "rows_without_partner",
 )
 
-# By split and name.
+# Counts by (split, name).
 SplitCounts = Mapping[tuple[str, str], int]
 
 
 def by_split(counts: Mapping[str, int], split: str) -> Counter:
-    """Returns the counts of one split by split and name.
+    """Returns the counts of one split by (split, name).
+
+    Args:
+        counts: Counts by name.
+        split: Name of the split.
 
     Example:
 
@@ -40,8 +44,12 @@ def by_split(counts: Mapping[str, int], split: str) -> Counter:
 
 
 def sum_counts(counts: Iterable[SplitCounts]) -> dict[tuple[str, str], int]:
-    """Adds up counts, as a function of Beam's `CombineGlobally`."""
-    # Between workers Beam makes plain dicts of Counters.
+    """Returns the sum of counts, as a function for Beam's `CombineGlobally`.
+
+    Args:
+        counts: Counts of parts of the corpus.
+    """
+    # Beam turns Counters into plain dicts on their way between workers.
     total: Counter[tuple[str, str]] = Counter()
     for each in counts:
         total.update(each)
@@ -49,10 +57,15 @@ def sum_counts(counts: Iterable[SplitCounts]) -> dict[tuple[str, str], int]:
 
 
 def write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
-    """Writes the counts of some splits.
+    """Writes the counts of some splits to a JSON file, after checking that nothing was lost.
+
+    Args:
+        summed: Counts by (split, name).
+        path: Path of the file.
+        splits: Names of the splits.
 
     Raises:
-        CountMismatchError: if what went on is not what came in: documents, tokens or rows.
+        CountMismatchError: if documents, tokens or rows that came into a step are not those that went out.
     """
     counts = Counter(summed)
     for split in splits:
@@ -79,8 +92,11 @@ def _counts_of(split: str, counts: SplitCounts) -> dict[str, Any]:
 def check_counts(counts: Mapping[str, Mapping[str, Any]]) -> None:
     """Checks that each split has rows.
 
+    Args:
+        counts: Counts by split and name, as `write_counts` wrote them.
+
     Raises:
-        EmptyCorpusError: naming the split.
+        EmptyCorpusError: if a split has no row; the message names the split.
     """
     for split, each in counts.items():
         if not each["rows"]:

@@ -1,4 +1,4 @@
-"""From cleaned documents to packed rows on disk, in Beam."""
+"""Tokenization and packing of cleaned documents into files of rows, on Beam."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
+from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.split import EVAL, TRAIN
@@ -52,30 +53,32 @@ def make_sequences(
 ) -> dict[str, dict[str, Any]]:
     """Tokenizes the documents of some splits and packs them into rows (see `features.row_specs`).
 
-    The files written are the same, byte for byte, on any number of workers. Rows of the eval split carry a
-    partner, a row of other documents. A mixture is made of the train split alone, after which
-    `mixture_report.json` stands next to the counts (see `build_mixture_report`).
+    The files are the same, byte for byte, on any number of workers. Rows of the eval split carry a partner, a
+    row of other documents. Only the train split is mixed; `mixture_report.json` is then written next to the
+    counts (see `build_mixture_report`).
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
-        split_patterns: Of each split's TFRecord files of documents.
-        tokenizer_folder: Of a saved tokenizer.
-        sequences: How to fill rows.
-        special_tokens: That the objective adds to each chunk.
-        raw_length: Most tokens of a row; see `pack_rows` for both.
-        split_folders: Where to write each split's rows.
-        counts_folder: Where to write `sequence_counts.json`.
-        mixture: How much of which source.
-        sources: Names of all sources, so that a mixture misses those that have nothing left.
+        split_patterns: Path pattern of each split's TFRecord files of documents.
+        tokenizer_folder: Folder of a saved tokenizer.
+        sequences: The number of documents in a row, the share of short rows, and the number of files.
+        special_tokens: Number of special tokens that the objective adds to each chunk.
+        raw_length: Greatest number of tokens in a row before the objective is applied; see `pack_rows`.
+        split_folders: Folder of each split's rows.
+        counts_folder: Folder of `sequence_counts.json`.
+        mixture: The mixture of the recipe; by default documents are taken as they are.
+        sources: Names of all sources, including those of which nothing is left.
 
     Returns:
-        The counts by split: those of `pack_rows`; rows_without_partner; of a mixture left_out_documents,
-        and repeated_documents, each time beyond a document's first; and under `sources` each source's tokens.
+        The counts by split: those of `pack_rows`; `rows_without_partner`; for a mixture `left_out_documents`,
+        and `repeated_documents`, without each document's first copy; and under `sources` the number of tokens
+        by source.
 
     Raises:
-        MixtureError: if the mixture cannot be had, or is not what was planned.
+        MixtureError: if the sources do not allow the mixture, or the mixture that was made is not the planned
+            one.
         EmptyCorpusError: if a split has no rows.
-        CountMismatchError: if documents or tokens went missing.
+        CountMismatchError: if documents or tokens were lost.
     """
     path, report = f"{counts_folder}/{COUNTS_FILE}", f"{counts_folder}/{MIXTURE_FILE}"
     grouping = Grouping(sequences.shards, f"{counts_folder}/{SCRATCH_FOLDER}")
@@ -104,7 +107,13 @@ def make_sequences(
 
 
 class Packing(NamedTuple):
-    """The arguments of `pack_rows` next to the documents."""
+    """The settings of `pack_rows`.
+
+    Attributes:
+        sequences: The number of documents in a row, and the share of short chunks.
+        special_tokens: Number of special tokens that the objective adds to each chunk.
+        raw_length: Greatest number of tokens in a row before the objective is applied.
+    """
 
     sequences: Sequences
     special_tokens: int
@@ -112,7 +121,13 @@ class Packing(NamedTuple):
 
 
 class Mixing(NamedTuple):
-    """A mixture, the names of all sources, and where to write what became of it."""
+    """The settings of a mixture.
+
+    Attributes:
+        mixture: The mixture of the recipe.
+        sources: Names of all sources.
+        path: Path of the report about the mixture.
+    """
 
     mixture: AnyMixed
     sources: Sequence[str]
@@ -124,7 +139,17 @@ def _mixing(split: str, mixture: AnyMixture, sources: Sequence[str], path: str) 
 
 
 class MakeRows(beam.PTransform):
-    """Lists of serialized documents of one split to its files of rows, and to counts by (split, name)."""
+    """Writes the rows of one split: lists of serialized documents to counts by (split, name).
+
+    Args:
+        split: Name of the split.
+        tokenizer_folder: Folder of a saved tokenizer.
+        packing: The settings of `pack_rows`.
+        folder: Folder of the rows.
+        mixing: The settings of the mixture; None if documents are taken as they are.
+        grouping: Settings for bringing the documents of a group together. The number of groups is that of
+            files.
+    """
 
     def __init__(
         self,
@@ -134,7 +159,7 @@ class MakeRows(beam.PTransform):
         folder: str,
         mixing: Mixing | None = None,
         grouping: Grouping = IN_RUNNER,
-    ):
+    ) -> None:
         super().__init__()
         self._grouping = grouping
         self._mixing = mixing
@@ -167,14 +192,17 @@ class MakeRows(beam.PTransform):
 
 
 class _MixAndReport(beam.PTransform):
-    """Groups of documents to those of a mixture, and to counts. The mixture is measured as it came out."""
+    """Mixes groups of documents, measures the mixture and writes its report: groups to (groups, counts)."""
 
     def __init__(self, split: str, mixing: Mixing) -> None:
         super().__init__()
         self._split = split
         self._mixing = mixing
 
-    def expand(self, groups):
+    @no_annotations
+    def expand(
+        self, groups: PCollection[Group]
+    ) -> tuple[PCollection[MixedGroup], PCollection[Counter[tuple[str, str]]]]:
         mixture, sources, path = self._mixing
         mixed, cuts, counts = groups | "Mix" >> Mix(mixture, sources)
         _ = (
@@ -186,7 +214,7 @@ class _MixAndReport(beam.PTransform):
         return mixed, counts | "BySplit" >> beam.Map(by_split, self._split)
 
 
-def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: AnyMixed, cuts) -> None:
+def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: AnyMixed, cuts: Any) -> None:
     report = build_mixture_report(measured, cuts, mixture)
     write_json(path, report)
     check_mixture(report)

@@ -1,4 +1,4 @@
-"""Documents to tokens with their word and sentence starts, in Beam."""
+"""Tokenization of documents with the beginnings of words and sentences, on Beam."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -16,22 +16,23 @@ if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
 
 _NAME = "documents"
-# Of a word as an object.
+# Memory of a word as a Python object.
 WORD_BYTES = 2**6
 
 
 @dataclasses.dataclass(frozen=True)
 class TokenizedDocument:
-    """A document in tokens.
+    """A tokenized document.
 
     Attributes:
         key: `hash63` of the document's id.
-        source: Name of its source.
+        source: Name of the document's source.
         tokens: int32 [length].
-        word_starts, sentence_starts: bool [length].
-        words: Each token's bytes, object [length], where tokens are whole words; otherwise None.
-        size: Bytes of its text.
-        copy: Which of its repeats in a mixture, from 0.
+        word_starts: bool [length], True for tokens that begin a word.
+        sentence_starts: bool [length], True for tokens that begin a sentence.
+        words: object [length], the UTF-8 bytes of each token if tokens are whole words; otherwise None.
+        size: Length of the text in bytes of UTF-8.
+        copy: Number of the copy of a document that a mixture repeats, from 0.
     """
 
     key: int
@@ -45,17 +46,17 @@ class TokenizedDocument:
 
     @property
     def held_bytes(self) -> int:
-        """About what it takes in memory."""
+        """An estimate of the memory that the document takes, in bytes."""
         held = self.tokens.nbytes + self.word_starts.nbytes + self.sentence_starts.nbytes + DOCUMENT_BYTES
         return held if self.words is None else held + WORD_BYTES * len(self.words)
 
 
 class Tokenize(beam.DoFn):
-    """Lists of serialized documents to lists of `TokenizedDocument` by group, for `GroupValues`.
+    """Tokenizes lists of serialized documents to lists of `TokenizedDocument` by group, for `GroupValues`.
 
     Args:
-        tokenizer_folder: Of a saved tokenizer.
-        groups: A document's group is its key modulo this.
+        tokenizer_folder: Folder of a saved tokenizer.
+        groups: Number of groups. The group of a document is its key modulo this number.
     """
 
     def __init__(self, tokenizer_folder: str, groups: int) -> None:
@@ -78,13 +79,22 @@ class Tokenize(beam.DoFn):
 
 
 def tokenized_documents(values: Values) -> Iterator[TokenizedDocument]:
-    """Yields the documents of a group."""
+    """Yields the documents of a group.
+
+    Args:
+        values: The values of a group, which come from `Tokenize`.
+    """
     for documents in values.of(_NAME):
         yield from documents
 
 
 def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document]) -> list[TokenizedDocument]:
-    """Returns the documents in tokens: those of each text as a whole, with its sentences marked."""
+    """Returns the documents as tokens, which are those of each whole text, with sentences marked.
+
+    Args:
+        tokenizer: A tokenizer, as `firth.tokenizers.load_tokenizer` returns it.
+        documents: A batch of documents.
+    """
     from firth.tokenizers.graph.word_bounds import word_starts
 
     sentences = [split_sentences(document.text) for document in documents]
@@ -112,7 +122,7 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
 def _flat_tokens(
     tokenizer: "AnyTokenizer", texts: list[str]
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-    """Returns the tokens of all texts, the words that they are (if they are), and where each text begins."""
+    """Returns the tokens of all texts, their words if tokens are words, and the index of each first token."""
     if hasattr(tokenizer, "split"):
         words = tokenizer.split(texts, normalized=True)
         ids = tokenizer.word_ids(words)

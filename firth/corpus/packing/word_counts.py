@@ -1,7 +1,8 @@
-"""Words of a corpus counted in Beam, and the tokenizer trained on them."""
+"""Counting of a corpus's words on Beam, and training of a tokenizer on the counts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
 
@@ -15,19 +16,23 @@ from firth.recipes.tokenizers.tokenizer import SentencePieceTokenizer as Sentenc
 from firth.recipes.tokenizers.tokenizer import WordTokenizer as WordConfig
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 
+if TYPE_CHECKING:
+    from firth.tokenizers.storage import AnyTokenizer
+
 
 def count_corpus_words(
     make_pipeline: Callable[[], beam.Pipeline], pattern: str, config: Config, scratch_folder: str
 ) -> dict[str, int]:
-    """Returns how often each word stands in the documents of TFRecord files.
+    """Returns the number of occurrences of each word in the documents of TFRecord files.
 
-    Words are what encoding takes for words: normalised and pre-tokenized in the same way.
+    Words are the units that the tokenizer splits text into before it looks for pieces: they are normalized
+    and separated in the same way.
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
-        pattern: Of the TFRecord files.
-        config: Of the tokenizer that will be trained on them.
-        scratch_folder: Where the workers can write and this process can read.
+        pattern: Path pattern of the TFRecord files of documents.
+        config: Settings of the tokenizer that will be trained on the counts.
+        scratch_folder: Folder that the workers can write and this process can read.
     """
     path = f"{scratch_folder}/word_counts.json"
     with make_pipeline() as pipeline:
@@ -50,11 +55,11 @@ def train_tokenizer(
     """Trains a tokenizer on word counts, saves it and returns its digest.
 
     Args:
-        word_counts: As `count_corpus_words` returns them.
-        config: The part of the recipe.
-        folder: Where the tokenizer is saved.
-        normalization: What the corpus did to text and the tokenizer is to repeat, as
-            `firth.recipes.Cleaning.text_steps` gives it.
+        word_counts: Counts of `count_corpus_words`.
+        config: Settings of the tokenizer, from the recipe.
+        folder: Folder of the saved tokenizer.
+        normalization: Substitutions that cleaning applied to text, and which the tokenizer repeats, as
+            `firth.recipes.Cleaning.text_steps` gives them.
 
     Raises:
         EmptyCorpusError: if there are no words.
@@ -66,7 +71,7 @@ def train_tokenizer(
     return save_tokenizer(_tokenizer(word_counts, config, {"normalization": normalization}), folder)
 
 
-def _tokenizer(word_counts: dict[str, int], config: Config, common: dict):
+def _tokenizer(word_counts: dict[str, int], config: Config, common: dict[str, Any]) -> "AnyTokenizer":
     from firth.tokenizers import (
         BytePairTokenizer,
         SentencePieceTokenizer,

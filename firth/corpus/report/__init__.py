@@ -1,1 +1,1 @@
-"""What the report of a corpus says."""
+"""The report of a corpus and the checks on it."""

@@ -1,4 +1,4 @@
-"""The corpus report: the funnel of documents by step, rule and source, and what the plots need."""
+"""The corpus report: documents by step, rule and source, with data for its plots."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,7 +27,10 @@ SAMPLES = ("read", "cleaned")
 
 
 def length_bin(length: int) -> int:
-    """Returns the bin of a length: 0 holds 0, and bin b holds [2**(b-1), 2**b).
+    """Returns the bin of a length: bin 0 holds 0, and bin b holds the lengths in [2**(b-1), 2**b).
+
+    Args:
+        length: Number of words or characters.
 
     Example:
 
@@ -38,32 +41,38 @@ def length_bin(length: int) -> int:
 
 
 def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str, Any]:
-    """Returns the report as a JSON object. Sizes are `documents`, `bytes` and `words`.
+    """Returns the report as a JSON object. Sizes are numbers of `documents`, `bytes` and `words`.
 
     Its keys:
-        funnel: One object a step and source, in order: `step`, `source`, the sizes of what came in, as
-            `documents_in` and so on, and of what was kept, as `documents_kept`; `dropped` and `rejected`,
-            objects of sizes by reason. Everywhere documents in = kept + dropped + rejected, and what a step
-            keeps comes into the next; bytes and words kept are those of the documents as the step left them.
-        repeated_ids: Ids that several records of a source state, which stay documents of their own: `source`;
-            `ids`, how many; `documents` that have them; `examples`, an `id` and a `uri` each.
-        counts: What steps counted next to documents, such as lines cut: `step`, `source`, `name`, `count`.
-        splits: One object a split, source and licence, with its sizes.
-        licences: One object a licence and source, with the sizes of what was read, `documents_in`, and of
-            what is left, `documents_kept`.
-        dropped_examples: A few documents that each rule dropped: `step`, `reason`, `source`, `uri`,
-            `id`, `excerpt`. URI and excerpt are without personal data.
-        lengths: By histogram (`read_words`, `read_characters`, `cleaned_words`, `cleaned_characters`):
-            `lower` bounds of the bins and `documents` in each.
-        languages: Of a sample of the documents as `read` and as `cleaned`, how many are in which language.
-        duplicate_clusters: `step`, `size` of a cluster of duplicates, and how many `clusters` have it.
-        duplicate_buckets: `step`, `size` of a bucket of MinHash that several documents share, and how many
-            `buckets` have it.
+        funnel: One object for each step and source, in order: `step`; `source`; the sizes of what came in, as
+            `documents_in` and so on; the sizes of what was kept, as `documents_kept`; and `dropped` and
+            `rejected`, objects of sizes by reason. In every row, documents in = kept + dropped + rejected,
+            and the documents kept by a step are those that come into the next one. Bytes and words kept are
+            counted after the step has changed the documents.
+        repeated_ids: Ids that several records of a source state; their documents are not merged. One object
+        for
+            each source: `source`; `ids`, the number of such ids; `documents`, the number of documents with
+            them; and `examples`, each with `id` and `uri`.
+        counts: Further counts of steps, such as lines cut: `step`, `source`, `name`, `count`. splits: One
+        object for each split, source and licence, with its sizes. licences: One object for each licence and
+        source, with the sizes of what was read, as `documents_in`, and of
+            what is left, as `documents_kept`.
+        dropped_examples: A few of the documents dropped by each rule: `step`, `reason`, `source`, `uri`,
+        `id`,
+            `excerpt`. Personal data is removed from address and excerpt.
+        lengths: By histogram (`read_words`, `read_characters`, `cleaned_words`, `cleaned_characters`): the
+        `lower`
+            bounds of the bins and the number of `documents` in each.
+        languages: Number of documents in each language, for a sample of documents as `read` and as `cleaned`.
+        duplicate_clusters: `step`, `size` of a cluster of duplicates, and the number of `clusters` of this
+        size. duplicate_buckets: `step`, `size` of a bucket of MinHash with several documents, and the number
+        of `buckets`
+            of this size.
 
     Args:
-        tally: Of the whole corpus.
-        steps: Their names, in order.
-        scrubber: What takes personal data out of what is quoted.
+        tally: Counts of the whole corpus.
+        steps: Names of the steps, in order.
+        scrubber: The step that removes personal data from examples.
 
     Raises:
         CountMismatchError: if the counts do not add up.
@@ -97,8 +106,11 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
 def check_report(report: dict[str, Any]) -> None:
     """Checks that each split has documents.
 
+    Args:
+        report: The report of `build_report`.
+
     Raises:
-        EmptyCorpusError: saying which rule dropped how much.
+        EmptyCorpusError: if a split has none; the message says how many documents each rule dropped.
     """
     documents = dict.fromkeys(SPLITS, 0)
     for row in report["splits"]:
@@ -110,8 +122,8 @@ def check_report(report: dict[str, Any]) -> None:
         if not count:
             raise EmptyCorpusError(
                 f"the {split} split is empty: {sum(documents.values())} different documents are left of "
-                f"{came}, and it takes two. Give more files, or make a text's paragraphs its documents "
-                f"(--set sources.0.documents=blank_line); {_losses(report)}"
+                f"{came}, and at least two are needed. Give more files, or make a text's paragraphs its "
+                f"documents (--set sources.0.documents=blank_line); {_losses(report)}"
             )
 
 

@@ -1,4 +1,4 @@
-"""How much of a corpus was held out, and whether that is what was asked for."""
+"""The share of a corpus that was held out, compared with the share that the recipe asks for."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from firth.corpus.documents.split import EVAL
 
 UNITS = ("documents", "bytes", "words")
-# A share that is so many times as large or as small as asked for is worth a warning.
+# There is a warning for a share that differs from the one asked for by more than this factor.
 FAR = 2.0
 
 
@@ -14,12 +14,12 @@ def held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any
     """Returns the shares of documents, bytes and words in the eval split.
 
     Args:
-        splits: As in the corpus report.
+        splits: Rows of `splits` in the corpus report.
         asked: The recipe's `eval_fraction`.
 
     Returns:
-        `asked`; a share for each unit; and `warning`, a sentence where the share of bytes or of words is far
-        from what was asked for, and otherwise nothing.
+        `asked`; the share in each unit; and `warning`, a sentence if the share of bytes or of words is far
+        from the one asked for, and otherwise an empty string.
 
     Example:
 
@@ -37,7 +37,7 @@ def held_out(splits: Iterable[Mapping[str, Any]], asked: float) -> dict[str, Any
     warning = (
         f"cleaning.split.eval_fraction is {asked:g}, but {documents} "
         f"{'is' if held['documents'] == 1 else 'are'} held out with {shares['bytes']:.3g} of the bytes and "
-        f"{shares['words']:.3g} of the words: documents are held out whole, so few or very different ones "
-        "make another share"
+        f"{shares['words']:.3g} of the words: documents are held out whole, so the share differs if they are "
+        "few or differ much in size"
     )
     return {"asked": asked, **shares, "warning": warning if is_far and rows else ""}

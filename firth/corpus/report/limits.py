@@ -1,4 +1,4 @@
-"""Whether a cleaned corpus keeps the limits that its recipe sets."""
+"""Measurement of a cleaned corpus by the limits that its recipe sets."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,19 +10,19 @@ from firth.corpus.documents.tally import DROPPED, READ, REJECTED
 from firth.recipes.corpus.limits import CorpusLimits
 
 KEY = "cleaning.limits"
-# An error names the steps that dropped most.
+# Number of steps that an error names: those that dropped most documents.
 STEPS_NAMED = 3
 
 
 class MeasuredLimit(NamedTuple):
-    """A limit, and what was measured.
+    """A limit of the recipe and the measured value.
 
     Attributes:
-        key: In the recipe.
-        bound: Its value there.
-        measured: What it bounds.
-        what: The measurement in words.
-        is_kept: Whether the corpus keeps it.
+        key: Key of the limit in the recipe.
+        bound: Value of the limit in the recipe.
+        measured: Measured value.
+        what: Sentence about the measured value.
+        is_kept: Whether the measured value is within the limit.
     """
 
     key: str
@@ -33,11 +33,11 @@ class MeasuredLimit(NamedTuple):
 
 
 def measure_limits(report: Mapping[str, Any], limits: CorpusLimits) -> list[MeasuredLimit]:
-    """Returns what was measured of each limit that the recipe sets.
+    """Returns the measured value of each limit that the recipe sets.
 
     Args:
-        report: As `build_report` describes it.
-        limits: Of the recipe. Those that bound nothing are left out.
+        report: The report of `build_report`.
+        limits: The limits of the recipe. Those with their default value are left out.
 
     Example:
 
@@ -55,9 +55,13 @@ def measure_limits(report: Mapping[str, Any], limits: CorpusLimits) -> list[Meas
 def check_limits(measured: Iterable[MeasuredLimit], report_path: str) -> None:
     """Checks that all limits are kept.
 
+    Args:
+        measured: The limits with their measured values.
+        report_path: Path of the corpus report, for the message.
+
     Raises:
-        CorpusLimitsError: naming each limit that is not: its key in the recipe, its value, what was measured,
-            and where the report stands.
+        CorpusLimitsError: if a limit is not kept; the message names its key and value, the measured value and
+            the report.
     """
     broken = [f"{each.key} is {each.bound:g}, but {each.what}" for each in measured if not each.is_kept]
     if broken:
@@ -89,14 +93,16 @@ def _at_most(key: str, bound: float, measured: float, what: str) -> MeasuredLimi
     return MeasuredLimit(f"{KEY}.{key}", bound, measured, what, measured <= bound)
 
 
-def _share(rows: list[dict], outcome: str, came_in: list[dict], what: str) -> tuple[float, str]:
-    """Returns which share of what came in the rows lost, as a number and in words.
+def _share(
+    rows: list[dict[str, Any]], outcome: str, came_in: list[dict[str, Any]], what: str
+) -> tuple[float, str]:
+    """Returns the share of documents that had an outcome, as a number and in words.
 
     Args:
-        rows: Of the funnel.
-        outcome: In which documents were lost.
-        came_in: The rows that count what came in.
-        what: In words.
+        rows: Rows of the funnel in which documents had the outcome.
+        outcome: `dropped` or `rejected`.
+        came_in: Rows of the funnel whose documents in are the whole.
+        what: Name of the whole in words.
     """
     came = sum(row["documents_in"] for row in came_in)
     lost: Counter[str] = Counter()
@@ -107,14 +113,14 @@ def _share(rows: list[dict], outcome: str, came_in: list[dict], what: str) -> tu
     return share, f"{share:.4g} of the {what} were {outcome} ({lost.total():,} of {came:,}{by})"
 
 
-def _held_out(splits: list[dict]) -> tuple[float, str]:
+def _held_out(splits: list[dict[str, Any]]) -> tuple[float, str]:
     total = sum(row["bytes"] for row in splits)
     held = sum(row["bytes"] for row in splits if row["split"] == EVAL)
     share = held / total if total else 0.0
     return share, f"{share:.4g} of the bytes that are left are held out ({held:,} of {total:,})"
 
 
-def _largest_source(splits: list[dict]) -> tuple[float, str]:
+def _largest_source(splits: list[dict[str, Any]]) -> tuple[float, str]:
     sizes: dict[str, int] = {}
     for row in splits:
         sizes[row["source"]] = sizes.get(row["source"], 0) + row["bytes"]

@@ -1,4 +1,4 @@
-"""The rows of the corpus report, made of what was counted."""
+"""The rows of the corpus report, made of the counts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,19 +11,29 @@ from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
 from firth.corpus.privacy.excerpts import fit_to_show
 from firth.corpus.privacy.pii import Pii
 
-# Of this step the outcome is the split, and the reason the licence.
+# The step under which documents are counted by split (as outcome) and licence (as reason).
 SPLIT_STEP = "split"
-# Of this step the outcome is IN, and the reason the licence.
+# The step under which documents are counted by licence (as reason) before cleaning (with the outcome IN).
 LICENCE_STEP = "licence"
 
 
 def sources(tally: Tally) -> list[str]:
-    """Returns the names of the sources, sorted."""
+    """Returns the names of the sources, sorted.
+
+    Args:
+        tally: Counts of the whole corpus.
+    """
     return sorted({flow.source for flow in tally.documents})
 
 
 def funnel_row(tally: Tally, step: str, source: str) -> dict[str, Any]:
-    """Returns what a step did to the documents of a source."""
+    """Returns a row of `funnel`: the documents of a source that came into a step, and what became of them.
+
+    Args:
+        tally: Counts of the whole corpus.
+        step: Name of the step.
+        source: Name of the source.
+    """
     return {
         "step": step,
         "source": source,
@@ -43,7 +53,11 @@ def _by_reason(tally: Tally, step: str, source: str, outcome: str) -> dict[str, 
 
 
 def split_rows(tally: Tally) -> list[dict[str, Any]]:
-    """Returns the sizes by split, source and licence."""
+    """Returns the rows of `splits`: sizes by split, source and licence.
+
+    Args:
+        tally: Counts of the whole corpus.
+    """
     return [
         {
             "split": flow.outcome,
@@ -57,7 +71,11 @@ def split_rows(tally: Tally) -> list[dict[str, Any]]:
 
 
 def licence_rows(tally: Tally) -> list[dict[str, Any]]:
-    """Returns the sizes by licence and source, of what was read and of what is left."""
+    """Returns the rows of `licences`: sizes by licence and source, before and after cleaning.
+
+    Args:
+        tally: Counts of the whole corpus.
+    """
     came = sorted((flow for flow in tally.documents if flow.step == LICENCE_STEP), key=_by_licence)
     return [
         {
@@ -86,7 +104,12 @@ def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
 
 
 def repeated_id_rows(tally: Tally, scrubber: Pii) -> list[dict[str, Any]]:
-    """Returns how many ids several records of a source state, by source, and a few of their documents."""
+    """Returns the rows of `repeated_ids`: by source, the ids that several records state, with examples.
+
+    Args:
+        tally: Counts of the whole corpus.
+        scrubber: The step that removes personal data from examples.
+    """
     return [
         {
             "source": source,
@@ -103,20 +126,37 @@ def repeated_id_rows(tally: Tally, scrubber: Pii) -> list[dict[str, Any]]:
 
 
 def languages(tally: Tally, sample: str) -> dict[str, int]:
-    """Returns how many documents of a sample are in which language, the commonest first."""
+    """Returns the number of documents of a sample in each language, the most frequent language first.
+
+    Args:
+        tally: Counts of the whole corpus.
+        sample: Name of the sample.
+    """
     counts = Counter(identify(document.text)[0] for document in tally.samples.get(sample, ()))
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def histogram(tally: Tally, name: str) -> dict[str, list[int]]:
-    """Returns the bins of a histogram of lengths, and the documents in each."""
+    """Returns the lower bounds of the bins of a histogram of lengths, and the number of documents in each.
+
+    Args:
+        tally: Counts of the whole corpus.
+        name: Name of the histogram.
+    """
     counts = {value: count for (each, value), count in tally.histograms.items() if each == name}
     bins = range(max(counts, default=-1) + 1)
     return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
 
 
 def size_rows(tally: Tally, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
-    """Returns how many of `what` each step has of which size, by its histogram of that name."""
+    """Returns the rows of `duplicate_clusters` or `duplicate_buckets`: step, size and number.
+
+    Args:
+        tally: Counts of the whole corpus.
+        steps: Names of the steps, in order.
+        name: Name of the histogram in each step.
+        what: Key of the number, such as `clusters`.
+    """
     return [
         {"step": step, "size": size, what: count}
         for step in steps
