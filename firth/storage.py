@@ -1,4 +1,4 @@
-"""The one door to files that artifacts live in, on this machine or in a bucket.
+"""Access to the files of artifacts, on this machine or in a bucket.
 
 A path with a scheme (`gs://`, `s3://`, `hdfs://`) goes through TensorFlow's file systems; any other is local
 and needs no TensorFlow. Object stores cannot rename, cannot append and know no empty folder, so that a folder

@@ -1,4 +1,4 @@
-"""Gathers what a run left in its artifacts."""
+"""Gathers what the report needs from a run's artifacts."""
 
 import dataclasses
 import glob

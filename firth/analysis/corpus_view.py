@@ -1,4 +1,4 @@
-"""A corpus report as the page shows it: summed, in order, and next to the recipe's limits."""
+"""A corpus report in the form that the page shows: sums, in order, with the recipe's limits."""
 
 import dataclasses
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Clusters of duplicates, and the buckets that they were found by, summed for reading."""
+"""Sums over clusters of duplicates and the buckets that they were found in."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Rows of the eval split, chosen by a hash, for a look at single sentences."""
+"""Rows of the eval split, chosen by a hash, for showing single sentences."""
 
 import glob
 import hashlib

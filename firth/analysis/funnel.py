@@ -1,4 +1,4 @@
-"""The way of the documents through the cleaning steps, summed for reading."""
+"""The number of documents after each cleaning step, summed over sources."""
 
 import dataclasses
 from collections import Counter

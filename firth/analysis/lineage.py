@@ -1,4 +1,4 @@
-"""Digests of artifacts, and the versions of what made them."""
+"""Digests of artifacts, and the versions of the packages that made them."""
 
 import hashlib
 import importlib.metadata

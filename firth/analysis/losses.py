@@ -1,4 +1,4 @@
-"""Losses by name, for people to read."""
+"""Names of losses for readers."""
 
 from collections.abc import Mapping
 

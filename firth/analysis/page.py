@@ -1,4 +1,4 @@
-"""The page that all reports share: its template, and how it writes figures."""
+"""The HTML template that all reports share, and its number formats."""
 
 import functools
 import math

@@ -1,4 +1,4 @@
-"""Plots as inline SVG whose colours the page's style sheet decides."""
+"""Plots as inline SVG, with colours from the page's style sheet."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them."""
+"""Durations and sizes in words."""
 
 
 def seconds_text(seconds: float) -> str:

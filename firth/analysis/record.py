@@ -1,4 +1,4 @@
-"""What a report shows, gathered in one place and free of files and libraries."""
+"""The data of a report, independent of files and libraries."""
 
 import dataclasses
 import math

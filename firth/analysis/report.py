@@ -1,4 +1,4 @@
-"""Renders what is known of a run as one self-contained HTML page."""
+"""Renders the record of a run as one self-contained HTML page."""
 
 import math
 from collections.abc import Mapping

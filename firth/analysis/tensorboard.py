@@ -1,4 +1,4 @@
-"""How to look at a run's curves in TensorBoard."""
+"""The command that shows a run's curves in TensorBoard."""
 
 import shlex
 

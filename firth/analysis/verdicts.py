@@ -1,4 +1,4 @@
-"""Metrics next to the thresholds that a recipe sets."""
+"""Metrics compared with the thresholds of a recipe."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What all subcommands share: options, and how examples stand in their help."""
+"""Options that all subcommands share, and the format of examples in their help."""
 
 import pathlib
 from typing import Annotated

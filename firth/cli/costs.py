@@ -1,4 +1,4 @@
-"""What a recipe costs, in sentences."""
+"""Parameters, operations and memory of a recipe, in sentences."""
 
 from firth.analysis.quantities import bytes_text
 from firth.recipes import Recipe

@@ -1,4 +1,4 @@
-"""Running a recipe's pipeline from the command line: options, progress, and what is said when it fails."""
+"""Runs a recipe's pipeline from the command line: options, progress and error messages."""
 
 import pathlib
 from collections.abc import Callable, Sequence

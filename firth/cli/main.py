@@ -1,4 +1,4 @@
-"""The command itself: its subcommands, and what is said when something unforeseen happens."""
+"""The command itself: its subcommands, and the message after an unexpected error."""
 
 import atexit
 import sys

@@ -1,4 +1,4 @@
-"""How the command speaks: exit codes, errors, and figures as people write them."""
+"""Output of the command: exit codes, errors and notes."""
 
 import enum
 import os

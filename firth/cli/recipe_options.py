@@ -1,4 +1,4 @@
-"""From a command line's options to a checked recipe."""
+"""Turns the options of a command into a checked recipe."""
 
 import json
 from collections.abc import Sequence

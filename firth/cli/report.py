@@ -1,4 +1,4 @@
-"""`firth report`: where a run's page is."""
+"""`firth report`: prints or opens the page of a run."""
 
 from typing import Annotated
 

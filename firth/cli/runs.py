@@ -1,4 +1,4 @@
-"""`firth runs`: what ran, and how it ended."""
+"""`firth runs`: lists the runs and their states."""
 
 import typer
 

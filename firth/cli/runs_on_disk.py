@@ -1,4 +1,4 @@
-"""Runs as they lie on disk, read without loading TFX."""
+"""Reads runs from their folders, without loading TFX."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""`firth show`: a recipe as it will run, and what it costs."""
+"""`firth show`: prints a resolved recipe, and its parameters, operations and memory."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""What is printed when a run has ended."""
+"""The text that is printed when a run has ended."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""TFX components. Each is loaded when it is first asked for, since TFX itself takes long to import."""
+"""TFX components. Each is loaded when it is first used, because the import of TFX takes long."""
 
 from firth.lazy import attach_stub
 

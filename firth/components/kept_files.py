@@ -1,4 +1,4 @@
-"""Files that say why a component failed, put where TFX does not remove them."""
+"""Keeps files that explain the failure of a component, since TFX removes its outputs."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Evaluation: exact metrics from per-example sums, and how TFMA computes and judges them.
+"""Evaluation: exact metrics from per-example sums, and their computation in TFMA.
 
 Names load on first use: `metrics` is plain Python, the others load TFMA.
 """

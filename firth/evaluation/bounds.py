@@ -1,4 +1,4 @@
-"""What a recipe asks of the metrics."""
+"""The bounds that a recipe sets for metrics."""
 
 import math
 import sys

@@ -1,4 +1,4 @@
-"""What TFMA is told to compute and to require."""
+"""The configuration of TFMA: metrics, slices and thresholds."""
 
 import json
 from collections.abc import Sequence

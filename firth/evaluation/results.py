@@ -1,4 +1,4 @@
-"""Reads what TFX's Evaluator wrote, for the report and the command line."""
+"""Reads the results of TFX's Evaluator, for the report and the command line."""
 
 import dataclasses
 import json

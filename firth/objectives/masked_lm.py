@@ -38,9 +38,9 @@ class MaskedLMObjective:
     With pairs each chunk is split in two (see `pairs.split_chunks`): `[CLS] A [SEP] B [SEP]`. The label of
     next sentence prediction is 1 where B is a segment of another document; that of sentence order is 1 where
     A and B are swapped, both always being of one document (ALBERT, section 3.1). A chunk of fewer than two
-    tokens gets weight 0, as does one for which the partner has no next sentence (see `next_sentences`).
+    tokens gets weight 0, as does one for which the negative row has no segment (see `next_sentences`).
 
-    All randomness comes from the seed: the same row, partner and seed give the same features, on any
+    All randomness comes from the seed: the same row, negative row and seed give the same features, on any
     machine and in any order.
 
     Args:
@@ -110,7 +110,7 @@ class MaskedLMObjective:
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: The row that random next sentences come from; without a label where it is all zeros. Not
+            partner: Negative row, which random segments come from; no label if it is all zeros. Not
                 used without next sentence prediction.
             seed: int32 or int64 [2].
         """

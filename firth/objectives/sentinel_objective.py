@@ -1,4 +1,4 @@
-"""What objectives with sentinels have in common: all but which tokens are corrupted."""
+"""The base of objectives with sentinels; subclasses choose the tokens that are corrupted."""
 
 import abc
 from collections.abc import Mapping

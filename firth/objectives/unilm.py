@@ -105,7 +105,7 @@ class UniLMObjective:
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: The row that random next sentences come from. Not used without next sentence prediction.
+            partner: Negative row, which random segments come from. Not used without next sentence prediction.
             seed: int32 or int64 [2].
         """
         seeds = tf.random.split(seed, num=9, alg="philox")

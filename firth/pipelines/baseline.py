@@ -1,4 +1,4 @@
-"""Which blessed model a new one is evaluated next to."""
+"""Chooses the blessed model that a new one is compared with."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a local run reports while it goes: components as they start and end, and the training's progress.
+"""Events of a local run: starts and ends of components, and the training's progress.
 
 Before the first component, `{"kind": "changes", "lines"}` says which keys differ from the last
 recipe of the folder.

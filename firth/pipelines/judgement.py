@@ -1,4 +1,4 @@
-"""Why a run's model is not blessed, and what became of it."""
+"""The reasons why a run's model is not blessed."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Keeps the noise of TFX, TensorFlow and Beam in a file."""
+"""Redirects the output of TFX, TensorFlow and Beam to a file."""
 
 import contextlib
 import datetime

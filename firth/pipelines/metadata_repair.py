@@ -1,4 +1,4 @@
-"""Takes back what a full disk left half-written in ML Metadata.
+"""Removes rows of ML Metadata that a full disk left half-written.
 
 SQLite undoes a transaction for which there is no room, but ML Metadata goes on writing the rest of it. That
 rest belongs to an execution that does not exist, until the next one takes its number. So a later run did not

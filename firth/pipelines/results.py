@@ -1,4 +1,4 @@
-"""What a local run leaves behind, and how it is found and kept."""
+"""The results of a local run, and where they are kept."""
 
 import dataclasses
 import datetime

@@ -1,4 +1,4 @@
-"""Why a run could not begin, or did not come to its end."""
+"""Errors of a run that could not begin, or that failed."""
 
 import errno
 import pathlib

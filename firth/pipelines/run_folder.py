@@ -1,4 +1,4 @@
-"""A run's folder: its name, and what it was made from."""
+"""A run's folder: its name, and the recipe and sources that it was made from."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The schema of the sources' records: which one a run is checked against, and what it proposes to pin."""
+"""The schema of the sources' records: the one a run is checked against, and the one it proposes."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C during a local run: a message, and no child process that stays."""
+"""SIGTERM and Ctrl-C during a local run: prints a message and ends all child processes."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""Imported ELMo weights as something to use: a Keras model, a SavedModel for words, a recipe's model."""
+"""Exports imported ELMo weights: a Keras model, a SavedModel for words, a recipe's model."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Raw strings to the features that a model reads, inside the graph."""
+"""Encodes raw strings to the features that a model reads, inside the graph."""
 
 from typing import TYPE_CHECKING, NamedTuple
 

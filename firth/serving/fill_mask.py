@@ -1,4 +1,4 @@
-"""The signature `fill_mask`: the likeliest pieces for each `[MASK]` of a text."""
+"""The signature `fill_mask`: the most probable pieces for each `[MASK]` of a text."""
 
 import tensorflow as tf
 

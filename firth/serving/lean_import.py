@@ -1,4 +1,4 @@
-"""TensorFlow without the packages that it, or Keras which it loads, take if they are installed."""
+"""Imports TensorFlow without optional packages that it or Keras would load."""
 
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""What the metrics need to know of the tokens that a model's main loss predicts."""
+"""Sums over the tokens that a model's main loss predicts, for the metrics."""
 
 from typing import TYPE_CHECKING, Any
 

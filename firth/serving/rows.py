@@ -1,4 +1,4 @@
-"""Serialized rows to dense tensors, inside the graph."""
+"""Parses serialized rows to dense tensors, inside the graph."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from firth.tokenizers.graph.word_characters import word_characters
 
 
 def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Parses rows and the partners that they carry.
+    """Parses rows and the negative rows that are stored with them.
 
     Args:
         examples: string [batch], serialized tf.train.Examples with the fields of `features.row_specs` as
@@ -17,8 +17,8 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[
         specs: The row's specs.
 
     Returns:
-        rows and partners: dicts of [batch, ...] tensors as `specs` says, zeros after each list. A row
-        without a partner gets zeros.
+        rows and negative rows: dicts of [batch, ...] tensors as `specs` says, zeros after each list. A row
+        without a negative row gets zeros.
 
     Raises (when run):
         tf.errors.InvalidArgumentError: if a text is no row, or a list is longer than its spec.

@@ -1,4 +1,4 @@
-"""Requests made up for warming and checking a model, where there is no user's text to take."""
+"""Requests for warming up and checking a model without a user's text."""
 
 import numpy as np
 import tensorflow as tf

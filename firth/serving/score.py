@@ -1,4 +1,4 @@
-"""The signature `score`: how probable a text is, alone or after another one."""
+"""The signature `score`: the probability of a text, alone or after another one."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What every signature is made of."""
+"""The model, tokenizer and recipe that every signature is made of."""
 
 import dataclasses
 from typing import Any

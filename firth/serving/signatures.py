@@ -1,4 +1,4 @@
-"""Which signatures a model has, and what each reads."""
+"""The signatures of a model, and their inputs."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Pieces of every kind written as WordPiece writes them, for people to read."""
+"""Pieces of every kind in WordPiece's notation, for readers."""
 
 from firth.tokenizers.graph.byte_pieces import to_bytes
 from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, is_sentinel

@@ -1,4 +1,4 @@
-"""What tokenizers of pieces have in common: keras-nlp's interface, and firth's roles of special pieces."""
+"""The base of tokenizers of pieces: KerasHub's interface, and the ids of special pieces."""
 
 import abc
 import hashlib

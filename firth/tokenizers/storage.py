@@ -1,4 +1,4 @@
-"""A tokenizer on disk: `vocab.txt`, `tokenizer.json`, SentencePiece's model; checked whenever it is read."""
+"""Saves and loads tokenizers: `vocab.txt`, `tokenizer.json`, SentencePiece's model. Loading checks them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Training: from rows on disk to a trained model. The TFX Trainer enters at `firth.training.run_fn.run_fn`.
+"""Training: from rows on disk to a trained model. The TFX Trainer calls `firth.training.run_fn.run_fn`.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or not there, and that no other run takes for its own."""
+"""Checkpoints that appear only when they are whole, in a folder for each run."""
 
 import dataclasses
 import hashlib

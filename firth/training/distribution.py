@@ -1,4 +1,4 @@
-"""Which devices train, and how a batch is divided among them."""
+"""The devices of a training, and the division of batches among them."""
 
 import functools
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Whether a gzip file is all there: TensorFlow takes the end of a truncated one for its end."""
+"""Checks that a gzip file is whole: TensorFlow takes the end of a truncated one for its end."""
 
 import gzip
 import zlib

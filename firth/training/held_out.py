@@ -1,4 +1,4 @@
-"""Held-out losses while a model trains, and what it makes of some held-out texts."""
+"""Held-out losses and samples while a model trains."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

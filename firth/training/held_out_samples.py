@@ -1,4 +1,4 @@
-"""What a model makes of held-out texts, to look at while it trains."""
+"""Samples of a model's predictions on held-out texts while it trains."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -71,7 +71,7 @@ def _fetch(
     seed: int,
     partners: bool,
 ) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
-    """Returns rows, partners, seeds and noise keys of one batch in a single call into Python."""
+    """Returns rows, negative rows, seeds and noise keys of one batch in a single call into Python."""
     names = sorted(rows.specs)
 
     def read(indices: npt.NDArray[np.int64], epochs: npt.NDArray[np.int64]) -> list[npt.NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""What the recipe's objective does to the training rows, measured before anything is trained on them."""
+"""Measures the rates of the recipe's objective on the training rows, before the training."""
 
 import os
 import tempfile

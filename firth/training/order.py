@@ -1,4 +1,4 @@
-"""Stateless randomness of training data: which row comes when, with which partner and which seed.
+"""Stateless randomness of training data: the order of rows, their negative rows and their seeds.
 
 Everything is a function of (recipe seed, epoch, example), so a restarted run goes on as if it had never
 stopped, and skips to any step at no cost.

@@ -1,4 +1,4 @@
-"""From the TFRecord files of a split to `Rows`, checked row by row and kept for the next time."""
+"""Converts the TFRecord files of a split to `Rows`, checked row by row, once."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""How the learning rate goes."""
+"""Schedules of the learning rate."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""SIGTERM, which ends a training between two steps and with a checkpoint."""
+"""Handles SIGTERM: it ends a training between two steps, with a checkpoint."""
 
 import contextlib
 import signal

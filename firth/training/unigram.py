@@ -1,4 +1,4 @@
-"""How often each piece occurs: the baseline that a language model must beat."""
+"""Counts of pieces, for the baseline that a language model must beat."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The work of AnomalyValidator: reads what ExampleValidator found, writes it down, and fails if need be."""
+"""The work of AnomalyValidator: writes the anomalies of ExampleValidator, and fails if there are any."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""CorpusValidator: whether the cleaned corpus keeps the recipe's limits."""
+"""CorpusValidator: checks that the cleaned corpus keeps the recipe's limits."""
 
 from firth.components.corpus_validator.component import CorpusValidator
 

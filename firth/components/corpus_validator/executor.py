@@ -1,4 +1,4 @@
-"""The work of CorpusValidator: measures what the limits bound, writes it, and fails if need be."""
+"""The work of CorpusValidator: measures and writes the limited quantities, and fails if a limit is broken."""
 
 import json
 import logging

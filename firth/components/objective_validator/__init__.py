@@ -1,4 +1,4 @@
-"""ObjectiveValidator: whether the objective does what the recipe says, before anything is trained on it."""
+"""ObjectiveValidator: checks an objective's rates against the recipe before the training."""
 
 from firth.components.objective_validator.component import ObjectiveValidator
 

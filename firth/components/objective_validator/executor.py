@@ -1,4 +1,4 @@
-"""The work of ObjectiveValidator: calls `measure_objective`, writes what it found, and fails if need be."""
+"""The work of ObjectiveValidator: measures and writes the rates, and fails if one is out of its bounds."""
 
 import json
 import os

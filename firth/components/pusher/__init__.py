@@ -1,4 +1,4 @@
-"""TFX's Pusher, whose versions are whole or not there."""
+"""Pusher: TFX's, with versions that appear only when they are whole."""
 
 from firth.components.pusher.component import Pusher
 

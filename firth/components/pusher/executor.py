@@ -1,4 +1,4 @@
-"""The work of Pusher: TFX's, next to the place of the version, and then a rename."""
+"""The work of Pusher: TFX's, into a folder next to the version's, and then a rename."""
 
 import os
 from typing import Any

@@ -50,7 +50,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
 
     Outputs:
         examples: Rows as `firth.features.row_specs` describes them, with `source`; in the split `eval` also
-            a partner row. Next to the splits stand `tokenizer/`, a copy of the tokenizer, and
+            a negative row. Next to the splits stand `tokenizer/`, a copy of the tokenizer, and
             `sequence_counts.json`, and of a mixture `mixture_report.json` (see
             `firth.corpus.packing.mixture_report`). Rows of each length of `stages` stand in a folder of their
             own, with a split `train` alone; see `firth.recipes.run.stages`. Custom property:

@@ -1,4 +1,4 @@
-"""ServingValidator: whether a model can be served, tried in a fresh process."""
+"""ServingValidator: checks in a fresh process that a model can be served."""
 
 from firth.components.serving_validator.component import ServingValidator
 

@@ -1,1 +1,1 @@
-"""What objectives really did, measured, and what they may have done."""
+"""Measured rates of objectives, compared with those of the recipe."""

@@ -1,4 +1,4 @@
-"""What BART's corruptions really did."""
+"""Measured rates of BART's corruptions."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""What the objectives that predict one token after another really did."""
+"""Measured rates of the objectives that predict one token after another."""
 
 import math
 

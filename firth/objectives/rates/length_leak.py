@@ -1,4 +1,4 @@
-"""How much of a label the lengths of what it is about give away."""
+"""The share of labels that the lengths of the segments tell."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an objective really did, measured on its output, and what it may have done."""
+"""The rates of an objective, measured on its output, with their bounds."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

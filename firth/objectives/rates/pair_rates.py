@@ -1,4 +1,4 @@
-"""Where the segments of pairs really come from, and whether their lengths give the label away."""
+"""Measured rates of segment pairs: their origin, and whether their lengths tell the label."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""A measured rate and what it may be."""
+"""A measured rate and its bounds."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""What the measuring of rates looks at: some rows, and what an objective made of them."""
+"""Rows and their features, which rates are measured on."""
 
 import dataclasses
 from collections.abc import Iterator

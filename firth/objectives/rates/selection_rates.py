@@ -1,4 +1,4 @@
-"""What the objectives that predict chosen positions really did."""
+"""Measured rates of the objectives that predict chosen positions."""
 
 import math
 from typing import Any
@@ -170,7 +170,7 @@ class _Seen:
         return between("selected", self.used.sum(), self.maskable.sum(), least.sum(), budgets.sum())
 
     def longest_words(self) -> npt.NDArray[Any]:
-        """Returns the tokens of the longest word of each row or its partner: int64 [rows]."""
+        """Returns the tokens of the longest word of each row or its negative row: int64 [rows]."""
         found = []
         for rows in (self.sample.rows, self.sample.partners):
             starts = rows[features.WORD_STARTS] > 0

@@ -1,4 +1,4 @@
-"""What the objectives with sentinels really did."""
+"""Measured rates of the objectives with sentinels."""
 
 import dataclasses
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""What objectives are made of: pure functions of tokens and a seed."""
+"""Pure functions of tokens and a seed, which objectives are built from."""

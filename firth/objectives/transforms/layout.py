@@ -1,4 +1,4 @@
-"""Where each token of a row goes: chunks laid out one after another between their special tokens."""
+"""Lays out the chunks of a row one after another, with their special tokens."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -138,7 +138,7 @@ def lay_out(
 def _sources(
     offsets: tf.Tensor, of_places: tf.Tensor, inside: tf.Tensor, frame: Frame, padding: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns `Layout.sources`, and whether a place is behind the first segment and what follows it."""
+    """Returns `Layout.sources`, and whether a place is in the second segment or after it."""
     first_source, first, second_source, second = of_places
     # Special tokens are counted on from the padding; of text before it, each is so many places after.
     place = offsets - len(frame.before)

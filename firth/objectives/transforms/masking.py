@@ -1,4 +1,4 @@
-"""What objectives that predict chosen tokens share: which can be chosen, and what they are shown as."""
+"""Chooses the tokens that are predicted, and replaces them by `[MASK]` or random pieces."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 

@@ -104,7 +104,7 @@ def _begins_alike(
     row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], places: tf.Tensor
 ) -> tf.Tensor:
     """Returns bool [max_documents, raw_length]: a sentence where the true segment begins with one, or else a
-    word where it begins with one, and amid a sentence.
+    word where it begins with one, and within a sentence.
     """
     places = tf.minimum(places, tf.size(row[features.RAW_TOKENS]) - 1)
     sentences, words = (tf.gather(row[name], places)[:, tf.newaxis] > 0 for name in _MARKS)
@@ -125,7 +125,7 @@ def _choose_sources(
     ends = tf.minimum(tf.range(size) + lengths[:, tf.newaxis], size)
     whole = fits & tf.gather(places.is_end, ends)
     is_whole = tf.reduce_any(whole, axis=1)
-    # A segment that begins amid a sentence always has one that fits whole, or is empty.
+    # A segment that begins within a sentence always has one that fits whole, or is empty.
     has_sentences = _last_sentences(row) > 0
     possible = tf.where(is_whole[:, tf.newaxis], whole, fits & has_sentences[:, tf.newaxis])
     draws = tf.random.stateless_uniform(tf.shape(possible), seed, alg="philox")

@@ -1,4 +1,4 @@
-"""The segments of each chunk: where it is split, and whether the two are swapped.
+"""The segments of each chunk: the place of the split, and whether the two are swapped.
 
 For sentence order google-research/albert falls back to random segments where a document is too short to be
 split. Here such a document has no pair.

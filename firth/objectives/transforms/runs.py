@@ -137,6 +137,6 @@ def _draw(probabilities: npt.NDArray[np.float64], draws: tf.Tensor) -> tf.Tensor
 
 
 def _parted(runs: tf.Tensor, maskable: tf.Tensor) -> tf.Tensor:
-    """Numbers runs anew, from 0, so that what is not maskable parts them."""
+    """Numbers runs again, from 0, so that tokens that are not maskable separate them."""
     begins = tf.concat([[False], (runs[1:] != runs[:-1]) | ~maskable[:-1]], 0)
     return tf.cumsum(tf.cast(begins, tf.int32))

@@ -1,4 +1,4 @@
-"""Which tokens of a row are predicted: single pieces, or whole words."""
+"""Selects the tokens of a row that are predicted: single pieces, or whole words."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Spans give way to sentinels: what the encoder sees, and what is predicted."""
+"""Replaces spans by sentinels: the encoder's inputs, and the targets."""
 
 from collections.abc import Sequence
 

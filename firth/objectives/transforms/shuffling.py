@@ -1,4 +1,4 @@
-"""Sentences in another order, and documents that begin elsewhere."""
+"""Permutes the sentences of documents, and rotates documents."""
 
 from collections.abc import Mapping
 

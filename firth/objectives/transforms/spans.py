@@ -1,4 +1,4 @@
-"""Which tokens are corrupted: random spans, or tokens one by one."""
+"""Chooses the tokens that are corrupted: random spans, or single tokens."""
 
 from typing import NamedTuple
 

@@ -1,1 +1,1 @@
-"""What every recipe type shares, and how YAML is read."""
+"""The base of all recipe types, and the reading of YAML."""

@@ -1,4 +1,4 @@
-"""What is said when a recipe cannot be used."""
+"""The error for recipes that cannot be used, and suggestions of valid names."""
 
 import difflib
 from collections.abc import Iterable, Sequence

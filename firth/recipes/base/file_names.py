@@ -1,4 +1,4 @@
-"""The files that a recipe names, and where relative names lead."""
+"""The files that a recipe names, and the resolution of relative names."""
 
 import dataclasses
 import glob

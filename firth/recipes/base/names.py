@@ -1,4 +1,4 @@
-"""Names that become folders: of recipes, and of runs."""
+"""Names of recipes and runs, which become names of folders."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The nearest path to one that leads nowhere."""
+"""Suggests the nearest path to one that does not exist."""
 
 import difflib
 import glob

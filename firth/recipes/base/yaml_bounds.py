@@ -1,4 +1,4 @@
-"""What a YAML text may cost: a few lines of it can stand for more values than a machine can hold."""
+"""Bounds of a YAML text: a few lines of it can stand for more values than a machine can hold."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Where a corpus comes from, and what happens to it."""
+"""The sources of a corpus, and its cleaning."""

@@ -1,4 +1,4 @@
-"""Parameters of what an objective puts on top of a backbone, by part."""
+"""Parameters of an objective's heads, by part."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How many tokens of a row each part of a model reads."""
+"""The number of tokens of a row that each part of a model reads."""
 
 import dataclasses
 

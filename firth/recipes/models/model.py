@@ -1,4 +1,4 @@
-"""The shape of the model: one type for each family; what differs between two of a family is a value."""
+"""The shape of the model: one type for each family; variants of a family differ in values."""
 
 from typing import Annotated, Literal
 

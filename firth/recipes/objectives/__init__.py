@@ -1,1 +1,1 @@
-"""What a model learns to predict."""
+"""The objectives of pre-training."""

@@ -1,4 +1,4 @@
-"""How much the documents of one row can come to, whichever way rows are packed."""
+"""The largest size that the documents of one row can have, however rows are packed."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the model learns to predict: one type for each objective."""
+"""All objectives, one type for each."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What every objective says of itself, so that data, model and evaluation can be fitted to it."""
+"""The base of all objectives: the facts that data, model and evaluation ask for."""
 
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 

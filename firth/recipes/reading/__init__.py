@@ -1,1 +1,1 @@
-"""From files and options to a recipe, with what is said when they are wrong."""
+"""Turns files and options into a recipe, with messages for what is wrong."""

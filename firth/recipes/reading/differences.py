@@ -1,4 +1,4 @@
-"""What differs between recipes, key by key."""
+"""Differences between recipes, key by key."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Drafts: what files and options say of a recipe before it is checked, and who said it."""
+"""Values of files and options before they are checked, each with its origin."""
 
 import dataclasses
 import pathlib

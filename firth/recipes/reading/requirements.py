@@ -1,4 +1,4 @@
-"""What a recipe needs on this machine: files, and packages whose docstrings it reads."""
+"""The files and packages that a recipe needs on this machine."""
 
 import os
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""A run: what it is made of, and whether the parts fit together."""
+"""The recipe of a run, and the checks that its parts fit together."""

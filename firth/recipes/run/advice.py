@@ -1,4 +1,4 @@
-"""What is worth saying of a recipe that can run as it is."""
+"""Warnings about a recipe that can run as it is."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Whether the parts of a recipe fit together."""
+"""Checks that the parts of a recipe fit together."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, get_args

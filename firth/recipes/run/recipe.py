@@ -1,4 +1,4 @@
-"""The recipe: everything that a run is made of."""
+"""The recipe of a run."""
 
 from typing import Annotated
 

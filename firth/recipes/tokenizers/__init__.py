@@ -1,1 +1,1 @@
-"""Tokenizers, and how their pieces become sequences."""
+"""Tokenizers, and the rows that their pieces are packed into."""

@@ -1,4 +1,4 @@
-"""The tokenizer a recipe trains, and how its pieces become sequences."""
+"""The tokenizer that a recipe trains, and the rows that its pieces are packed into."""
 
 from typing import Annotated, Literal
 

@@ -1,1 +1,1 @@
-"""How a model is trained, judged and served."""
+"""Settings of training, evaluation and export."""

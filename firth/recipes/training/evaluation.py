@@ -1,4 +1,4 @@
-"""How the model is judged, and what it must reach to be blessed."""
+"""Settings of the evaluation, and the thresholds for a blessing."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What the served model answers."""
+"""Settings of the served model."""
 
 from typing import Literal
 

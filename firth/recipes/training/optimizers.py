@@ -1,4 +1,4 @@
-"""Optimizers, and how their learning rate goes."""
+"""Optimizers, and the schedules of their learning rates."""
 
 from typing import Annotated, Literal
 

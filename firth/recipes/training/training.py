@@ -1,4 +1,4 @@
-"""How the model is trained."""
+"""Settings of the training."""
 
 from typing import Literal
 

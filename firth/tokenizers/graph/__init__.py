@@ -1,1 +1,1 @@
-"""What tokenizers do in the TensorFlow graph."""
+"""Tokenization inside the TensorFlow graph."""

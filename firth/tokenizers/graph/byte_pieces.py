@@ -1,4 +1,4 @@
-"""How pieces of bytes are written as text: GPT-2's printable character for each byte."""
+"""The text form of pieces of bytes: GPT-2's printable character for each byte."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""What BERT's normalisation does to each character, as a table that is frozen with the package.
+"""BERT's normalisation of each character, as a table that is frozen with the package.
 
 The table was read off the reference implementation code point by code point, so that ids depend neither on
 the Unicode version of Python nor on that of tensorflow-text.

@@ -1,4 +1,4 @@
-"""The special pieces, and how they are found in raw text before normalisation takes them apart."""
+"""The special pieces, and their search in raw text before normalisation would split them."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""One form for all text, in the TensorFlow graph: what the corpus did to text, the served model repeats."""
+"""Normalisation of text in the TensorFlow graph: the served model repeats what the corpus did."""
 
 from collections.abc import Sequence
 from typing import Any

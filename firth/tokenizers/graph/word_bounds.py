@@ -1,4 +1,4 @@
-"""Where words start, for objectives that mask or count whole words."""
+"""The places where words start, for objectives that mask or count whole words."""
 
 import dataclasses
 from collections.abc import Collection, Sequence
