@@ -171,3 +171,48 @@ def test_a_gap_in_a_docstring_is_found(source, complaint):
 def test_a_missing_annotation_is_found(source, missing):
     (found,) = annotation_faults(source)
     assert found.endswith(f"has no annotation for {missing}")
+
+
+def init_faults(source: str) -> list[str]:
+    """Returns what an `__init__.py` has besides a docstring, imports, `__all__` and tables in capitals."""
+    tree = ast.parse(source)
+    found = [] if ast.get_docstring(tree) else ["no docstring"]
+    imported, exports = False, False
+    for node in tree.body[1:]:
+        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and is_stored(each)]
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            imported = True
+        elif not isinstance(node, ast.Assign | ast.AnnAssign):
+            found.append(f"line {node.lineno}: neither an import nor a table")
+        else:
+            exports |= "__all__" in names
+            found += [f"line {node.lineno}: {each}" for each in names if not is_export(each)]
+    return found + (["imports without __all__"] if imported and not exports else [])
+
+
+def is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def is_export(name: str) -> bool:
+    return name in ("__all__", "__dir__", "__getattr__", "__version__") or name.isupper()
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("__init__.py")), ids=lambda path: str(path.parent.relative_to(PACKAGE))
+)
+def test_packages_have_one_style(path):
+    assert init_faults(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("import os\n", "no docstring"),
+        ('"""P."""\n\nfrom a import b\n', "imports without __all__"),
+        ('"""P."""\n\nlimit = 3\n', "line 3: limit"),
+        ('"""P."""\n\ndef f(): ...\n', "neither an import nor a table"),
+    ],
+)
+def test_another_style_is_found(source, fault):
+    assert any(fault in each for each in init_faults(source))

@@ -52,8 +52,11 @@ class Config(pydantic.BaseModel):
     def of(cls: type[ConfigT], values: "ConfigT | Mapping[str, Any]") -> ConfigT:
         """Returns a part as it is, or the part that plain values describe, such as those of a layer's config.
 
+        Args:
+            values: Part of this type, or its values by field.
+
         Raises:
-            ValueError: as the constructor does.
+            ValueError: for values that the constructor refuses.
 
         Example:
 

@@ -91,7 +91,11 @@ class SharedLayersConfig(Config):
         return self.groups * self.blocks
 
     def order(self, layers: int) -> tuple[int, ...]:
-        """Returns which block each of so many layers is; a group is applied to the end before the next is.
+        """Returns the number of the block that each layer applies; a group is applied to its end before the
+        next.
+
+        Args:
+            layers: Number of blocks that are applied.
 
         Example:
 
@@ -245,7 +249,15 @@ class EmbeddingsConfig(Config):
 
 
 def refuse_shared_keys(attention: AttentionConfig, reader: str) -> None:
-    """Raises `ValueError` if query heads share keys and values, which `reader` has no code for."""
+    """Raises `ValueError` if query heads share keys and values, which `reader` has no code for.
+
+    Args:
+        attention: Attention of the model.
+        reader: Part of the model that cannot read shared keys, for the message.
+
+    Raises:
+        ValueError: if several query heads share a key head.
+    """
     if attention.key_value_heads not in (None, attention.heads):
         raise ValueError(
             f"attention.key_value_heads: {attention.key_value_heads} does not work with {reader}"
