@@ -61,7 +61,7 @@ def evaluation_sums(losses: Iterable[str]) -> tuple[str, ...]:
     """Returns the names of what a model adds to the metrics for each example, float32 [batch] each.
 
     Args:
-        losses: Names of the objective's losses, the main one first (`recipe.objective.losses`).
+        losses: The losses' names (`recipe.objective.losses`).
 
     Example:
 

@@ -76,7 +76,7 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
     if not FEWEST_RUNS <= len(runs) <= MOST_RUNS:
         raise ValueError(f"{len(runs)} runs: from {FEWEST_RUNS} to {MOST_RUNS} can be compared")
     different = differences([run.record.recipe for run in runs])
-    losses = dict.fromkeys(name for run in runs for name in run.record.recipe.objective.losses)
+    losses = {loss.name: loss for run in runs for loss in run.record.recipe.objective.loss_terms}
     return render_page(
         kind="comparison",
         title=f"{len(runs)} runs",
@@ -86,7 +86,7 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
         runs=runs,
         facts={label: [tell(run) for run in runs] for label, tell in _FACTS.items()},
         metric_rows=_metric_rows(runs),
-        curves=overlay_plots([run.record.history for run in runs], list(losses)),
+        curves=overlay_plots([run.record.history for run in runs], losses.values()),
         recipe_rows={key: [_value_text(value) for value in values] for key, values in different.items()},
         text_keys=[part for part in _TEXT_KEYS if any(key.split(".")[0] == part for key in different)],
     )

@@ -1,30 +1,30 @@
 """Curves of several runs on the same axes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 
-from firth.analysis.losses import TITLES
 from firth.analysis.plots import RUNS, History, plot, series
+from firth.recipes.goals.losses import Loss
 
 # Runs stay apart in print and for readers who see few colours.
 MARKERS = "os^DvPX*"
 DASHES = ("-", "--", "-.", ":")
 
 
-def overlay_plots(histories: Sequence[History], losses: Sequence[str]) -> dict[str, str]:
+def overlay_plots(histories: Sequence[History], losses: Iterable[Loss]) -> dict[str, str]:
     """Returns SVG elements by title: each loss in training and held out, and the speed.
 
     A quantity that no run recorded has no plot.
 
     Args:
-        histories: Histories of the runs, at most `MOST_RUNS`; an empty one keeps its colour.
-        losses: Names of the losses.
+        histories: The runs' training histories, at most `MOST_RUNS`; an empty one keeps its colour.
+        losses: The losses of any of the runs.
     """
     wanted = {}
     for loss in losses:
-        wanted[f"Training loss of {TITLES[loss]}"] = (f"{loss}_loss", "loss in nats")
-        wanted[f"Held-out loss of {TITLES[loss]}"] = (f"held_out_{loss}_loss", "loss in nats")
+        wanted[f"Training loss of {loss.title}"] = (f"{loss.name}_loss", "loss in nats")
+        wanted[f"Held-out loss of {loss.title}"] = (f"held_out_{loss.name}_loss", "loss in nats")
     wanted["Non-padding tokens per second"] = ("tokens_per_second", "tokens/s")
     return {
         title: _overlay(histories, title, quantity, label)

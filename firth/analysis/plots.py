@@ -9,7 +9,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from firth.analysis.losses import BINARY, GUESSING, TITLES
+from firth.recipes.goals.losses import Loss
 
 # Each run of a comparison has a colour of its own.
 MOST_RUNS = 8
@@ -73,29 +73,28 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
     return _inline(buffer.getvalue(), name, title)
 
 
-def loss_plot(history: History, loss: str, unigram_loss: float | None = None) -> str:
-    """Returns one loss by step, in nats, next to that of the unigram baseline or of guessing.
+def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -> str:
+    """Returns one loss by step, in nats, next to what the unigram baseline or guessing gives.
 
     Args:
-        history: History of the training.
-        loss: Name of the loss.
-        unigram_loss: Held-out loss of the unigram baseline, for the main loss; None for none.
+        history: Of the training.
+        loss: The loss.
+        unigram_loss: Held out, for the main loss.
     """
-    title = TITLES[loss]
 
     def draw(axes: Axes) -> None:
-        axes.plot(*series(history, f"{loss}_loss"), color=FIRST, linewidth=1.4, label=title)
-        steps, held_out = series(history, f"held_out_{loss}_loss")
+        axes.plot(*series(history, f"{loss.name}_loss"), color=FIRST, linewidth=1.4, label=loss.title)
+        steps, held_out = series(history, f"held_out_{loss.name}_loss")
         if steps:
             axes.plot(steps, held_out, color=THIRD, marker="o", markersize=3, linewidth=1.2, label="held out")
         if unigram_loss is not None:
             axes.axhline(unigram_loss, color=SECOND, linestyle="--", linewidth=1.2, label="unigram, held out")
-        if loss in BINARY:
-            axes.axhline(GUESSING, color=MUTED, linestyle="--", linewidth=1, label="guessing")
+        if loss.guessing is not None:
+            axes.axhline(loss.guessing, color=MUTED, linestyle="--", linewidth=1, label="guessing")
         axes.set(xlabel="step", ylabel="loss in nats")
         axes.legend()
 
-    return plot(f"loss-{loss}", f"Loss of {title} by step", draw)
+    return plot(f"loss-{loss.name}", f"Loss of {loss.title} by step", draw)
 
 
 def learning_rate_plot(history: History) -> str:

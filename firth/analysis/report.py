@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from firth.analysis import plots
 from firth.analysis.corpus_view import CorpusView
-from firth.analysis.losses import TITLES, main_perplexity
+from firth.analysis.losses import main_perplexity
 from firth.analysis.page import count, number, render_page
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
@@ -57,7 +57,6 @@ def render_report(record: RunRecord) -> str:
         record=record,
         sections=SECTIONS,
         metrics=metrics,
-        titles=TITLES,
         verdicts=verdicts(record.recipe.evaluation, metrics),
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
@@ -98,7 +97,7 @@ def _headline(record: RunRecord, metrics: Mapping[str, float]) -> list[tuple[str
     return [
         (
             "Held-out perplexity",
-            number(main_perplexity(metrics)[1]),
+            number(main_perplexity(metrics)),
             f"unigram baseline {number(metrics.get('unigram_perplexity'))}",
         ),
         ("Blessed", states[record.blessed], f"pushed: {states[record.pushed]}"),
@@ -120,8 +119,8 @@ def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str
     loss = math.log(unigram) if unigram and math.isfinite(unigram) else None
     main = record.recipe.objective.main_loss
     drawn = {
-        f"Loss of {TITLES[name]}": plots.loss_plot(record.history, name, loss if name == main else None)
-        for name in record.recipe.objective.losses
+        f"Loss of {each.title}": plots.loss_plot(record.history, each, loss if each.name == main else None)
+        for each in record.recipe.objective.loss_terms
     }
     return {
         **drawn,

@@ -1,6 +1,5 @@
 """`firth predict`: asks a run's served model."""
 
-import enum
 import json
 import os
 import pathlib
@@ -15,14 +14,6 @@ from firth.cli.output import ExitCode, fail
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 MASK = "[MASK]"
-
-
-class Task(str, enum.Enum):
-    """The tasks of `firth predict`."""
-
-    FILL_MASK = "fill-mask"
-    EMBED = "embed"
-    SCORE = "score"
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +34,12 @@ def register(app: typer.Typer) -> None:
 def _predict(
     run: commands.RunName,
     task: Annotated[
-        Task, typer.Argument(metavar="TASK", help="fill-mask, embed or score.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="TASK",
+            help="fill-mask, embed, score or another signature of the model.",
+            show_default=False,
+        ),
     ],
     texts: Annotated[
         list[str], typer.Argument(metavar="TEXT", help="One or more texts.", show_default=False)
@@ -61,13 +57,14 @@ def _predict(
     What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, or how
     probable a text is (alone, or as the target of another one).
     """
-    if task is Task.FILL_MASK:
+    name = task.replace("-", "_")
+    if name == "fill_mask":
         unmasked = [text for text in texts if MASK not in text]
         if unmasked:
             fail(f"there is no {MASK} in {unmasked[0]!r}", ExitCode.USAGE)
-    if target and (task is not Task.SCORE or len(target) != len(texts)):
-        fail("--target goes with score, once for each text", ExitCode.USAGE)
-    answers = _ask(_model_directory(root, run), task, texts, target or None, verbose)
+    if target and len(target) != len(texts):
+        fail("--target is given once for each text", ExitCode.USAGE)
+    answers = _ask(_model_directory(root, run), name, texts, target or None, verbose)
     for text, answer in zip(texts, answers):
         typer.echo(
             json.dumps({"text": text, **answer}, ensure_ascii=False) if as_json else _readable(text, answer)
@@ -98,18 +95,18 @@ def _note(run: RunOnDisk, serving: pathlib.Path) -> str | None:
 
 
 def _ask(
-    directory: pathlib.Path, task: Task, texts: Sequence[str], targets: Sequence[str] | None, verbose: bool
+    directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None, verbose: bool
 ) -> list[dict[str, Any]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     from firth.pipelines.logs import output_in
 
     if verbose:
-        return _answers(directory, task, texts, targets)
+        return _answers(directory, name, texts, targets)
     descriptor, log = tempfile.mkstemp(prefix="firth-predict-", suffix=".log")
     os.close(descriptor)
     try:
         with output_in(pathlib.Path(log)):
-            answers = _answers(directory, task, texts, targets)
+            answers = _answers(directory, name, texts, targets)
     except (FileNotFoundError, ValueError) as error:
         os.remove(log)
         fail(str(error))
@@ -120,21 +117,23 @@ def _ask(
 
 
 def _answers(
-    directory: pathlib.Path, task: Task, texts: Sequence[str], targets: Sequence[str] | None
+    directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None
 ) -> list[dict[str, Any]]:
     from firth.serving.lean_import import without_optional_packages
 
     with without_optional_packages():
         from firth.serving import Client
     client = Client(directory)
-    if task is Task.EMBED:
+    if name == "embed":
         return [{"embedding": [float(value) for value in vector]} for vector in client.embed(texts)]
-    if task is Task.SCORE:
+    if name == "score":
         return [scored._asdict() for scored in client.score(texts, targets)]
-    return [
-        {"masks": [[{"piece": piece, "score": score} for piece, score in mask] for mask in masks]}
-        for masks in client.fill_mask(texts)
-    ]
+    if name == "fill_mask":
+        return [
+            {"masks": [[{"piece": piece, "score": score} for piece, score in mask] for mask in masks]}
+            for masks in client.fill_mask(texts)
+        ]
+    return client.ask(name, texts, targets)
 
 
 def _readable(text: str, answer: dict[str, Any]) -> str:
@@ -146,6 +145,8 @@ def _readable(text: str, answer: dict[str, Any]) -> str:
         pieces = zip(answer["pieces"], answer["log_probabilities"])
         shown = "  ".join(f"{piece} {value:.2f}" for piece, value in pieces)
         return f"{text}\n  {answer['log_probability']:.3f} nats: {shown}"
+    if "masks" not in answer:
+        return "\n".join([text, *(f"  {name}: {json.dumps(value)}" for name, value in answer.items())])
     lines = [text]
     for number, candidates in enumerate(answer["masks"], start=1):
         shown = "  ".join(f"{found['piece']} {found['score']:.3f}" for found in candidates)

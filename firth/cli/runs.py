@@ -39,7 +39,7 @@ def _cells(run: RunOnDisk) -> tuple[str, ...]:
     from firth.analysis.verdicts import overall
 
     metrics = overall(run.summary.get("evaluation", {}))
-    perplexities = [main_perplexity(metrics)[1], metrics.get("unigram_perplexity")]
+    perplexities = [main_perplexity(metrics), metrics.get("unigram_perplexity")]
     seconds = sum(timing.get("seconds") or 0.0 for timing in run.timings.values())
     return (
         run.directory.name,

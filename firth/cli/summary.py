@@ -3,7 +3,8 @@
 import json
 import pathlib
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from firth.analysis.losses import main_perplexity
 from firth.analysis.tensorboard import tensorboard_command
@@ -35,7 +36,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
         report = json.loads((folder / "corpus_report.json").read_text(encoding="utf-8"))
         console.print(corpus_line(report["funnel"]))
-    console.print(perplexity_line(metrics))
+    console.print(perplexity_line(metrics, recipe.goal.loss_terms[0].title))
     if result.blessed:
         kept = "kept its thresholds" if recipe.evaluation.thresholds else "has finite metrics (no thresholds)"
         console.print(f"[green]blessed[/]: the model {kept} and answered as a server would ask it")
@@ -48,7 +49,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     for line in schema_lines(result):
         console.print(line, markup=False)
     console.print("\nnext:")
-    asked = ask_with(recipe) if result.pushed is not None else []
+    asked = ask_with(_signatures(result.pushed)) if result.pushed is not None else []
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
     if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
@@ -69,18 +70,19 @@ def schema_lines(result: "CurationResult") -> list[str]:
     ]
 
 
-def perplexity_line(metrics: dict[str, float]) -> str:
+def perplexity_line(metrics: dict[str, float], title: str) -> str:
     """Returns the model's perplexity next to the unigram baseline's.
 
     Args:
-        metrics: Metrics over the whole split, by name.
+        metrics: The metrics over the whole eval split, by name.
+        title: The title of the main loss.
 
     Example:
 
-    >>> perplexity_line({"mlm_perplexity": 211.3, "unigram_perplexity": 845.2})
+    >>> perplexity_line({"text_perplexity": 211.3, "unigram_perplexity": 845.2}, "masked LM")
     'held-out masked LM perplexity: [bold]211.3[/], against 845.2 of the unigram baseline'
     """
-    title, model = main_perplexity(metrics)
+    model = main_perplexity(metrics)
     unigram = metrics.get("unigram_perplexity")
     if model is None or unigram is None:
         return "held-out perplexity: not recorded"
@@ -88,29 +90,29 @@ def perplexity_line(metrics: dict[str, float]) -> str:
     return f"held-out {title} perplexity: [bold]{model:,.1f}[/], {beside}"
 
 
-def ask_with(recipe: "Recipe") -> list[str]:
-    """Returns the requests that a recipe's model answers, as arguments of `firth predict`.
+def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Returns what a model can be asked, as arguments of `firth predict`.
 
     Args:
-        recipe: Recipe of the run.
+        signatures: The signatures that the exported model describes, by name.
 
     Example:
 
-    >>> from firth.recipes import load_recipe
-    >>> ask_with(load_recipe("demo"))
-    ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'"]
+    >>> ask_with({"score": {"example": {"text": "A sentence", "target": "and its end."}}})
+    ["score 'A sentence' --target 'and its end.'"]
     """
-    model, objective = recipe.model.kind, recipe.objective.kind
     asked = []
-    if objective in ("masked_lm", "span_masking", "unilm"):
-        asked.append("fill-mask 'The [MASK] of the house.'")
-    if objective == "causal_lm":
-        asked.append("score 'A sentence.'")
-    elif model in ("causal_transformer", "encoder_decoder"):
-        asked.append("score 'A sentence' --target 'and its end.'")
-    if model != "causal_transformer":
-        asked.append("embed 'A sentence.'")
+    for name, described in signatures.items():
+        if example := described["example"]:
+            target = f" --target {shlex.quote(example['target'])}" if "target" in example else ""
+            asked.append(f"{name.replace('_', '-')} {shlex.quote(example['text'])}{target}")
     return asked
+
+
+def _signatures(pushed: pathlib.Path) -> dict[str, Any]:
+    from firth.serving.cases import read_description
+
+    return read_description(str(pushed))["signatures"]
 
 
 def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The configuration of TFMA: metrics, slices and thresholds."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from tensorflow_model_analysis.proto import config_pb2
 
@@ -14,19 +14,19 @@ SIGNATURE = "evaluate"
 METRICS_MODULE = "firth.evaluation.tfma_metrics"
 
 
-def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_pb2.EvalConfig:
+def build_eval_config(evaluation: Evaluation, losses: Mapping[str, int | None]) -> config_pb2.EvalConfig:
     """Returns the EvalConfig of a recipe: its metrics over the whole split and by source, and its thresholds.
 
     Thresholds hold for the whole split. They bound values, not changes, so that a first model can be blessed
     although there is no other to compare it with. Without thresholds, every metric must be a finite number.
 
     Args:
-        evaluation: Evaluation of the recipe.
-        losses: Names of the objective's losses, the main one first.
+        evaluation: The recipe's evaluation.
+        losses: The losses' numbers of answers by name, as `metrics_of` reads them.
 
     Example:
 
-    >>> config = build_eval_config(Evaluation(), ["lm"])
+    >>> config = build_eval_config(Evaluation(), {"lm": None})
     >>> [json.loads(metric.config)["name"] for metric in config.metrics_specs[0].metrics if metric.config]
     ['lm_perplexity', 'lm_accuracy', 'text_perplexity', 'unigram_perplexity', 'perplexity_over_unigram', ...]
     """
@@ -43,8 +43,8 @@ def build_eval_config(evaluation: Evaluation, losses: Sequence[str]) -> config_p
     )
 
 
-def _metric(name: str, losses: Sequence[str], bounds: Bounds | None) -> config_pb2.MetricConfig:
-    config = json.dumps({"name": name, "losses": list(losses)})
+def _metric(name: str, losses: Mapping[str, int | None], bounds: Bounds | None) -> config_pb2.MetricConfig:
+    config = json.dumps({"name": name, "losses": dict(losses)})
     metric = config_pb2.MetricConfig(class_name="MetricOfSums", module=METRICS_MODULE, config=config)
     if bounds is not None:
         # A threshold of the metric itself would have to be kept by every slice.

@@ -8,12 +8,11 @@ zero for accuracies.
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from firth.features import BYTES_SUM, TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM
 
 Sums = Mapping[str, float]
-_OVER_A_VOCABULARY = ("mlm", "lm", "sbo")
 
 
 def perplexity(loss_sum: float, weight_sum: float) -> float:
@@ -86,34 +85,30 @@ def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
     return loss_sum / math.log(2) / bytes_sum if bytes_sum > 0 else math.inf
 
 
-def metrics_of(losses: Sequence[str]) -> dict[str, Callable[[Sums], float]]:
-    """Returns the metrics of an objective by name, each a function of the sums over a split.
+def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], float]]:
+    """Returns the metrics of what a model is trained for by name, each a function of the sums over a split.
 
-    There is a perplexity of each loss over a vocabulary and an accuracy of every loss. For the main loss on
-    tokens that stand for text (no sentinel, no end of a document, no unknown word), there are its perplexity,
-    that of the training split's unigram distribution on the same tokens, the one over the other, and bits per
-    byte.
+    A perplexity of each loss over the vocabulary and an accuracy of every loss. If the main loss runs over
+    the vocabulary, there are, of the tokens that stand for text (no sentinel, no end of a document, no
+    unknown word): its perplexity, that of the training split's unigram distribution on the same tokens, the
+    one over the other, and bits per byte.
 
     Args:
-        losses: Names of the objective's losses, the main one first.
+        losses: The losses' numbers of answers by name, None for the vocabulary, the main loss first
+            (`recipe.goal.loss_classes`).
 
     Example:
 
-    >>> list(metrics_of(["mlm", "nsp"]))[:3]
+    >>> list(metrics_of({"mlm": None, "nsp": 2}))[:3]
     ['mlm_perplexity', 'mlm_accuracy', 'nsp_accuracy']
     """
     metrics: dict[str, Callable[[Sums], float]] = {}
-    for loss in losses:
-        if loss in _OVER_A_VOCABULARY:
+    for loss, classes in losses.items():
+        if classes is None:
             metrics[f"{loss}_perplexity"] = functools.partial(_perplexity, loss)
         metrics[f"{loss}_accuracy"] = functools.partial(_accuracy, loss)
-    metrics["text_perplexity"] = lambda sums: perplexity(sums[TEXT_LOSS_SUM], sums[TEXT_WEIGHT_SUM])
-    metrics["unigram_perplexity"] = lambda sums: perplexity(sums[UNIGRAM_LOSS_SUM], sums[TEXT_WEIGHT_SUM])
-    metrics["perplexity_over_unigram"] = lambda sums: perplexity_ratio(
-        sums[TEXT_LOSS_SUM], sums[UNIGRAM_LOSS_SUM], sums[TEXT_WEIGHT_SUM]
-    )
-    metrics["bits_per_byte"] = lambda sums: bits_per_byte(sums[TEXT_LOSS_SUM], sums[BYTES_SUM])
-    return metrics
+    is_over_vocabulary = next(iter(losses.values()), 0) is None
+    return {**metrics, **(_TEXT_METRICS if is_over_vocabulary else {})}
 
 
 def _perplexity(loss: str, sums: Sums) -> float:
@@ -122,3 +117,13 @@ def _perplexity(loss: str, sums: Sums) -> float:
 
 def _accuracy(loss: str, sums: Sums) -> float:
     return accuracy(sums[f"{loss}_correct_sum"], sums[f"{loss}_weight_sum"])
+
+
+_TEXT_METRICS: dict[str, Callable[[Sums], float]] = {
+    "text_perplexity": lambda sums: perplexity(sums[TEXT_LOSS_SUM], sums[TEXT_WEIGHT_SUM]),
+    "unigram_perplexity": lambda sums: perplexity(sums[UNIGRAM_LOSS_SUM], sums[TEXT_WEIGHT_SUM]),
+    "perplexity_over_unigram": lambda sums: perplexity_ratio(
+        sums[TEXT_LOSS_SUM], sums[UNIGRAM_LOSS_SUM], sums[TEXT_WEIGHT_SUM]
+    ),
+    "bits_per_byte": lambda sums: bits_per_byte(sums[TEXT_LOSS_SUM], sums[BYTES_SUM]),
+}

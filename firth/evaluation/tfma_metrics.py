@@ -3,7 +3,7 @@
 TFMA finds them by this module's path, which stands in the EvalConfig.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -28,19 +28,19 @@ class MetricOfSums(tfma.metrics.Metric):
     However many metrics are asked for, the sums are made once.
 
     Args:
-        name: Name of the metric.
-        losses: Names of the objective's losses, the main one first.
+        name: Of the metric.
+        losses: The losses' numbers of answers by name, as `metrics_of` reads them.
 
     Raises:
         ValueError: if there is no such metric.
     """
 
-    def __init__(self, name: str, losses: Sequence[str]) -> None:
+    def __init__(self, name: str, losses: Mapping[str, int | None]) -> None:
         known = metrics_of(losses)
         if name not in known:
             raise ValueError(f"no metric {name!r}; there are {', '.join(known)}")
         computations = tfma.metrics.merge_per_key_computations(_computations)
-        super().__init__(computations, name=name, losses=list(losses))
+        super().__init__(computations, name=name, losses=dict(losses))
 
     @property
     def compute_confidence_interval(self) -> bool:
@@ -51,7 +51,9 @@ class MetricOfSums(tfma.metrics.Metric):
 tfma.metrics.metric_types.register_metric(MetricOfSums)
 
 
-def _computations(name: str, losses: Sequence[str], model_name: str = "", output_name: str = "") -> list[Any]:
+def _computations(
+    name: str, losses: Mapping[str, int | None], model_name: str = "", output_name: str = ""
+) -> list[Any]:
     key = metric_types.MetricKey(name=name, model_name=model_name, output_name=output_name)
     sums_key = metric_types.MetricKey(name=SUMS_KEY, model_name=model_name, output_name=output_name)
 

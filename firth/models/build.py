@@ -57,6 +57,6 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
         name="pretraining_model",
     )
     model.build()
-    if recipe.model.kind == "bilstm" and recipe.model.carry_state:
+    if recipe.model.carries_state:
         model.backbone.carry(recipe.training.batch_size)
     return model

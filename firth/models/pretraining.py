@@ -54,12 +54,13 @@ class PretrainingModel(keras.Model):
             "vocabulary_size": vocabulary_size,
             "seed": plain_seed(seed),
         }
-        self._loss_weights = objective_from_json(json.dumps(objective)).losses
+        goal = objective_from_json(json.dumps(objective))
+        self._loss_weights = goal.losses
         self._epoch_metrics: EpochMetrics | None = None
         shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         shape = {key: value for key, value in model.items() if key != "kind"}
         self.backbone = BACKBONES[model["kind"]](vocabulary_size, **shape, **shared, name="backbone")
-        self.heads = HEADS[objective["kind"]](model, objective, vocabulary_size, **shared, name="heads")
+        self.heads = HEADS[goal.heads](model, objective, vocabulary_size, **shared, name="heads")
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:

@@ -10,8 +10,8 @@ from firth.layers.elements.seeds import truncated_normal
 from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.masking import ReplacedTokenDetection
-from firth.recipes.run.generator import generator_of
 
 _OF_A_STACK = (
     "layers",

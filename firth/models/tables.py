@@ -23,18 +23,12 @@ BACKBONES: dict[str, Any] = {
     "bilstm": BiLSTMBackbone,
 }
 
-# By `recipe.objective.kind`.
+# By `recipe.objective.heads`.
 HEADS: dict[str, Any] = {
     "masked_lm": MaskedLMHeads,
-    "unilm": MaskedLMHeads,
     "span_masking": SpanMaskingHeads,
     "replaced_token_detection": ReplacedTokenDetectionHeads,
     "permutation_lm": PermutationLMHeads,
-    "causal_lm": LanguageModelHeads,
+    "language_model": LanguageModelHeads,
     "bidirectional_lm": BidirectionalLMHeads,
-    "prefix_lm": LanguageModelHeads,
-    "span_corruption": LanguageModelHeads,
-    "iid_denoising": LanguageModelHeads,
-    "salient_spans": LanguageModelHeads,
-    "denoising": LanguageModelHeads,
 }

@@ -15,15 +15,6 @@ from firth.serving.warmup import FOLDER, Request, read_warmup
 MEGABYTE = 2**20
 DESCRIPTION = "firth.json"
 
-# Outputs that must not depend on the batch. What an argmax or a ranking decides is left out: two of nearly
-# the same score may change places.
-BATCH_INVARIANT = {
-    "fill_mask": ("scores", "mask_positions", "mask_count", "truncated"),
-    "embed": ("embedding", "truncated"),
-    "embed_tokens": ("pieces", "embeddings", "token_count", "truncated"),
-    "score": ("pieces", "log_probabilities", "log_probability", "token_count", "truncated"),
-}
-
 TEXT_CASES: dict[str, list[bytes]] = {
     "one": [TEXTS[0].encode()],
     "many": [TEXTS[index % len(TEXTS)].encode() * (index % 4 + 1) for index in range(9)],
@@ -65,11 +56,11 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
     warmup = list(read_warmup(directory))
     description = read_description(directory)
     signatures = description["signatures"]
-    for signature, inputs in signatures.items():
+    for signature, described in signatures.items():
         for name, texts in TEXT_CASES.items():
-            compare = BATCH_INVARIANT[signature] if len(texts) > 1 else ()
-            yield Case(name, Request(signature, dict.fromkeys(inputs, texts)), compare=compare)
-    default = next(iter(signatures.values()))
+            compare = tuple(described["invariant"]) if len(texts) > 1 else ()
+            yield Case(name, Request(signature, dict.fromkeys(described["inputs"], texts)), compare=compare)
+    default = next(iter(signatures.values()))["inputs"]
     yield Case("one", Request("serving_default", dict.fromkeys(default, TEXT_CASES["one"])))
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
     yield from _row_cases(list(rows) or made_up, description["losses"])

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
@@ -121,6 +122,22 @@ class Client:
             )
         ]
 
+    def ask(
+        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Returns what any signature answers to each text: its outputs by name, as plain values.
+
+        Args:
+            name: The signature's name.
+            texts: The texts.
+            targets: A target for each text, if the signature takes them.
+
+        Raises:
+            ValueError: if the model has no such signature, or needs targets, or takes none.
+        """
+        outputs = self._ask(name, texts, targets)
+        return [{key: _plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
+
     def inputs(self, name: str) -> tuple[str, ...]:
         """Returns the names of a signature's inputs; empty if the model has no such signature.
 
@@ -145,6 +162,15 @@ class Client:
         tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
         outputs = self._loaded.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}
+
+
+def _plain(values: Any) -> Any:
+    """Returns an array's row as lists, numbers and strings."""
+    if isinstance(values, np.ndarray | np.generic):
+        values = values.tolist()
+    if isinstance(values, list):
+        return [_plain(each) for each in values]
+    return values.decode("utf-8", "replace") if isinstance(values, bytes) else values
 
 
 def newest_model(directory: str) -> str:

@@ -2,8 +2,23 @@
 
 import tensorflow as tf
 
+from firth.recipes import Recipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
+from firth.serving.signature import Signature
+
+
+def offer(recipe: Recipe) -> Signature | None:
+    """Returns the signature `embed`, if the recipe's model has an encoder."""
+    if not recipe.model.has_encoder:
+        return None
+    return Signature(embed, ("embedding", "truncated"), example={"text": "A sentence."})
+
+
+def offer_tokens(recipe: Recipe) -> Signature | None:
+    """Returns the signature `embed_tokens`, if the recipe's model has an encoder."""
+    invariant = ("pieces", "embeddings", "token_count", "truncated")
+    return Signature(embed_tokens, invariant) if recipe.model.has_encoder else None
 
 
 def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -59,7 +74,7 @@ def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def _token_vectors(served: Served, encoded: Encoded) -> dict[str, tf.Tensor]:
-    if served.recipe.model.kind != "bilstm":
+    if not served.recipe.model.gives_layers:
         vectors, _ = encoded.own(served.encoder_states(encoded.features))
         return {"embeddings": vectors}
     layers = served.model.backbone.layer_outputs(encoded.features, training=False)

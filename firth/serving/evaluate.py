@@ -35,7 +35,7 @@ def evaluator(served: Served, unigram: npt.NDArray[Any]) -> Callable[[tf.Tensor]
         objective.raw_length, recipe.sequences.max_documents, recipe.tokenizer.max_characters
     )
     token_bytes = bytes_of_tokens(served.tokenizer)
-    sums_made = evaluation_sums(recipe.objective.losses)
+    sums_made = evaluation_sums(recipe.goal.losses)
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
 
     def features(row_and_partner: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
@@ -48,7 +48,7 @@ def evaluator(served: Served, unigram: npt.NDArray[Any]) -> Callable[[tf.Tensor]
         rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
         batch = tf.map_fn(features, (rows, partners), fn_output_signature=outputs)
         predictions = served.model(batch, training=False)
-        main = predictions[recipe.objective.main_loss]
+        main = predictions[recipe.goal.main_loss]
         return {**example_sums(predictions), **text_sums(batch, main, unigram, token_bytes)}
 
     def evaluate_in_chunks(examples: tf.Tensor) -> Sums:

@@ -2,8 +2,18 @@
 
 import tensorflow as tf
 
+from firth.recipes import Recipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
+from firth.serving.signature import Signature
+
+
+def offer(recipe: Recipe) -> Signature | None:
+    """Returns the signature, if the recipe's model fills masks."""
+    if not recipe.goal.fills_masks:
+        return None
+    invariant = ("scores", "mask_positions", "mask_count", "truncated")
+    return Signature(fill_mask, invariant, example={"text": "The [MASK] of the house."})
 
 
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

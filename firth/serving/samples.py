@@ -7,7 +7,6 @@ from firth import features as names
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
-from firth.tokenizers import WordTokenizer
 from firth.tokenizers.graph.word_bounds import word_starts
 
 TEXTS = (
@@ -59,7 +58,7 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
         name: tf.train.Feature(int64_list=tf.train.Int64List(value=np.asarray(values, np.int64)))
         for name, values in fields.items()
     }
-    if isinstance(tokenizer, WordTokenizer):
+    if tokenizer.max_characters:
         words = tokenizer.split([text])[0].numpy()[:room].tolist()
         features[names.WORDS] = tf.train.Feature(bytes_list=tf.train.BytesList(value=words))
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()

@@ -88,7 +88,7 @@ def _write(served: Served, unigram_counts: npt.NDArray[Any], directory: str) -> 
     # Keras's own variables would save too, but TF Serving's loader does not find them.
     module.model_variables = [variable.value for variable in served.model.variables]
     # Word vocabularies have none: an exported model reads their characters.
-    module.tokenizer_kernel = getattr(served.tokenizer, "kernel", None)
+    module.tokenizer_kernel = served.tokenizer.kernel
     tf.saved_model.save(module, directory, signatures=_signatures(served, unigram), options=_OPTIONS)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
     with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION), "w") as file:
@@ -119,8 +119,8 @@ def _description(served: Served) -> dict[str, Any]:
         "tokenizer_digest": served.tokenizer.digest,
         "row_length": served.row_length,
         "signatures": {
-            name: list(signature.inputs) for name, signature in text_signatures(served.recipe).items()
+            name: signature.describe() for name, signature in text_signatures(served.recipe).items()
         },
-        "losses": list(served.recipe.objective.losses),
+        "losses": list(served.recipe.goal.losses),
         "versions": {"python": platform.python_version(), **versions},
     }

@@ -5,7 +5,19 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from firth import features as names
+from firth.recipes import Recipe
 from firth.serving.served import Served
+from firth.serving.signature import Signature
+
+_INVARIANT = ("pieces", "log_probabilities", "log_probability", "token_count", "truncated")
+
+
+def offer(recipe: Recipe) -> Signature | None:
+    """Returns the signature, if the recipe's model scores texts, or the targets that follow them."""
+    inputs = recipe.goal.score_inputs
+    if "target" in inputs:
+        return Signature(score_target, _INVARIANT, inputs, {"text": "A sentence", "target": "and its end."})
+    return Signature(score, _INVARIANT, inputs, {"text": "A sentence."}) if inputs else None
 
 
 class _Row(NamedTuple):
@@ -31,8 +43,9 @@ def score(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         truncated: bool [batch], whether the text was longer than the row and was cut.
     """
     whole = served.tokenizer.tokenize(text)
-    given = _special(served.tokenizer.cls_id, whole)
-    asked = whole[:, : served.row_length - 1]
+    before = served.ids_before_text
+    given = _special(before, whole)
+    asked = whole[:, : served.row_length - len(before)]
     features = _stack_features(_Row(given, asked), served.tokenizer.pad_id)
     return _answer(served, features, asked, _is_cut(whole, asked))
 
@@ -48,17 +61,15 @@ def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str
     Returns:
         As `score` does, of the targets; `truncated` also tells of a text that was cut.
     """
-    if served.recipe.model.kind == "encoder_decoder":
+    if served.recipe.model.has_decoder:
         return _score_decoded(served, text, target)
     sequences = served.recipe.sequences
-    tokenizer, length = served.tokenizer, served.recipe.objective.input_length(sequences)
+    tokenizer, length = served.tokenizer, served.recipe.goal.input_length(sequences)
     whole_text, whole_target = tokenizer.tokenize(text), tokenizer.tokenize(target)
     # At least one token is asked about, so that its place is left free.
     kept = whole_text[:, : served.row_length - 2]
-    if served.recipe.objective.kind == "prefix_lm":
-        given = tf.concat([_special(tokenizer.cls_id, kept), kept], axis=1)
-    else:
-        given = tf.concat([kept, _special(tokenizer.sep_id, kept)], axis=1)
+    before, after = _special(served.ids_before_text, kept), _special(served.ids_after_text, kept)
+    given = tf.concat([before, kept, after], axis=1)
     asked = _cut(whole_target, length - tf.cast(given.row_lengths(), tf.int32))
     features = _stack_features(_Row(given, asked), tokenizer.pad_id)
     cut = _is_cut(whole_text, kept) | _is_cut(whole_target, asked)
@@ -66,13 +77,12 @@ def score_target(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str
 
 
 def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
-    tokenizer, objective = served.tokenizer, served.recipe.objective
+    tokenizer, goal = served.tokenizer, served.recipe.goal
     encoded = served.encode(text)
     whole = tokenizer.tokenize(target)
-    given = _special(tokenizer.pad_id, whole)
-    if objective.kind == "denoising":
-        given = tf.concat([_special(tokenizer.sep_id, whole), _special(tokenizer.cls_id, whole)], axis=1)
-    room = objective.target_length(served.recipe.sequences) - given.shape[1]
+    start = served.special_ids(goal.decoder_start)
+    given = _special(start, whole)
+    room = goal.target_length(served.recipe.sequences) - len(start)
     asked = whole[:, :room]
     row = _stack_features(_Row(given, asked), tokenizer.pad_id)
     features = {
@@ -86,8 +96,10 @@ def _score_decoded(served: Served, text: tf.Tensor, target: tf.Tensor) -> dict[s
     return _answer(served, features, asked, encoded.truncated | _is_cut(whole, asked))
 
 
-def _special(special_id: int, like: tf.RaggedTensor) -> tf.Tensor:
-    return tf.fill([like.nrows(tf.int32), 1], special_id)
+def _special(special_ids: tuple[int, ...], like: tf.RaggedTensor) -> tf.Tensor:
+    """Returns the special ids for each row, int32 [batch, ids]."""
+    ids = tf.constant([special_ids], tf.int32, [1, len(special_ids)])
+    return tf.tile(ids, [like.nrows(tf.int32), 1])
 
 
 def _cut(ids: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
@@ -128,7 +140,7 @@ def _stack_features(row: _Row, pad_id: int) -> dict[str, tf.Tensor]:
 def _answer(
     served: Served, features: dict[str, Any], asked: tf.RaggedTensor, truncated: tf.Tensor
 ) -> dict[str, Any]:
-    losses = served.model(features, training=False)["lm"].losses
+    losses = served.model(features, training=False)[served.recipe.goal.main_loss].losses
     found = tf.ragged.boolean_mask(-losses, features[names.LABEL_WEIGHTS] > 0).to_tensor(0.0)
     vocabulary = tf.constant(served.tokenizer.get_vocabulary())
     pieces = asked.with_flat_values(tf.gather(vocabulary, asked.flat_values)).to_tensor("")

@@ -1,6 +1,7 @@
 """The model, tokenizer and recipe that every signature is made of."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -10,11 +11,7 @@ import tensorflow as tf
 
 from firth.recipes import Recipe
 from firth.serving.encoding import Encoded, encode, encode_words, with_last_segment
-from firth.tokenizers import WordTokenizer
 from firth.tokenizers.storage import AnyTokenizer
-
-# Of XLNet's `[CLS]`; see `firth.objectives.PermutationLMObjective`.
-CLS_SEGMENT = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,21 +43,25 @@ class Served:
         Args:
             text: Texts, string [batch].
         """
-        if isinstance(self.tokenizer, WordTokenizer):
+        if self.tokenizer.max_characters:
             return encode_words(text, self.tokenizer, self.row_length)
-        before, after = self._special_ids_around_text()
-        encoded = encode(text, self.tokenizer, self.row_length, before, after)
-        is_two_stream = self.recipe.model.kind == "two_stream_transformer"
-        return with_last_segment(encoded, CLS_SEGMENT) if is_two_stream else encoded
+        encoded = encode(text, self.tokenizer, self.row_length, self.ids_before_text, self.ids_after_text)
+        segment = self.recipe.goal.text_frame.last_segment
+        return encoded if segment is None else with_last_segment(encoded, segment)
 
-    def _special_ids_around_text(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        cls, sep = self.tokenizer.cls_id, self.tokenizer.sep_id
-        model, objective = self.recipe.model.kind, self.recipe.objective.kind
-        if model == "two_stream_transformer":
-            return (), (sep, cls)
-        if model == "encoder_decoder" and objective != "denoising":
-            return (), (sep,)
-        return (cls,), (sep,)
+    @property
+    def ids_before_text(self) -> tuple[int, ...]:
+        """The ids of the special tokens in front of a text."""
+        return self.special_ids(self.recipe.goal.text_frame.before)
+
+    @property
+    def ids_after_text(self) -> tuple[int, ...]:
+        """The ids of the special tokens after a text."""
+        return self.special_ids(self.recipe.goal.text_frame.after)
+
+    def special_ids(self, roles: Sequence[str]) -> tuple[int, ...]:
+        """Returns the ids of special tokens by their roles, such as `cls`."""
+        return tuple(getattr(self.tokenizer, f"{role}_id") for role in roles)
 
     def encoder_states(self, features: dict[str, tf.Tensor]) -> tf.Tensor:
         """Returns the encoder's hidden states of a row, float [batch, length, width].
@@ -69,7 +70,7 @@ class Served:
             features: Features of the texts, by name.
         """
         backbone = self.model.backbone
-        encoder = backbone.encode if self.recipe.model.kind == "encoder_decoder" else backbone
+        encoder = backbone.encode if self.recipe.model.has_decoder else backbone
         return encoder(features, training=False)
 
     def proposable(self) -> npt.NDArray[Any]:

@@ -1,30 +1,18 @@
-"""The signatures of a model, and their inputs."""
+"""The signatures that a model may have."""
 
 from collections.abc import Callable
-from typing import NamedTuple
-
-import tensorflow as tf
 
 from firth.recipes import Recipe
-from firth.serving.embeddings import embed, embed_tokens
-from firth.serving.fill_mask import fill_mask
-from firth.serving.score import score, score_target
+from firth.serving import embeddings, fill_mask, score
+from firth.serving.signature import Signature
 
-_FILL_MASK = ("masked_lm", "span_masking", "unilm")
-_ENCODERS = ("masked_transformer", "two_stream_transformer", "encoder_decoder", "bilstm")
-
-
-class Signature(NamedTuple):
-    """A signature that reads strings.
-
-    Attributes:
-        function: Function of the served model and one string [batch] tensor for each input, to tensors by
-            name.
-        inputs: Names of the inputs.
-    """
-
-    function: Callable[..., dict[str, tf.Tensor]]
-    inputs: tuple[str, ...] = ("text",)
+# Each from a recipe to its signature, or to None if the recipe's model has no such signature.
+SIGNATURES: dict[str, Callable[[Recipe], Signature | None]] = {
+    "fill_mask": fill_mask.offer,
+    "score": score.offer,
+    "embed": embeddings.offer,
+    "embed_tokens": embeddings.offer_tokens,
+}
 
 
 def text_signatures(recipe: Recipe) -> dict[str, Signature]:
@@ -36,14 +24,5 @@ def text_signatures(recipe: Recipe) -> dict[str, Signature]:
     Args:
         recipe: Recipe of the model.
     """
-    model, objective = recipe.model.kind, recipe.objective.kind
-    found: dict[str, Signature] = {}
-    if objective in _FILL_MASK:
-        found["fill_mask"] = Signature(fill_mask)
-    if objective == "causal_lm":
-        found["score"] = Signature(score)
-    elif model in ("causal_transformer", "encoder_decoder"):
-        found["score"] = Signature(score_target, ("text", "target"))
-    if model in _ENCODERS:
-        found["embed"], found["embed_tokens"] = Signature(embed), Signature(embed_tokens)
-    return found
+    offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
+    return {name: signature for name, signature in offered.items() if signature is not None}

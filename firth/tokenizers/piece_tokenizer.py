@@ -36,6 +36,8 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
 
     # What the kind is called in recipes and on disk.
     kind: str
+    # Pieces are read by their ids alone.
+    max_characters = 0
     _kernel: tf.Module
     _word_bounds: WordBounds
 

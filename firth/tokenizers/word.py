@@ -54,6 +54,8 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
     """
 
     kind = "words"
+    # An exported model reads characters, and has nothing to hold on to.
+    kernel = None
 
     def __init__(
         self,

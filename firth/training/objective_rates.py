@@ -58,7 +58,7 @@ def measure_objective(
         special_tokens=objective.special_tokens,
         max_documents=sequences.max_documents,
         vocabulary_size=tokenizer.vocabulary_size(),
-        max_characters=getattr(tokenizer, "max_characters", 0),
+        max_characters=tokenizer.max_characters,
     )
     with tempfile.TemporaryDirectory() as folder:
         rows = read_rows([_copy_first_rows(patterns, max_rows, folder)], os.path.join(folder, "rows"), limits)

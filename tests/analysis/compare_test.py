@@ -8,6 +8,7 @@ from firth.analysis.overlays import overlay_plots
 from firth.analysis.plots import MOST_RUNS
 from firth.analysis.record import RunRecord
 from firth.recipes import load_recipe
+from firth.recipes.goals.losses import MLM, NSP
 from tests.analysis.pages import Page, words_of
 from tests.analysis.records import HOSTILE, run_record
 
@@ -86,7 +87,7 @@ def test_runs_on_other_text_or_tokens_are_compared_with_care(override, warned):
 
 
 def test_curves_share_their_axes_and_a_run_keeps_its_colour():
-    plots = overlay_plots([run_record().history, [], HELD_OUT], ["mlm", "nsp"])
+    plots = overlay_plots([run_record().history, [], HELD_OUT], (MLM, NSP))
     colours = {title: sorted(set(re.findall(r"--run-\d", svg))) for title, svg in plots.items()}
     assert colours == {
         "Training loss of masked LM": ["--run-1", "--run-3"],

@@ -3,16 +3,17 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from firth.analysis import plots
+from firth.recipes.goals.losses import MLM, NSP
 from tests.analysis.records import corpus_report, run_record, step_reports
 
 HISTORY = run_record().history
 NO_LENGTHS = {f"{stage}_characters": {"lower": [], "documents": []} for stage in ("read", "cleaned")}
 DRAWN = {
-    "loss": lambda: plots.loss_plot(HISTORY, "mlm", 6.7),
-    "loss without a baseline": lambda: plots.loss_plot(HISTORY, "mlm"),
+    "loss": lambda: plots.loss_plot(HISTORY, MLM, 6.7),
+    "loss without a baseline": lambda: plots.loss_plot(HISTORY, MLM),
     "learning rate": lambda: plots.learning_rate_plot(HISTORY),
     "one point": lambda: plots.learning_rate_plot(HISTORY[:1]),
-    "next sentence": lambda: plots.loss_plot(HISTORY, "nsp"),
+    "next sentence": lambda: plots.loss_plot(HISTORY, NSP),
     "speed": lambda: plots.speed_plot(HISTORY),
     "lengths": lambda: plots.length_plot(corpus_report()["lengths"], "words"),
     "no lengths": lambda: plots.length_plot(NO_LENGTHS, "characters"),

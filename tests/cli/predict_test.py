@@ -83,9 +83,9 @@ def test_a_run_without_a_model(firth, make_run):
     assert result.exit_code == 1 and "no model was pushed" in result.stderr
 
 
-def test_an_unknown_task(firth):
+def test_an_unknown_task(firth, served):
     result = firth("predict", "first", "fillmask", "text")
-    assert result.exit_code == 2 and "fill-mask" in result.stderr
+    assert result.exit_code == 1 and "has no signature fillmask; it has" in result.stderr
 
 
 def test_a_model_that_cannot_be_loaded_leaves_a_log(firth, make_run):
@@ -109,7 +109,9 @@ def test_score_with_a_target_that_the_model_does_not_take(firth, tmp_path):
     result = firth("predict", str(tmp_path), "score", "a", "--target", "b")
     assert result.exit_code == 1 and "score takes texts alone" in result.stderr
     result = firth("predict", str(tmp_path), "embed", "a", "--target", "b")
-    assert result.exit_code == 2 and "--target goes with score" in result.stderr
+    assert result.exit_code == 1 and "has no signature embed" in result.stderr
+    result = firth("predict", str(tmp_path), "score", "a", "--target", "b", "--target", "c")
+    assert result.exit_code == 2 and "once for each text" in result.stderr
 
 
 def test_a_task_that_the_model_does_not_have(firth, tmp_path):

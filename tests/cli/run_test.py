@@ -1,5 +1,6 @@
 """`firth run` around a runner that is told what to answer; the real one has tests of its own."""
 
+import json
 import pathlib
 
 import pytest
@@ -39,6 +40,11 @@ def runner(monkeypatch, tmp_path):
                 raise self.error
             return self.result
 
+    description = tmp_path / "firth-runs" / "demo" / "serving" / "1" / "assets.extra" / "firth.json"
+    description.parent.mkdir(parents=True)
+    example = {"text": "The [MASK] of the house."}
+    description.write_text(json.dumps({"signatures": {"fill_mask": {"example": example}}}))
+    monkeypatch.chdir(tmp_path)
     runner = Runner()
     runner.calls = []
     monkeypatch.setattr(local, "run", runner)

@@ -21,8 +21,8 @@ def configs_of(config):
 
 def test_all_metrics_are_computed_and_bounded_ones_by_value():
     threshold = Threshold(metric="nsp_accuracy", lower_bound=0.5)
-    metrics = configs_of(build_eval_config(Evaluation(thresholds=(threshold,)), ["mlm", "nsp"]))
-    assert list(metrics) == list(metrics_of(["mlm", "nsp"]))
+    metrics = configs_of(build_eval_config(Evaluation(thresholds=(threshold,)), {"mlm": None, "nsp": 2}))
+    assert list(metrics) == list(metrics_of({"mlm": None, "nsp": 2}))
     bounded = [name for name, metric in metrics.items() if metric.per_slice_thresholds]
     assert bounded == ["nsp_accuracy"]
     threshold = metrics["nsp_accuracy"].per_slice_thresholds[0].threshold
@@ -36,7 +36,7 @@ def test_the_narrower_of_two_bounds_holds():
     thresholds = tuple(
         Threshold(metric="mlm_perplexity", lower_bound=lower, upper_bound=upper) for lower, upper in bounds
     )
-    metrics = configs_of(build_eval_config(Evaluation(thresholds=thresholds), ["mlm", "nsp"]))
+    metrics = configs_of(build_eval_config(Evaluation(thresholds=thresholds), {"mlm": None, "nsp": 2}))
     threshold = metrics["mlm_perplexity"].per_slice_thresholds[0].threshold.value_threshold
     assert (threshold.lower_bound.value, threshold.upper_bound.value) == (2.0, 8.0)
 
@@ -46,8 +46,8 @@ def test_the_narrower_of_two_bounds_holds():
 )
 def test_without_thresholds_every_finite_metric_is_enough(value, blessed):
     """TFX's Evaluator, which blesses nothing without a threshold, validates by this function of TFMA."""
-    config = build_eval_config(Evaluation(thresholds=()), ["mlm", "nsp"])
-    names = metrics_of(["mlm", "nsp"])
+    config = build_eval_config(Evaluation(thresholds=()), {"mlm": None, "nsp": 2})
+    names = metrics_of({"mlm": None, "nsp": 2})
     metrics = {metric_types.MetricKey(name): 1.0 for name in names}
     metrics[metric_types.MetricKey("text_perplexity")] = value
     validated = metrics_validator.validate_metrics(((), metrics), config)
@@ -59,11 +59,11 @@ def test_without_thresholds_every_finite_metric_is_enough(value, blessed):
 
 
 def test_slices_are_the_whole_split_and_each_source():
-    config = build_eval_config(Evaluation(), ["mlm"])
+    config = build_eval_config(Evaluation(), {"mlm": None})
     assert [list(spec.feature_keys) for spec in config.slicing_specs] == [[], ["source"]]
     assert "nsp_accuracy" not in configs_of(config)
 
 
 def test_an_unknown_metric_is_refused():
     with pytest.raises(ValueError, match="no metric 'bleu'; there are mlm_perplexity"):
-        MetricOfSums("bleu", ["mlm"])
+        MetricOfSums("bleu", {"mlm": None})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from firth.evaluation.metrics import metrics_of
 from firth.features import evaluation_sums
 
-LOSSES = ["mlm", "nsp"]
+LOSSES = {"mlm": None, "nsp": 2}
 METRICS = metrics_of(LOSSES)
 SUM_NAMES = evaluation_sums(LOSSES)
 SUMS = {

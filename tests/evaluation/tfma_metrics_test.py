@@ -40,7 +40,9 @@ def expected():
         sums = {
             key: sum(float(row[key][0]) for row, member in zip(rows, members) if member) for key in rows[0]
         }
-        metrics[name] = {metric: function(sums) for metric, function in metrics_of(["mlm", "nsp"]).items()}
+        metrics[name] = {
+            metric: function(sums) for metric, function in metrics_of({"mlm": None, "nsp": 2}).items()
+        }
         metrics[name]["example_count"] = float(members.sum())
     return metrics
 
@@ -55,7 +57,7 @@ def run_evaluator(folder, examples, thresholds, baseline=False):
     inputs = {"examples": [examples], "model": [model]}
     if baseline:
         inputs["baseline_model"] = [model]
-    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), ["mlm", "nsp"])
+    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), {"mlm": None, "nsp": 2})
     properties = {
         standard_component_specs.EVAL_CONFIG_KEY: proto_utils.proto_to_json(config),
         standard_component_specs.EXAMPLE_SPLITS_KEY: json.dumps(["eval"]),

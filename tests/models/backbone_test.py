@@ -8,7 +8,7 @@ import pytest
 
 from firth import features as names
 from firth.models import build_backbone
-from firth.recipes.counting.backbones import BACKBONES as COUNTS
+from firth.recipes.counting.tables import BACKBONES as COUNTS
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import (
     BATCH,

@@ -61,7 +61,9 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
     os.makedirs(os.path.join(directory, FOLDER))
     description = {
         "recipe": {"training": {"precision": "float32"}},
-        "signatures": {"fill_mask": ["text"], "embed": ["text"]},
+        "signatures": {
+            name: {"inputs": ["text"], "invariant": [], "example": {}} for name in ("fill_mask", "embed")
+        },
         "losses": ["mlm"],
     }
     (tmp_path / "model" / FOLDER / "firth.json").write_text(json.dumps(description))

@@ -1,7 +1,6 @@
 """Multiply-adds of each family's backbone, forward."""
 
 import dataclasses
-from collections.abc import Callable
 
 from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths
@@ -128,12 +127,3 @@ def _distances(model: AnyTransformer, length: int) -> int:
     """Keys and queries of all distances, once for all rows."""
     queries, keys = _head_widths(model)
     return _relative(model, length) * model.width * (queries + keys)
-
-
-BACKBONES: dict[str, Callable[..., Work]] = {
-    "masked_transformer": one_stack,
-    "causal_transformer": one_stack,
-    "encoder_decoder": encoder_decoder,
-    "two_stream_transformer": two_stream_transformer,
-    "bilstm": bilstm,
-}

@@ -1,7 +1,5 @@
 """Parameters of each family's backbone, by part."""
 
-from collections.abc import Callable
-
 from firth.recipes.counting.blocks import (
     added_to_tokens,
     attention,
@@ -112,12 +110,3 @@ def _characters(model: CharacterCNNConfig, width: int) -> int:
     filters = sum(count for _, count in model.filters)
     highways = model.highway_layers * dense(filters, 2 * filters)
     return CHARACTERS * model.width + convolutions + highways + dense(filters, width)
-
-
-BACKBONES: dict[str, Callable[..., dict[str, int]]] = {
-    "masked_transformer": masked_transformer,
-    "causal_transformer": causal_transformer,
-    "encoder_decoder": encoder_decoder,
-    "two_stream_transformer": two_stream_transformer,
-    "bilstm": bilstm,
-}

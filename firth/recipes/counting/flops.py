@@ -1,8 +1,7 @@
 """Floating point operations of a recipe's training."""
 
-from firth.recipes.counting.backbone_work import BACKBONES
-from firth.recipes.counting.head_work import head_work
 from firth.recipes.counting.lengths import lengths_of
+from firth.recipes.counting.tables import BACKBONES, HEADS
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.stages import stages_of
 
@@ -54,7 +53,8 @@ def training_flops_per_step(recipe: Recipe) -> int:
     >>> f"{training_flops_per_step(recipe):.3e}"
     '1.791e+13'
     """
-    backbone = BACKBONES[recipe.model.kind](recipe.model, lengths_of(recipe))
-    heads = head_work(recipe)
+    model, objective, lengths = recipe.model, recipe.objective, lengths_of(recipe)
+    backbone = BACKBONES[model.kind].work(model, lengths)
+    heads = HEADS[objective.heads].work(model, objective, recipe.tokenizer.vocabulary_size, lengths)
     batch = recipe.training.batch_size * (backbone.row + heads.row)
     return 3 * 2 * (batch + backbone.step + heads.step)

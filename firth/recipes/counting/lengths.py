@@ -38,6 +38,6 @@ def lengths_of(recipe: Recipe) -> Lengths:
     return Lengths(
         objective.input_length(sequences),
         objective.target_length(sequences),
-        getattr(objective, "max_predictions", 0),
+        objective.predictions,
         sequences.max_documents,
     )

@@ -1,11 +1,13 @@
 """Memory that a recipe's training needs."""
 
-from firth.recipes.counting.activations import activation_bytes
+from firth.recipes.counting.lengths import lengths_of
 from firth.recipes.counting.parameters import parameter_counts
+from firth.recipes.counting.tables import BACKBONES, HEADS
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.stages import stages_of
 
 _FLOAT32 = 4
+_BFLOAT16 = 2
 
 
 def memory_bytes(recipe: Recipe) -> dict[str, int]:
@@ -14,7 +16,7 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
     `weights`, `gradients` and `moments` are float32 under either precision, and exact: AdamW and LAMB keep
     two moments of each weight, Adafactor and Adagrad one. `activations` is an estimate of what the forward
     pass keeps for the backward pass over one batch, in the compute dtype, in the stage that needs most; see
-    `firth.recipes.counting.activations`. The peak is above the sum by what the largest single operation
+    `activation_bytes`. The peak is above the sum by what the largest single operation
     needs. `activations` counts all replicas together; the others count one.
 
     Args:
@@ -37,3 +39,21 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
         ),
     }
     return {**counts, "total": sum(counts.values())}
+
+
+def activation_bytes(recipe: Recipe) -> int:
+    """Returns the bytes that one row keeps.
+
+    For each token and block of a transformer: 9 tensors as wide as the hidden states (4 more for attention to
+    an encoder), 3 as wide as the feed-forward layer (5 with a gate), and 3 rows of attention probabilities a
+    head (scores' softmax, the dropout mask, their product). For each word and LSTM: 6 tensors as wide as its
+    cells and 3 as its output; for each word what the convolutions make of its characters. For each selected
+    prediction the logits and their probabilities in float32; where every token is predicted, logits are made
+    in chunks and not kept, but those of ELMo's drawn words are.
+    """
+    element = _FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16
+    model, objective, lengths = recipe.model, recipe.objective, lengths_of(recipe)
+    heads = HEADS[objective.heads]
+    kept = BACKBONES[model.kind].kept(model, lengths) + heads.kept(model, objective, lengths)
+    logits = heads.logits(objective, recipe.tokenizer.vocabulary_size, lengths)
+    return element * kept + 2 * _FLOAT32 * logits

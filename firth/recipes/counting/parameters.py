@@ -1,7 +1,7 @@
 """Parameters of a recipe, by part."""
 
-from firth.recipes.counting.backbones import BACKBONES
-from firth.recipes.counting.heads import heads, pooler
+from firth.recipes.counting.blocks import dense
+from firth.recipes.counting.tables import BACKBONES, HEADS
 from firth.recipes.run.recipe import Recipe
 
 
@@ -31,11 +31,14 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
     >>> parameter_counts(recipe)["total"]
     109482240
     """
-    backbone = BACKBONES[recipe.model.kind](recipe.model, recipe.tokenizer.vocabulary_size)
-    pooled, on_top = pooler(recipe), heads(recipe)
+    model, objective, vocabulary = recipe.model, recipe.objective, recipe.tokenizer.vocabulary_size
+    backbone = BACKBONES[model.kind].parameters(model, vocabulary)
+    # A projection that is the token table is not counted again; its bias is.
+    on_top = HEADS[objective.heads].parameters(model, objective, vocabulary)
+    pooled = {"pooler": dense(model.width, model.width)} if objective.counts_pooler else {}
     inner = sum(backbone.values())
     output = on_top.get("language_model_head", 0)
-    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if recipe.objective.has_pair_task else 0)
+    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if objective.trains_pooler else 0)
     return {
         **backbone,
         **pooled,

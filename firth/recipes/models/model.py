@@ -1,6 +1,6 @@
 """The shape of the model: one type for each family; variants of a family differ in values."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
@@ -14,10 +14,11 @@ from firth.recipes.models.blocks import (
     Stddev,
     refuse_shared_keys,
 )
+from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import BlocksConfig, StackConfig
 
 
-class TransformerConfig(StackConfig):
+class TransformerConfig(ModelFacts, StackConfig):
     """A stack of blocks, and what stands before it.
 
     Attributes:
@@ -75,6 +76,8 @@ class CausalTransformerConfig(TransformerConfig):
             `MaskedTransformerConfig`.
     """
 
+    has_encoder: ClassVar[bool] = False
+
     kind: Literal["causal_transformer"] = "causal_transformer"
     tied_output: bool = True
     bidirectional_prefix: bool = False
@@ -106,6 +109,8 @@ class EncoderDecoderConfig(TransformerConfig):
             `MaskedTransformerConfig`.
     """
 
+    has_decoder: ClassVar[bool] = True
+
     kind: Literal["encoder_decoder"] = "encoder_decoder"
     decoder_layers: Layers | None = None
     share_encoder_decoder: bool = False
@@ -133,7 +138,7 @@ class EncoderDecoderConfig(TransformerConfig):
         return self
 
 
-class TwoStreamTransformerConfig(BlocksConfig):
+class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     """XLNet's encoder with a content stream and a query stream (Yang et al. 2019, section 2.3).
 
     Relative sinusoidal positions and relative segments are a part of its attention.
@@ -185,7 +190,7 @@ class CharacterCNNConfig(Config):
     activation: Literal["relu", "tanh"] = "relu"
 
 
-class BiLSTMConfig(Config):
+class BiLSTMConfig(ModelFacts, Config):
     """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
 
     Attributes:
@@ -203,6 +208,8 @@ class BiLSTMConfig(Config):
             null for none.
     """
 
+    gives_layers: ClassVar[bool] = True
+
     kind: Literal["bilstm"] = "bilstm"
     layers: Layers = 2
     cells: Count = 4096
@@ -219,6 +226,16 @@ class BiLSTMConfig(Config):
     def width(self) -> int:
         """Width of the hidden states, both directions together."""
         return 2 * self.projection_width
+
+    @property
+    def max_characters(self) -> int:
+        """The characters of a word that are read."""
+        return self.characters.max_characters
+
+    @property
+    def carries_state(self) -> bool:
+        """As the recipe says."""
+        return self.carry_state
 
     @property
     def longest(self) -> None:

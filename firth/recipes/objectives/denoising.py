@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import Fraction
+from firth.recipes.goals.frames import TextFrame
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.fullest_row import fullest_row
 from firth.recipes.objectives.language_models import ARRANGED, Arrangement
@@ -31,6 +32,9 @@ class _Sentinels(Objective):
             decoder; `decoder` puts them one after the other for one stack, the inputs being the prefix.
     """
 
+    heads: ClassVar[str] = "language_model"
+    score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
+
     noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
     closing_sentinel: bool = False
     arrangement: Arrangement = "encoder_decoder"
@@ -39,6 +43,11 @@ class _Sentinels(Objective):
     def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
         """Follows from the arrangement."""
         return ARRANGED[self.arrangement]
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """The inputs and `[SEP]`."""
+        return TextFrame(before=())
 
     def noise_tokens(self, tokens: int) -> int:
         """Returns the number of a document's tokens that are corrupted: at least one, and not all.
@@ -209,6 +218,8 @@ class SalientSpans(_Sentinels):
         arrangement: Model that reads them, `encoder_decoder` or `decoder`.
     """
 
+    needs_case: ClassVar[bool] = True
+
     kind: Literal["salient_spans"] = "salient_spans"
     max_span: Count = 10
     fallback: bool = True
@@ -251,6 +262,9 @@ class Denoising(Objective):
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+    heads: ClassVar[str] = "language_model"
+    score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
+    decoder_start: ClassVar[tuple[str, ...]] = ("sep", "cls")
 
     kind: Literal["denoising"] = "denoising"
     permute_sentences: bool = True
@@ -272,3 +286,6 @@ class Denoising(Objective):
             sequences: Rows of the recipe.
         """
         return sequences.length
+
+
+AnyDenoising = SpanCorruption | IidDenoising | SalientSpans | Denoising

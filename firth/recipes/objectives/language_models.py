@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from firth.recipes.goals.frames import TextFrame
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -16,6 +17,8 @@ class CausalLM(Objective):
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("causal_transformer",)
+    heads: ClassVar[str] = "language_model"
+    score_inputs: ClassVar[tuple[str, ...]] = ("text",)
 
     kind: Literal["causal_lm"] = "causal_lm"
 
@@ -23,6 +26,11 @@ class CausalLM(Objective):
     def special_tokens(self) -> int:
         """`[CLS]`."""
         return 1
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """`[CLS]` and the text."""
+        return TextFrame(after=())
 
 
 class BidirectionalLM(Objective):
@@ -36,6 +44,8 @@ class BidirectionalLM(Objective):
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("bilstm",)
+    heads: ClassVar[str] = "bidirectional_lm"
+    reads_words: ClassVar[bool] = True
 
     kind: Literal["bidirectional_lm"] = "bidirectional_lm"
     negatives: Count | None = 8192
@@ -44,6 +54,11 @@ class BidirectionalLM(Objective):
     def special_tokens(self) -> int:
         """`<S>` and `</S>`."""
         return 2
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """`<S>`, the words and `</S>`."""
+        return TextFrame(("bos",), ("eos",))
 
 
 class PrefixLM(Objective):
@@ -55,6 +70,9 @@ class PrefixLM(Objective):
         arrangement: Model that reads them: `encoder_decoder` gives the prefix to the encoder and the rest to
             the decoder; `decoder` gives both to one stack.
     """
+
+    heads: ClassVar[str] = "language_model"
+    score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
 
     kind: Literal["prefix_lm"] = "prefix_lm"
     arrangement: Arrangement = "decoder"
@@ -69,6 +87,11 @@ class PrefixLM(Objective):
         """`[CLS]`, or the `[SEP]` after a prefix that stands alone."""
         return 1
 
+    @property
+    def text_frame(self) -> TextFrame:
+        """`[CLS]` and the prefix; with an encoder, the prefix and `[SEP]`."""
+        return TextFrame(after=()) if self.arrangement == "decoder" else TextFrame(before=())
+
     def target_length(self, sequences: Sequences) -> int:
         """Returns the tokens of a decoder's row: as many as the row's, since a prefix may be short; 0 for one
         stack.
@@ -80,3 +103,5 @@ class PrefixLM(Objective):
 
 
 ARRANGED = {"encoder_decoder": ("encoder_decoder",), "decoder": ("causal_transformer",)}
+
+AnyLanguageModel = CausalLM | PrefixLM | BidirectionalLM

@@ -1,12 +1,17 @@
 """Objectives that hide tokens from a bidirectional encoder."""
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
 
 import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
-from firth.recipes.models.blocks import Count
+from firth.recipes.goals.frames import TextFrame
+from firth.recipes.goals.losses import MLM, NSP, SOP, Loss
+from firth.recipes.models.blocks import Count, DisentangledPositionsConfig
+from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.objective_base import Epochs, Objective
+from firth.recipes.tokenizers.tokenizer import Sequences
 
 Rate = pydantic.Field(default=0.15, gt=0.0, lt=1.0)
 
@@ -25,6 +30,9 @@ class _Masking(Objective):
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("masked_transformer",)
+    heads: ClassVar[str] = "masked_lm"
+    fills_masks: ClassVar[bool] = True
+    counts_pooler: ClassVar[bool] = True
 
     mask_rate: float = Rate
     mask_token_rate: Fraction = 0.8
@@ -42,6 +50,35 @@ class _Masking(Objective):
     def special_tokens(self) -> int:
         """`[CLS]` and `[SEP]`."""
         return 2
+
+    @property
+    def predictions(self) -> int:
+        """The most predictions of a row."""
+        return self.max_predictions
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """`mlm`."""
+        return (MLM,)
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether documents are split in two segments."""
+        return False
+
+    @property
+    def further_passes(self) -> int:
+        """The times that a mask decoder applies the last block again; 0 without one."""
+        return 0
+
+    @property
+    def mask_positions(self) -> int:
+        """The rows of a mask decoder's table of positions; 0 without one."""
+        return 0
+
+    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:
+        if self.has_segments and model.embeddings.segments == 1:
+            yield f"objective.kind: {self.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
 
 
 class EnhancedMaskDecoder(Config):
@@ -72,6 +109,26 @@ class MaskDecoding(_Masking):
     def further_passes(self) -> int:
         """Number of times that the last block is applied again."""
         return self.mask_decoder.passes - 1 if self.mask_decoder else 0
+
+    @property
+    def mask_positions(self) -> int:
+        """The rows of the table of positions."""
+        return self.mask_decoder.length if self.mask_decoder else 0
+
+    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
+        yield from super().misfits(model, sequences)
+        if self.mask_decoder is None:
+            return
+        if not isinstance(model.positions, DisentangledPositionsConfig):
+            yield (
+                "objective.mask_decoder: it needs model.positions.kind: disentangled, "
+                f"not {model.positions.kind}"
+            )
+        if sequences.length > self.mask_decoder.length:
+            yield (
+                f"sequences.length: {sequences.length} is above "
+                f"objective.mask_decoder.length: {self.mask_decoder.length}"
+            )
 
 
 class MaskedLM(MaskDecoding):
@@ -132,8 +189,13 @@ class MaskedLM(MaskDecoding):
 
     @property
     def has_pairs(self) -> bool:
-        """Whether documents are split in two segments."""
+        """Whether documents are split in two segments, one task on which is learned."""
         return self.next_sentence or self.sentence_order
+
+    @property
+    def has_segments(self) -> bool:
+        """The same as `has_pairs`."""
+        return self.has_pairs
 
     @property
     def uses_partner(self) -> bool:  # type: ignore[override]
@@ -146,10 +208,15 @@ class MaskedLM(MaskDecoding):
         return 3 if self.has_pairs else 2
 
     @property
-    def losses(self) -> dict[str, float]:
+    def trains_pooler(self) -> bool:
+        """Pairs are told from the pooled `[CLS]`."""
+        return self.has_pairs
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
         """`mlm`, and `nsp` or `sop`."""
-        pairs = "nsp" if self.next_sentence else "sop"
-        return {"mlm": 1.0, pairs: 1.0} if self.has_pairs else {"mlm": 1.0}
+        pairs = NSP if self.next_sentence else SOP
+        return (MLM, pairs) if self.has_pairs else (MLM,)
 
 
 class SpanMasking(_Masking):
@@ -167,6 +234,8 @@ class SpanMasking(_Masking):
             `MaskedLM`.
     """
 
+    heads: ClassVar[str] = "span_masking"
+
     kind: Literal["span_masking"] = "span_masking"
     length_parameter: float = pydantic.Field(default=0.2, gt=0.0, lt=1.0)
     max_span: Count = 10
@@ -174,9 +243,15 @@ class SpanMasking(_Masking):
     boundary_places: Count = 20
 
     @property
-    def losses(self) -> dict[str, float]:
+    def loss_terms(self) -> tuple[Loss, ...]:
         """`mlm`, and `sbo` for the span boundary objective."""
-        return {"mlm": 1.0, "sbo": 1.0} if self.boundary else {"mlm": 1.0}
+        return (MLM, Loss("sbo", "span boundary objective")) if self.boundary else (MLM,)
+
+    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
+        yield from super().misfits(model, sequences)
+        width, table = model.width, model.embedding_width
+        if self.boundary and table != width:
+            yield f"objective.boundary: true needs model.embeddings.width: {width}, not {table}"
 
 
 class ReplacedTokenDetection(MaskDecoding):
@@ -196,6 +271,11 @@ class ReplacedTokenDetection(MaskDecoding):
         generator_weight, discriminator_weight: Weights of the two losses in their sum.
     """
 
+    heads: ClassVar[str] = "replaced_token_detection"
+    # The generator predicts tokens, and only the discriminator is kept.
+    fills_masks: ClassVar[bool] = False
+    counts_pooler: ClassVar[bool] = False
+
     kind: Literal["replaced_token_detection"] = "replaced_token_detection"
     mask_token_rate: Fraction = 0.85
     random_token_rate: Fraction = 0.0
@@ -206,9 +286,21 @@ class ReplacedTokenDetection(MaskDecoding):
     temperature: float = pydantic.Field(default=1.0, gt=0.0)
 
     @property
-    def losses(self) -> dict[str, float]:
+    def loss_terms(self) -> tuple[Loss, ...]:
         """`mlm` of the generator, `rtd` of the discriminator."""
-        return {"mlm": self.generator_weight, "rtd": self.discriminator_weight}
+        detection = Loss("rtd", "replaced token detection", classes=2, weight=self.discriminator_weight)
+        return (MLM.weighing(self.generator_weight), detection)
+
+    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
+        yield from super().misfits(model, sequences)
+        try:
+            generator_of(model, self)
+        except pydantic.ValidationError as error:
+            reason = error.errors()[0]["ctx"]["error"]
+            yield (
+                f"objective.generator_width_fraction: {self.generator_width_fraction:g} makes a "
+                f"generator that cannot work, for its {reason}"
+            )
 
 
 class UniLM(_Masking):
@@ -268,9 +360,23 @@ class UniLM(_Masking):
         return self.next_sentence
 
     @property
-    def losses(self) -> dict[str, float]:
+    def has_segments(self) -> bool:
+        """A document is `[CLS] S1 [SEP] S2 [SEP]`."""
+        return True
+
+    @property
+    def trains_pooler(self) -> bool:
+        """Next sentences are told from the pooled `[CLS]`."""
+        return self.next_sentence
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
         """`mlm`, and `nsp` if asked."""
-        return {"mlm": 1.0, "nsp": 1.0} if self.next_sentence else {"mlm": 1.0}
+        return (MLM, NSP) if self.next_sentence else (MLM,)
+
+
+# The segment of XLNet's `[CLS]`, next to 0 and 1 of the two parts of a document.
+CLS_SEGMENT = 2
 
 
 class PermutationLM(Objective):
@@ -285,6 +391,7 @@ class PermutationLM(Objective):
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ("two_stream_transformer",)
+    heads: ClassVar[str] = "permutation_lm"
 
     kind: Literal["permutation_lm"] = "permutation_lm"
     predicted_fraction: float = pydantic.Field(default=1 / 6, gt=0.0, lt=1.0)
@@ -295,3 +402,16 @@ class PermutationLM(Objective):
     def special_tokens(self) -> int:
         """Two `[SEP]` and `[CLS]`."""
         return 3
+
+    @property
+    def predictions(self) -> int:
+        """The most predictions of a row."""
+        return self.max_predictions
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """The text, `[SEP]`, and `[CLS]` in a segment of its own."""
+        return TextFrame((), ("sep", "cls"), last_segment=CLS_SEGMENT)
+
+
+AnyMasking = MaskedLM | SpanMasking | ReplacedTokenDetection | UniLM | PermutationLM

@@ -4,29 +4,12 @@ from typing import Annotated
 
 import pydantic
 
-from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
-from firth.recipes.objectives.masking import (
-    MaskedLM,
-    PermutationLM,
-    ReplacedTokenDetection,
-    SpanMasking,
-    UniLM,
-)
+from firth.recipes.objectives.denoising import AnyDenoising
+from firth.recipes.objectives.language_models import AnyLanguageModel
+from firth.recipes.objectives.masking import AnyMasking
 
 AnyObjective = Annotated[
-    MaskedLM
-    | SpanMasking
-    | ReplacedTokenDetection
-    | UniLM
-    | PermutationLM
-    | CausalLM
-    | PrefixLM
-    | BidirectionalLM
-    | SpanCorruption
-    | IidDenoising
-    | SalientSpans
-    | Denoising,
+    AnyMasking | AnyLanguageModel | AnyDenoising,
     pydantic.Field(discriminator="kind"),
 ]
 _ANY_OBJECTIVE: pydantic.TypeAdapter[AnyObjective] = pydantic.TypeAdapter(AnyObjective)
@@ -43,6 +26,7 @@ def objective_from_json(text: str) -> AnyObjective:
 
     Example:
 
+    >>> from firth.recipes.objectives.denoising import SpanCorruption
     >>> objective_from_json(SpanCorruption(noise_density=0.3).to_json()).noise_density
     0.3
     """

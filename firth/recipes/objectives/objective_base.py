@@ -1,39 +1,39 @@
-"""The base of all objectives: the facts that data, model and evaluation ask for."""
+"""The facts that every objective states, so that data, model and evaluation can be fitted to it."""
 
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from firth.recipes.base.recipe_type import Config
+from firth.recipes.goals.goal import Goal
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 # Numbers of epochs: one, or int64 [n].
 Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
 
 
-class Objective(Config):
+class Objective(Goal):
     """The base of all objectives.
 
     Attributes:
         model_kinds: Kinds of the models that can learn it.
         uses_partner: True if it takes segments of another row.
+        reads_words: Whether its tokens are whole words, read by their characters.
+        needs_case: Whether it tells upper from lower case.
+        counts_pooler: Whether papers count a pooler among the parameters, trained or not.
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ()
     uses_partner: ClassVar[bool] = False
-    if TYPE_CHECKING:
-        kind: str
+    reads_words: ClassVar[bool] = False
+    needs_case: ClassVar[bool] = False
+    counts_pooler: ClassVar[bool] = False
 
     @property
     def special_tokens(self) -> int:
         """Special tokens that this objective adds to each document of a row."""
         raise NotImplementedError
-
-    @property
-    def losses(self) -> dict[str, float]:
-        """Names of the losses, the main one first, with their weights in the sum that is minimised."""
-        return {"lm": 1.0}
 
     def raw_length(self, sequences: Sequences) -> int:
         """Returns the most raw tokens of a row: those of one document that just fills the row.
@@ -45,16 +45,8 @@ class Objective(Config):
         """
         return sequences.length - self.special_tokens
 
-    def input_length(self, sequences: Sequences) -> int:
-        """Returns the tokens of a row as the model (the encoder, where there are two) reads it.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
-        return sequences.length
-
-    def target_length(self, sequences: Sequences) -> int:
-        """Returns the tokens of a row as a decoder reads it; 0 for a model without a decoder of its own.
+    def sentinels_needed(self, sequences: Sequences) -> int:
+        """Returns how many sentinels the tokenizer must have.
 
         Args:
             sequences: Rows of the recipe.
@@ -70,12 +62,12 @@ class Objective(Config):
         """
         return epochs
 
-    @property
-    def has_pair_task(self) -> bool:
-        """True if it learns how two segments are related, from the pooled `[CLS]`."""
-        return not {"nsp", "sop"}.isdisjoint(self.losses)
+    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:
+        """Yields a line for each choice of the model or the rows that does not fit this objective.
 
-    @property
-    def main_loss(self) -> str:
-        """The name of the loss whose perplexity is reported."""
-        return next(iter(self.losses))
+        Args:
+            model: The recipe's model, of one of the `model_kinds`.
+            sequences: The recipe's sequences.
+        """
+        del model, sequences
+        yield from ()

@@ -1,36 +1,17 @@
 """Checks that the parts of a recipe fit together."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, get_args
-
-import pydantic
+from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.corpus.classifier import ClassifierStep
 from firth.recipes.corpus.duplicates import SourcePriority
 from firth.recipes.corpus.mixture import AsIs, WeightedMixture
-from firth.recipes.models.blocks import DisentangledPositionsConfig
-from firth.recipes.models.model import MaskedTransformerConfig
-from firth.recipes.objectives.denoising import SalientSpans, _Sentinels
-from firth.recipes.objectives.language_models import BidirectionalLM
-from firth.recipes.objectives.masking import (
-    MaskDecoding,
-    MaskedLM,
-    PermutationLM,
-    ReplacedTokenDetection,
-    SpanMasking,
-    UniLM,
-    _Masking,
-)
-from firth.recipes.run.generator import generator_of
 from firth.recipes.run.stages import stages_of
-from firth.recipes.training.evaluation import MetricName
+from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
 
 if TYPE_CHECKING:
     from firth.recipes.run.recipe import Recipe
-
-# Each loss has an accuracy; `text` and `unigram` are no losses.
-LOSSES = {name.removesuffix("_accuracy") for name in get_args(MetricName) if name.endswith("_accuracy")}
 
 
 def misfits(recipe: "Recipe") -> Iterator[str]:
@@ -43,10 +24,8 @@ def misfits(recipe: "Recipe") -> Iterator[str]:
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
     yield from _candidates(recipe)
-    yield from _pairs(recipe)
-    yield from _boundary(recipe)
-    yield from _generator(recipe)
-    yield from _mask_decoder(recipe)
+    yield from _pooler(recipe)
+    yield from _objective(recipe)
     yield from _carried_state(recipe)
     yield from _stages(recipe)
     yield from _names(recipe)
@@ -69,34 +48,29 @@ def _lengths(recipe: "Recipe") -> Iterator[str]:
             yield f"sequences.length: {length} is above model.positions.length: {longest}"
         else:
             yield f"{objective.kind} makes rows of {length}, which is above model.positions.length: {longest}"
-    if isinstance(objective, _Masking | PermutationLM):
-        predictions = objective.max_predictions
-        if predictions > sequences.length:
-            yield f"objective.max_predictions: {predictions} is above sequences.length: {sequences.length}"
+    if objective.predictions > sequences.length:
+        yield (
+            f"objective.max_predictions: {objective.predictions} is above "
+            f"sequences.length: {sequences.length}"
+        )
 
 
 def _tokenizer(recipe: "Recipe") -> Iterator[str]:
     objective, tokenizer = recipe.objective, recipe.tokenizer
-    if isinstance(objective, BidirectionalLM) != (tokenizer.kind == "words"):
-        of_pieces = "wordpiece, bpe or sentencepiece"
-        needed = "words" if isinstance(objective, BidirectionalLM) else of_pieces
+    if objective.reads_words != tokenizer.of_words:
+        *others, last = tokenizer_kinds(of_words=objective.reads_words)
+        needed = f"{', '.join(others)} or {last}" if others else last
         yield f"objective.kind: {objective.kind} needs tokenizer.kind: {needed}"
-    elif isinstance(objective, _Sentinels):
-        sentinels = objective.sentinels_needed(recipe.sequences)
-        if sentinels > tokenizer.sentinels:
-            yield (
-                f"objective.kind: {objective.kind} needs up to {sentinels} sentinels for a document of full "
-                + (f"length; set tokenizer.sentinels: {sentinels} or more")
-            )
-    if isinstance(objective, SalientSpans) and tokenizer.lowercase:
-        yield "objective.kind: salient_spans needs tokenizer.lowercase: false"
-    if tokenizer.kind == "words" and recipe.model.kind == "bilstm":
-        characters = recipe.model.characters.max_characters
-        if characters != tokenizer.max_characters:
-            yield (
-                f"tokenizer.max_characters: {tokenizer.max_characters} is not "
-                f"model.characters.max_characters: {characters}"
-            )
+    elif (sentinels := objective.sentinels_needed(recipe.sequences)) > tokenizer.sentinels:
+        yield (
+            f"objective.kind: {objective.kind} needs up to {sentinels} sentinels for a document of full "
+            f"length; set tokenizer.sentinels: {sentinels} or more"
+        )
+    if objective.needs_case and tokenizer.lowercase:
+        yield f"objective.kind: {objective.kind} needs tokenizer.lowercase: false"
+    read, given = recipe.model.max_characters, tokenizer.max_characters
+    if read and given and read != given:
+        yield f"tokenizer.max_characters: {given} is not model.characters.max_characters: {read}"
 
 
 def _candidates(recipe: "Recipe") -> Iterator[str]:
@@ -105,56 +79,18 @@ def _candidates(recipe: "Recipe") -> Iterator[str]:
         yield f"export.top_k: {asked} is above tokenizer.vocabulary_size: {pieces}"
 
 
-def _pairs(recipe: "Recipe") -> Iterator[str]:
-    objective, model = recipe.objective, recipe.model
-    has_pairs = isinstance(objective, UniLM) or (isinstance(objective, MaskedLM) and objective.has_pairs)
-    if has_pairs and isinstance(model, MaskedTransformerConfig) and model.embeddings.segments == 1:
-        yield f"objective.kind: {objective.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
-    if not objective.has_pair_task and recipe.export.pooling == "cls":
+def _pooler(recipe: "Recipe") -> Iterator[str]:
+    if not recipe.objective.trains_pooler and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
 
 
-def _boundary(recipe: "Recipe") -> Iterator[str]:
-    objective, model = recipe.objective, recipe.model
-    if not isinstance(objective, SpanMasking) or not isinstance(model, MaskedTransformerConfig):
-        return
-    width, table = model.width, model.embedding_width
-    if objective.boundary and table != width:
-        yield f"objective.boundary: true needs model.embeddings.width: {width}, not {table}"
-
-
-def _generator(recipe: "Recipe") -> Iterator[str]:
-    objective, model = recipe.objective, recipe.model
-    if isinstance(objective, ReplacedTokenDetection) and isinstance(model, MaskedTransformerConfig):
-        try:
-            generator_of(model, objective)
-        except pydantic.ValidationError as error:
-            reason = error.errors()[0]["ctx"]["error"]
-            yield (
-                f"objective.generator_width_fraction: {objective.generator_width_fraction:g} makes a "
-                f"generator that cannot work, for its {reason}"
-            )
-
-
-def _mask_decoder(recipe: "Recipe") -> Iterator[str]:
-    objective, model = recipe.objective, recipe.model
-    if not isinstance(objective, MaskDecoding) or not isinstance(model, MaskedTransformerConfig):
-        return
-    if objective.mask_decoder is None:
-        return
-    if not isinstance(model.positions, DisentangledPositionsConfig):
-        yield (
-            f"objective.mask_decoder: it needs model.positions.kind: disentangled, not {model.positions.kind}"
-        )
-    if recipe.sequences.length > objective.mask_decoder.length:
-        yield (
-            f"sequences.length: {recipe.sequences.length} is above "
-            f"objective.mask_decoder.length: {objective.mask_decoder.length}"
-        )
+def _objective(recipe: "Recipe") -> Iterator[str]:
+    if recipe.model.kind in recipe.objective.model_kinds:
+        yield from recipe.objective.misfits(recipe.model, recipe.sequences)
 
 
 def _carried_state(recipe: "Recipe") -> Iterator[str]:
-    if recipe.model.kind == "bilstm" and recipe.model.carry_state and recipe.training.strategy != "none":
+    if recipe.model.carries_state and recipe.training.strategy != "none":
         yield (
             f"training.strategy: {recipe.training.strategy} does not work with model.carry_state: true, "
             "whose state belongs to the rows of one device"
@@ -165,13 +101,13 @@ def _stages(recipe: "Recipe") -> Iterator[str]:
     known = set(_on_length(recipe))
     earlier = recipe.training.earlier_stages
     for number, stage in enumerate(earlier):
-        if stage.max_predictions and not hasattr(recipe.objective, "max_predictions"):
+        if stage.max_predictions and not recipe.objective.predictions:
             yield f"training.earlier_stages.{number}.max_predictions: {recipe.objective.kind} has no such key"
     for number, (_, _, changed) in enumerate(stages_of(recipe)[:-1]):
         for line in _on_length(changed):
             if line not in known:
                 yield f"training.earlier_stages.{number}: {line}"
-    if earlier and recipe.model.kind == "bilstm" and recipe.model.carry_state:
+    if earlier and recipe.model.carries_state:
         yield "training.earlier_stages: they do not work with model.carry_state: true, as batches differ"
 
 
@@ -179,7 +115,7 @@ def _on_length(recipe: "Recipe") -> Iterator[str]:
     """Yields what may differ from stage to stage."""
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
-    yield from _mask_decoder(recipe)
+    yield from _objective(recipe)
 
 
 def _names(recipe: "Recipe") -> Iterator[str]:
@@ -187,11 +123,13 @@ def _names(recipe: "Recipe") -> Iterator[str]:
     for name in names:
         if names.count(name) > 1:
             yield f"sources: two are named {name!r}; give each a name of its own"
-    known = [f"{loss}_{what}" for loss in recipe.objective.losses for what in ("perplexity", "accuracy")]
+    known = recipe.objective.metric_names
     for threshold in recipe.evaluation.thresholds:
-        loss, _, what = threshold.metric.partition("_")
-        if loss in LOSSES and what in ("perplexity", "accuracy") and threshold.metric not in known:
-            yield f"evaluation.thresholds: {threshold.metric} needs an objective with the loss {loss!r}"
+        if threshold.metric not in known:
+            yield (
+                f"evaluation.thresholds: {threshold.metric} is not a metric of "
+                f"objective.kind: {recipe.objective.kind}; {suggest(threshold.metric, known)}"
+            )
 
 
 def _named_sources(recipe: "Recipe") -> Iterator[str]:

@@ -10,6 +10,7 @@ from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
 from firth.recipes.corpus.sources import AnySource
+from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
@@ -59,6 +60,11 @@ class Recipe(Config):
     training: Training = Training()
     evaluation: Evaluation = Evaluation()
     export: Export = Export()
+
+    @property
+    def goal(self) -> Goal:
+        """The goal that the model is trained for: the objective."""
+        return self.objective
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":

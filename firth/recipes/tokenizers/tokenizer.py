@@ -1,13 +1,23 @@
 """The tokenizer that a recipe trains, and the rows that its pieces are packed into."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
 
 
-class WordPieceTokenizer(Config):
+class _Tokenizer(Config):
+    """The facts that every kind of tokenizer states.
+
+    Attributes:
+        of_words: Whether its tokens are whole words, which a model reads by their characters.
+    """
+
+    of_words: ClassVar[bool] = False
+
+
+class WordPieceTokenizer(_Tokenizer):
     """WordPiece with BERT's normalisation (Devlin et al. 2018, section 3).
 
     Attributes:
@@ -40,7 +50,7 @@ class WordPieceTokenizer(Config):
         return 0
 
 
-class BytePairTokenizer(Config):
+class BytePairTokenizer(_Tokenizer):
     """Byte-level byte-pair encoding with GPT-2's pattern (Radford et al. 2019, section 2.2).
 
     Attributes:
@@ -76,7 +86,7 @@ class BytePairTokenizer(Config):
         return 0
 
 
-class SentencePieceTokenizer(Config):
+class SentencePieceTokenizer(_Tokenizer):
     """SentencePiece (Kudo and Richardson 2018).
 
     Attributes:
@@ -112,7 +122,7 @@ class SentencePieceTokenizer(Config):
         return 0
 
 
-class WordTokenizer(Config):
+class WordTokenizer(_Tokenizer):
     """Whole words, each with its characters (Peters et al. 2018, section 3.4).
 
     Every word has a vector, made of its characters; the vocabulary holds the words that the softmax predicts.
@@ -124,6 +134,8 @@ class WordTokenizer(Config):
         min_frequency: Least number of times that a word must occur; a rarer word is predicted as `<UNK>`.
         max_characters: Most UTF-8 bytes of a word with the two marks around it; a longer word is cut.
     """
+
+    of_words: ClassVar[bool] = True
 
     kind: Literal["words"] = "words"
     vocabulary_size: int = pydantic.Field(default=793_471, ge=16, le=MAX_SIZE)
@@ -141,6 +153,20 @@ AnyTokenizer = Annotated[
     WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer,
     pydantic.Field(discriminator="kind"),
 ]
+
+
+def tokenizer_kinds(of_words: bool) -> list[str]:
+    """Returns the kinds of tokenizer whose tokens are whole words, or are not.
+
+    Example:
+
+    >>> tokenizer_kinds(of_words=True)
+    ['words']
+    """
+    types = get_args(get_args(AnyTokenizer)[0])
+    return [each.model_fields["kind"].default for each in types if each.of_words is of_words]
+
+
 _ANY_TOKENIZER: pydantic.TypeAdapter[AnyTokenizer] = pydantic.TypeAdapter(AnyTokenizer)
 
 

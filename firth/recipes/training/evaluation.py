@@ -1,38 +1,22 @@
 """Settings of the evaluation, and the thresholds for a blessing."""
 
-from typing import Literal
-
 import pydantic
 
 from firth.recipes.base.recipe_type import Config
-
-MetricName = Literal[
-    "mlm_perplexity",
-    "mlm_accuracy",
-    "lm_perplexity",
-    "lm_accuracy",
-    "sbo_perplexity",
-    "sbo_accuracy",
-    "nsp_accuracy",
-    "sop_accuracy",
-    "rtd_accuracy",
-    "text_perplexity",
-    "unigram_perplexity",
-    "perplexity_over_unigram",
-    "bits_per_byte",
-]
 
 
 class Threshold(Config):
     """Bounds that one metric, over the whole eval split, must keep.
 
     Attributes:
-        metric: Name of the metric.
+        metric: The metric's name. There are a perplexity of each loss over the vocabulary, such as
+            `mlm_perplexity`, an accuracy of each loss, and `text_perplexity`, `unigram_perplexity`,
+            `perplexity_over_unigram` and `bits_per_byte`.
         lower_bound: Least value that is blessed; null for no such bound.
         upper_bound: Largest value that is blessed; null for no such bound.
     """
 
-    metric: MetricName
+    metric: str
     lower_bound: float | None = None
     upper_bound: float | None = None
 

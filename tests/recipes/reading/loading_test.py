@@ -216,7 +216,10 @@ def test_a_threshold_on_a_loss_that_the_objective_lacks(recipe_file):
     path = recipe_file(
         "extends: gpt2_tiny\nevaluation: {thresholds: [{metric: mlm_accuracy, lower_bound: 0}]}\n"
     )
-    assert "needs an objective with the loss 'mlm'" in problems_of(path)[0]
+    assert (
+        "mlm_accuracy is not a metric of objective.kind: causal_lm; did you mean lm_accuracy?"
+        in problems_of(path)[0]
+    )
 
 
 @pytest.mark.parametrize("text, place, problem", [

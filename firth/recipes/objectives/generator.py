@@ -1,11 +1,15 @@
 """The shape of ELECTRA's generator, which follows from the discriminator's."""
 
+from typing import TYPE_CHECKING
+
 from firth.recipes.models.model import MaskedTransformerConfig
-from firth.recipes.objectives.masking import ReplacedTokenDetection
+
+if TYPE_CHECKING:
+    from firth.recipes.objectives.masking import ReplacedTokenDetection
 
 
 def generator_of(
-    model: MaskedTransformerConfig, objective: ReplacedTokenDetection
+    model: MaskedTransformerConfig, objective: "ReplacedTokenDetection"
 ) -> MaskedTransformerConfig:
     """Returns the generator's shape: the discriminator's own, made smaller (Clark et al. 2020, section 3.1).
 
@@ -21,6 +25,7 @@ def generator_of(
 
     Example:
 
+    >>> from firth.recipes.objectives.masking import ReplacedTokenDetection
     >>> small = MaskedTransformerConfig(layers=12, width=256, attention={"heads": 4})
     >>> made = generator_of(small, ReplacedTokenDetection())
     >>> made.layers, made.width, made.attention.heads, made.inner_width, made.embedding_width

@@ -1,0 +1,1 @@
+"""The facts that every objective and every task states about itself."""

@@ -1,0 +1,89 @@
+"""The base of all that a model can be trained for: objectives, and tasks on labelled records."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.goals.frames import TextFrame
+from firth.recipes.goals.losses import LM, Loss
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+# Of the main loss, if it runs over the vocabulary, on tokens that stand for text.
+TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigram", "bits_per_byte")
+
+
+class Goal(Config):
+    """What a model is trained for. Data, model, evaluation and serving ask it; none asks which it is.
+
+    Attributes:
+        heads: The key of its heads in `firth.models.tables.HEADS`.
+        fills_masks: Whether its heads predict the token that a `[MASK]` stands for.
+        score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
+            alone, or `text` and the `target` after it.
+        decoder_start: The roles of the special tokens that a decoder starts from.
+    """
+
+    if TYPE_CHECKING:
+        kind: str
+
+    heads: ClassVar[str] = ""
+    fills_masks: ClassVar[bool] = False
+    score_inputs: ClassVar[tuple[str, ...]] = ()
+    decoder_start: ClassVar[tuple[str, ...]] = ("pad",)
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The losses that are minimised, the main one first."""
+        return (LM,)
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """The losses' weights in the sum, by name, the main one first."""
+        return {loss.name: loss.weight for loss in self.loss_terms}
+
+    @property
+    def loss_classes(self) -> dict[str, int | None]:
+        """The losses' numbers of answers, by name; None for the whole vocabulary."""
+        return {loss.name: loss.classes for loss in self.loss_terms}
+
+    @property
+    def main_loss(self) -> str:
+        """The name of the loss that a model is judged by."""
+        return self.loss_terms[0].name
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The names of its metrics: those of each loss, and those of text that the main loss predicts."""
+        of_losses = (name for loss in self.loss_terms for name in loss.metric_names)
+        return (*of_losses, *(() if self.loss_terms[0].classes else TEXT_METRICS))
+
+    @property
+    def trains_pooler(self) -> bool:
+        """Whether it trains a pooler, a layer on the state of `[CLS]`."""
+        return False
+
+    @property
+    def predictions(self) -> int:
+        """The most predictions of a row at chosen positions; 0 where every position predicts."""
+        return 0
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """The special tokens around a text that a trained model reads."""
+        return TextFrame()
+
+    def input_length(self, sequences: Sequences) -> int:
+        """Returns the tokens of a row as the model (the encoder, where there are two) reads it.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return sequences.length
+
+    def target_length(self, sequences: Sequences) -> int:
+        """Returns the tokens of a row as a decoder reads it; 0 for a model without a decoder of its own.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        del sequences
+        return 0

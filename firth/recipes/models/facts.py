@@ -1,0 +1,27 @@
+"""The facts that every model states."""
+
+from typing import ClassVar
+
+
+class ModelFacts:
+    """The facts that data, counting and serving ask a model for; none asks which model it is.
+
+    Attributes:
+        has_encoder: True if it makes vectors of a text that have read all of it.
+        has_decoder: True if it has a decoder next to the encoder.
+        gives_layers: True if the layers of its encoder are given one by one, for a task to mix.
+    """
+
+    has_encoder: ClassVar[bool] = True
+    has_decoder: ClassVar[bool] = False
+    gives_layers: ClassVar[bool] = False
+
+    @property
+    def max_characters(self) -> int:
+        """Most characters of a word that it reads; 0 if it reads tokens by their ids."""
+        return 0
+
+    @property
+    def carries_state(self) -> bool:
+        """True if a training batch goes on from the states that the batch before ended with."""
+        return False
