@@ -17,6 +17,8 @@ from firth.evaluation.metrics import metrics_of
 from firth.recipes import Evaluation, Threshold
 from tests.exported_model import examples_artifact, exported_model, loaded_model
 
+METRICS = metrics_of({"mlm": None, "nsp": 2})
+
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from firth.objectives import MaskedLMObjective
-from firth.recipes.objectives.objective import MaskedLM
+from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import Sequences
 from tests.objectives.rows import empty_row, make_batch, random_rows, row, tokenizer
 

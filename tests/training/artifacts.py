@@ -9,7 +9,7 @@ from firth import features
 from firth.recipes.corpus.sources import TextSource
 from firth.recipes.models.blocks import AttentionConfig, LearnedPositionsConfig
 from firth.recipes.models.model import MaskedTransformerConfig
-from firth.recipes.objectives.objective import MaskedLM
+from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
 from firth.recipes.training.training import AdamW, Training

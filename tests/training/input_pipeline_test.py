@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth.objectives import MaskedLMObjective
-from firth.recipes.objectives.objective import MaskedLM
+from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
 from firth.training.input_pipeline import training_batches

@@ -25,7 +25,7 @@ def one_stack(model: AnyTransformer, lengths: Lengths) -> int:
 
 
 def encoder_decoder(model: EncoderDecoderConfig, lengths: Lengths) -> int:
-    """Returns the numbers kept by the encoder over the inputs; the decoder, with its attention to the encoder, over the targets.
+    """Returns the numbers kept by an encoder over the inputs and a decoder over the targets.
 
     Args:
         model: Shape of the backbone.
@@ -38,7 +38,7 @@ def encoder_decoder(model: EncoderDecoderConfig, lengths: Lengths) -> int:
 
 
 def two_stream_transformer(model: TwoStreamTransformerConfig, lengths: Lengths) -> int:
-    """Returns the numbers kept by both streams, and the scores by relative position before they are shifted into place.
+    """Returns the numbers kept by both streams, scores before they are shifted into place included.
 
     Args:
         model: Shape of the backbone.
@@ -63,7 +63,7 @@ def bilstm(model: BiLSTMConfig, lengths: Lengths) -> int:
 
 
 def nothing(model: MaskedTransformerConfig, objective: Goal, lengths: Lengths) -> int:
-    """Returns the numbers kept by nothing but logits.
+    """Returns 0: these heads keep logits alone.
 
     Args:
         model: Shape of the backbone.
@@ -99,7 +99,9 @@ def generator(model: MaskedTransformerConfig, objective: ReplacedTokenDetection,
 
 
 def selected_logits(objective: Goal, vocabulary: int, lengths: Lengths) -> int:
-    """Returns the numbers kept by the logits of each selected prediction; none if every token predicts, for those are made in chunks.
+    """Returns the logits of the selected predictions.
+
+    Those of objectives that predict every token are made in chunks and not kept.
 
     Args:
         objective: Goal that the heads are made for.
@@ -111,7 +113,7 @@ def selected_logits(objective: Goal, vocabulary: int, lengths: Lengths) -> int:
 
 
 def span_logits(objective: SpanMasking, vocabulary: int, lengths: Lengths) -> int:
-    """Returns the numbers kept by the logits of each selected prediction, twice with the span boundary objective.
+    """Returns the logits of the selected predictions, twice with the span boundary objective.
 
     Args:
         objective: Goal that the heads are made for.
@@ -122,7 +124,9 @@ def span_logits(objective: SpanMasking, vocabulary: int, lengths: Lengths) -> in
 
 
 def sampled_logits(objective: BidirectionalLM, vocabulary: int, lengths: Lengths) -> int:
-    """Returns the numbers kept by the logits of the drawn words, in both directions; those of all words are made in chunks.
+    """Returns the logits of the drawn words, in both directions.
+
+    Those of all words are made in chunks and not kept.
 
     Args:
         objective: Goal that the heads are made for.

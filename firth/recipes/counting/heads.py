@@ -61,7 +61,7 @@ def span_masking(model: MaskedTransformerConfig, objective: SpanMasking, vocabul
 def replaced_token_detection(
     model: MaskedTransformerConfig, objective: ReplacedTokenDetection, vocabulary: int
 ) -> dict[str, int]:
-    """Returns the parameters of the generator reads the discriminator's embeddings, so only what lies after them is its own.
+    """Returns the parameters of the generator after the shared embeddings, and of the discriminator's head.
 
     Args:
         model: Shape of the backbone.
@@ -94,7 +94,9 @@ def permutation_lm(
 def language_model(
     model: CausalTransformerConfig | EncoderDecoderConfig, objective: Goal, vocabulary: int
 ) -> dict[str, int]:
-    """Returns the parameters of the output projection where it is not the token table, and what leads to a table of another width.
+    """Returns the parameters of the output projection, if it is not the token table.
+
+    A projection to a table of another width is counted too.
 
     Args:
         model: Shape of the backbone.
@@ -109,7 +111,7 @@ def language_model(
 
 
 def bidirectional_lm(model: BiLSTMConfig, objective: BidirectionalLM, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of both directions share the softmax.
+    """Returns the parameters of the softmax, which both directions share.
 
     Args:
         model: Shape of the backbone.
