@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
     examples = commands.epilog(
         "firth compare bert_tiny electra_tiny",
         "firth compare first second third --output page.html --open",
-        after="Runs that are not finished take part with what they have.",
+        after="Runs that are not finished are compared by what they have recorded.",
     )
     app.command("compare", epilog=examples)(_compare)
 

@@ -17,7 +17,7 @@ Weights = Annotated[
     pathlib.Path, typer.Argument(metavar="WEIGHTS", help="ELMo's weights, HDF5.", show_default=False)
 ]
 Output = Annotated[
-    pathlib.Path, typer.Option("--output", metavar="DIR", help="Folder to write; must not be there yet.")
+    pathlib.Path, typer.Option("--output", metavar="DIR", help="Folder to write, which must not exist yet.")
 ]
 
 
@@ -44,7 +44,7 @@ def _elmo(options: Options, weights: Weights, output: Output) -> None:
     The files hold no softmax: the model gives vectors of words, and predicts none.
     """
     if output.exists():
-        fail(f"{output} is there already", ExitCode.USAGE)
+        fail(f"{output} already exists", ExitCode.USAGE)
     for path in (options, weights):
         if not path.is_file():
             fail(f"there is no file {path}", ExitCode.USAGE)

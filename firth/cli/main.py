@@ -60,7 +60,7 @@ def main() -> None:
     except Exception as error:
         with tempfile.NamedTemporaryFile("w", prefix="firth-", suffix=".log", delete=False) as log:
             traceback.print_exc(file=log)
-        print_error(f"unforeseen {type(error).__name__}: {error}\nThe traceback is in {log.name}.")
+        print_error(f"unexpected {type(error).__name__}: {error}\nThe traceback is in {log.name}.")
         sys.exit(ExitCode.FAILED)
 
 

@@ -46,7 +46,7 @@ def _predict(
     ],
     target: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="For score: what follows each text; once for each."),
+        typer.Option(metavar="TEXT", help="For score: text that follows each text; once for each text."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,

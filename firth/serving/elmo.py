@@ -30,11 +30,11 @@ def export_elmo(
 
     Raises:
         ElmoFileError, OSError: as `load_elmo` does.
-        FileExistsError: if the directory is there already.
+        FileExistsError: if the directory already exists.
     """
     directory = pathlib.Path(directory)
     if directory.exists():
-        raise FileExistsError(f"{directory} is there already")
+        raise FileExistsError(f"{directory} already exists")
     backbone = load_elmo(options, weights)
     shape = read_options(options)
     partial = directory.with_name(directory.name + ".partial")

@@ -30,7 +30,7 @@ def check_gzip_end(path: str, size: int) -> None:
     """
     length = tf.io.gfile.stat(path).length
     if length < _LEAST_BYTES:
-        raise TruncatedError(f"{length} bytes are no gzip stream")
+        raise TruncatedError(f"{length} bytes are not a gzip stream")
     with tf.io.gfile.GFile(path, "rb") as file:
         file.seek(length - _SIZE_BYTES)
         if int.from_bytes(file.read(_SIZE_BYTES), "little") == size % 2**32:

@@ -67,11 +67,11 @@ def find_tokenizer(train_files: Sequence[str]) -> str:
     >>> find_tokenizer(["/nowhere/Split-train/*"])
     Traceback (most recent call last):
     ...
-    ValueError: /nowhere/tokenizer is no directory: the rows need the tokenizer they were made with
+    ValueError: /nowhere/tokenizer is not a directory: the rows need the tokenizer they were made with
     """
     if not train_files:
         raise ValueError("the Trainer was given no train_files")
     directory = os.path.join(os.path.dirname(os.path.dirname(train_files[0])), "tokenizer")
     if not os.path.isdir(directory):
-        raise ValueError(f"{directory} is no directory: the rows need the tokenizer they were made with")
+        raise ValueError(f"{directory} is not a directory: the rows need the tokenizer they were made with")
     return directory

@@ -129,7 +129,7 @@ def test_what_nobody_foresaw_leaves_its_traceback_in_a_file(monkeypatch, capsys)
     with pytest.raises(SystemExit) as end:
         main.main()
     message = capsys.readouterr().err
-    assert end.value.code == 1 and message.startswith("error: unforeseen KeyError: 'surprise'")
+    assert end.value.code == 1 and message.startswith("error: unexpected KeyError: 'surprise'")
     log = message.split()[-1].rstrip(".")
     with open(log) as file:
         assert "Traceback" in file.read()

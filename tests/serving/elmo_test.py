@@ -30,7 +30,7 @@ def test_import_elmo(tmp_path):
     settings = yaml.safe_load((tmp_path / "out" / "model.yaml").read_text())["model"]
     assert BiLSTMConfig.model_validate_json(json.dumps(settings)).cells == 6
     again = CliRunner().invoke(app, arguments)
-    assert again.exit_code == 2 and "is there already" in again.output
+    assert again.exit_code == 2 and "already exists" in again.output
 
 
 def make_features(words):

@@ -54,7 +54,7 @@ def test_bad_input_is_refused_clearly(tmp_path):
         run_fn(args)
     with pytest.raises(ValueError, match="given no train_files"):
         run_fn(arguments(tmp_path, []))
-    with pytest.raises(ValueError, match="nowhere/tokenizer is no directory"):
+    with pytest.raises(ValueError, match="nowhere/tokenizer is not a directory"):
         run_fn(arguments(tmp_path, [str(tmp_path / "nowhere" / "Split-train" / "*")]))
     with pytest.raises(RowsError, match="no file matches"):
         run_fn(arguments(tmp_path, [str(tmp_path / "artifact" / "Split-other" / "*")]))

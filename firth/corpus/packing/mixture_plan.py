@@ -108,7 +108,7 @@ def _weights(mixture: WeightedMixture, sizes: Mapping[str, int]) -> dict[str, fl
             raise MixtureError(f"mixture.weights.{name}: no source is named {name!r}; {suggest(name, sizes)}")
     for name in sizes:
         if name not in mixture.weights:
-            raise MixtureError(f"mixture.weights: none for the source {name!r}; 0 leaves it out")
+            raise MixtureError(f"mixture.weights: the source {name!r} has no weight; 0 leaves it out")
     return {name: mixture.weights[name] for name in sizes}
 
 

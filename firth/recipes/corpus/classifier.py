@@ -65,7 +65,7 @@ class ClassifierStep(Config):
             raise ValueError("name a source under reference, or files under reference_files")
         both = sorted(set(self.reference) & set(self.crawl))
         if both:
-            raise ValueError(f"crawl: {both[0]!r} is a reference too; it can be one of them")
+            raise ValueError(f"crawl: {both[0]!r} is a reference too; it can be only one of them")
         return self
 
     @property

@@ -64,7 +64,7 @@ class WeightedMixture(Mixed):
     @pydantic.model_validator(mode="after")
     def _weighs_something(self) -> "WeightedMixture":
         if not sum(self.weights.values()):
-            raise ValueError("weights: none is above 0")
+            raise ValueError("weights: at least one must be above 0")
         return self
 
 

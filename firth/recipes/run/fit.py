@@ -143,7 +143,7 @@ def _named_sources(recipe: "Recipe") -> Iterator[str]:
                     where = f"cleaning.steps.{number}.{key}"
                     yield f"{where}: no source is named {name!r}; {suggest(name, names)}"
         if isinstance(step, ClassifierStep) and not set(step.crawl or names) - set(step.reference):
-            yield f"cleaning.steps.{number}.reference: names all sources, so that none is left to judge"
+            yield f"cleaning.steps.{number}.reference: names all sources, so no source is left to score"
 
 
 def _mixture(recipe: "Recipe") -> Iterator[str]:
@@ -157,4 +157,4 @@ def _mixture(recipe: "Recipe") -> Iterator[str]:
                 yield f"mixture.{key}.{name}: no source is named {name!r}; {suggest(name, names)}"
     for name in names:
         if name not in weights:
-            yield f"mixture.weights: none for the source {name!r}; 0 leaves it out"
+            yield f"mixture.weights: the source {name!r} has no weight; 0 leaves it out"

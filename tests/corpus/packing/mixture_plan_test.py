@@ -49,7 +49,7 @@ def test_plans_by_hand(mixture, available, amounts):
         (weighted(TWO), {"web": 9000}, "source 'books' has no tokens left"),
         (weighted(TWO, on_exhausted="shrink"), {"web": 9000}, "source 'books' has no tokens left"),
         (sized(), {"web": 9000}, "source 'books' has no tokens left"),
-        (weighted(TWO), {"web": 9, "books": 9, "code": 9}, "mixture.weights: none for the source 'code'"),
+        (weighted(TWO), {"web": 9, "books": 9, "code": 9}, "the source 'code' has no weight"),
         (weighted({**TWO, "boks": 1.0}), {"web": 9, "books": 9}, "weights.boks: .* did you mean books"),
         (sized(on_exhausted="renormalize"), {}, "nothing is left"),
     ],

@@ -12,9 +12,9 @@ from firth.recipes import RecipeError, load_recipe
         ),
         (
             "{kind: weights, weights: {web: 1}}",
-            "mixture.weights: none for the source 'books'; 0 leaves it out",
+            "mixture.weights: the source 'books' has no weight; 0 leaves it out",
         ),
-        ("{kind: weights, weights: {web: 0, books: 0}}", "none is above 0"),
+        ("{kind: weights, weights: {web: 0, books: 0}}", "at least one must be above 0"),
         ("{kind: proportional, max_repeats_of: {Web: 2}}", r"mixture\.max_repeats_of\.Web: .* web"),
         ("{kind: proportional, temprature: 2}", "did you mean temperature"),
         ("{kind: proportional, temperature: 0}", "greater than 0"),
