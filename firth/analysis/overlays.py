@@ -18,8 +18,8 @@ def overlay_plots(histories: Sequence[History], losses: Iterable[Loss]) -> dict[
     A quantity that no run recorded has no plot.
 
     Args:
-        histories: The runs' training histories, at most `MOST_RUNS`; an empty one keeps its colour.
-        losses: The losses of any of the runs.
+        histories: Histories of the runs, at most `MOST_RUNS`; an empty one keeps its colour.
+        losses: Losses of any of the runs.
     """
     wanted = {}
     for loss in losses:

@@ -74,12 +74,12 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
 
 
 def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -> str:
-    """Returns one loss by step, in nats, next to what the unigram baseline or guessing gives.
+    """Returns one loss by step, in nats, next to that of the unigram baseline or of guessing.
 
     Args:
-        history: Of the training.
-        loss: The loss.
-        unigram_loss: Held out, for the main loss.
+        history: History of the training.
+        loss: Loss to draw.
+        unigram_loss: Held-out loss of the unigram baseline, for the main loss; None for none.
     """
 
     def draw(axes: Axes) -> None:

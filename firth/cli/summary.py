@@ -91,7 +91,7 @@ def perplexity_line(metrics: dict[str, float], title: str) -> str:
 
 
 def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Returns what a model can be asked, as arguments of `firth predict`.
+    """Returns the requests that a model answers, as arguments of `firth predict`.
 
     Args:
         signatures: The signatures that the exported model describes, by name.

@@ -21,8 +21,8 @@ def build_eval_config(evaluation: Evaluation, losses: Mapping[str, int | None]) 
     although there is no other to compare it with. Without thresholds, every metric must be a finite number.
 
     Args:
-        evaluation: The recipe's evaluation.
-        losses: The losses' numbers of answers by name, as `metrics_of` reads them.
+        evaluation: Evaluation of the recipe.
+        losses: Number of answers of each loss, by its name, as for `metrics_of`.
 
     Example:
 

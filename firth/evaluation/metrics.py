@@ -86,12 +86,12 @@ def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
 
 
 def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], float]]:
-    """Returns the metrics of what a model is trained for by name, each a function of the sums over a split.
+    """Returns the metrics of a model by name, each a function of the sums over a split.
 
-    A perplexity of each loss over the vocabulary and an accuracy of every loss. If the main loss runs over
-    the vocabulary, there are, of the tokens that stand for text (no sentinel, no end of a document, no
-    unknown word): its perplexity, that of the training split's unigram distribution on the same tokens, the
-    one over the other, and bits per byte.
+    There is a perplexity of each loss over the vocabulary and an accuracy of every loss. If the main loss
+    runs over the vocabulary, there are also, of the tokens that stand for text (no sentinel, no end of a
+    document, no unknown word), its perplexity, that of the training split's unigram distribution on the same
+    tokens, the one over the other, and bits per byte.
 
     Args:
         losses: The losses' numbers of answers by name, None for the vocabulary, the main loss first

@@ -28,8 +28,8 @@ class MetricOfSums(tfma.metrics.Metric):
     However many metrics are asked for, the sums are made once.
 
     Args:
-        name: Of the metric.
-        losses: The losses' numbers of answers by name, as `metrics_of` reads them.
+        name: Name of the metric.
+        losses: Number of answers of each loss, by its name, as for `metrics_of`.
 
     Raises:
         ValueError: if there is no such metric.

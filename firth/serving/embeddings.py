@@ -9,14 +9,22 @@ from firth.serving.signature import Signature
 
 
 def offer(recipe: Recipe) -> Signature | None:
-    """Returns the signature `embed`, if the recipe's model has an encoder."""
+    """Returns the signature `embed`, if the recipe's model has an encoder.
+
+    Args:
+        recipe: Recipe of the model.
+    """
     if not recipe.model.has_encoder:
         return None
     return Signature(embed, ("embedding", "truncated"), example={"text": "A sentence."})
 
 
 def offer_tokens(recipe: Recipe) -> Signature | None:
-    """Returns the signature `embed_tokens`, if the recipe's model has an encoder."""
+    """Returns the signature `embed_tokens`, if the recipe's model has an encoder.
+
+    Args:
+        recipe: Recipe of the model.
+    """
     invariant = ("pieces", "embeddings", "token_count", "truncated")
     return Signature(embed_tokens, invariant) if recipe.model.has_encoder else None
 

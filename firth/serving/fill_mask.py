@@ -9,7 +9,11 @@ from firth.serving.signature import Signature
 
 
 def offer(recipe: Recipe) -> Signature | None:
-    """Returns the signature, if the recipe's model fills masks."""
+    """Returns the signature, if the recipe's model fills masks.
+
+    Args:
+        recipe: Recipe of the model.
+    """
     if not recipe.goal.fills_masks:
         return None
     invariant = ("scores", "mask_positions", "mask_count", "truncated")

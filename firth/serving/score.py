@@ -13,7 +13,11 @@ _INVARIANT = ("pieces", "log_probabilities", "log_probability", "token_count", "
 
 
 def offer(recipe: Recipe) -> Signature | None:
-    """Returns the signature, if the recipe's model scores texts, or the targets that follow them."""
+    """Returns the signature, if the recipe's model scores texts, or the targets that follow them.
+
+    Args:
+        recipe: Recipe of the model.
+    """
     inputs = recipe.goal.score_inputs
     if "target" in inputs:
         return Signature(score_target, _INVARIANT, inputs, {"text": "A sentence", "target": "and its end."})

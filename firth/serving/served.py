@@ -60,7 +60,11 @@ class Served:
         return self.special_ids(self.recipe.goal.text_frame.after)
 
     def special_ids(self, roles: Sequence[str]) -> tuple[int, ...]:
-        """Returns the ids of special tokens by their roles, such as `cls`."""
+        """Returns the ids of special tokens by their roles, such as `cls`.
+
+        Args:
+            roles: Roles of special tokens, such as `cls` and `sep`.
+        """
         return tuple(getattr(self.tokenizer, f"{role}_id") for role in roles)
 
     def encoder_states(self, features: dict[str, tf.Tensor]) -> tf.Tensor:

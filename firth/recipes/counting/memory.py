@@ -42,14 +42,17 @@ def memory_bytes(recipe: Recipe) -> dict[str, int]:
 
 
 def activation_bytes(recipe: Recipe) -> int:
-    """Returns the bytes that one row keeps.
+    """Returns the bytes that the forward pass of one row keeps for its backward pass: an estimate.
 
-    For each token and block of a transformer: 9 tensors as wide as the hidden states (4 more for attention to
-    an encoder), 3 as wide as the feed-forward layer (5 with a gate), and 3 rows of attention probabilities a
-    head (scores' softmax, the dropout mask, their product). For each word and LSTM: 6 tensors as wide as its
-    cells and 3 as its output; for each word what the convolutions make of its characters. For each selected
-    prediction the logits and their probabilities in float32; where every token is predicted, logits are made
-    in chunks and not kept, but those of ELMo's drawn words are.
+    For each token and block of a transformer, these are 9 tensors as wide as the hidden states (4 more for
+    attention to an encoder), 3 as wide as the feed-forward layer (5 with a gate), and 3 rows of attention
+    probabilities a head (scores' softmax, the dropout mask, their product). For each word and LSTM, they are
+    6 tensors as wide as its cells and 3 as its output; for each word also what the convolutions make of its
+    characters. For each selected prediction, they are the logits and their probabilities in float32. If every
+    token is predicted, logits are made in chunks and not kept, except those of ELMo's drawn words.
+
+    Args:
+        recipe: Recipe of one stage.
     """
     element = _FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16
     model, objective, lengths = recipe.model, recipe.objective, lengths_of(recipe)

@@ -156,7 +156,10 @@ AnyTokenizer = Annotated[
 
 
 def tokenizer_kinds(of_words: bool) -> list[str]:
-    """Returns the kinds of tokenizer whose tokens are whole words, or are not.
+    """Returns the kinds of tokenizer whose tokens are whole words, or those whose tokens are pieces.
+
+    Args:
+        of_words: True for tokenizers of whole words.
 
     Example:
 

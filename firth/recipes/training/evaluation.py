@@ -9,9 +9,9 @@ class Threshold(Config):
     """Bounds that one metric, over the whole eval split, must keep.
 
     Attributes:
-        metric: The metric's name. There are a perplexity of each loss over the vocabulary, such as
-            `mlm_perplexity`, an accuracy of each loss, and `text_perplexity`, `unigram_perplexity`,
-            `perplexity_over_unigram` and `bits_per_byte`.
+        metric: Name of the metric: a perplexity of a loss over the vocabulary, such as `mlm_perplexity`, an
+            accuracy of a loss, or `text_perplexity`, `unigram_perplexity`, `perplexity_over_unigram` or
+            `bits_per_byte`.
         lower_bound: Least value that is blessed; null for no such bound.
         upper_bound: Largest value that is blessed; null for no such bound.
     """
