@@ -12,10 +12,19 @@ from scripts.docs.api_pages import api_pages  # noqa: E402
 from scripts.docs.import_drawing import imports_page  # noqa: E402
 from scripts.docs.recipe_keys import recipe_pages  # noqa: E402
 
+# Pages that are files of the repository.
+SHOWN = {
+    "speed.md": "benchmarks/README.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+}
+
 
 def on_files(files: Files, config) -> Files:
-    """Adds the pages made from the recipe types, from the docstrings and from BUILD."""
+    """Adds the pages made from the recipe types, the docstrings and BUILD, and the files that are pages."""
     drawn = {"reference/imports.md": imports_page((REPOSITORY / "BUILD").read_text())}
-    for path, text in {**recipe_pages(), **api_pages(), **drawn}.items():
+    texts = {page: (REPOSITORY / path).read_text(encoding="utf-8") for page, path in SHOWN.items()}
+    shown = {page: text.replace("](docs/", "](") for page, text in texts.items()}
+    for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():
         files.append(File.generated(config, path, content=text))
     return files

@@ -29,9 +29,16 @@ FEWER = {
 }
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_every_example_is_a_recipe(path):
-    assert load_recipe(str(path)).sources
+def test_many_sources_holds_what_the_documentation_says_of_it():
+    recipe = load_recipe(str(MANY_SOURCES))
+    assert (len(recipe.sources), len({source.kind for source in recipe.sources})) == (13, 7)
+    steps = {step.kind: step for step in recipe.cleaning.steps}
+    assert (len(recipe.cleaning.steps), len(steps["decontaminate"].benchmarks)) == (12, 12)
+    assert load_recipe(str(MANY_SOURCES)).name == "many_sources"
+
+
+def test_every_recipe_of_the_examples_is_tested():
+    assert EXAMPLES == [MANY_SOURCES]
 
 
 def data() -> pathlib.Path:

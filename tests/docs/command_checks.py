@@ -1,0 +1,103 @@
+"""Checks of commands that are read and not run: one for each program."""
+
+import json
+import pathlib
+import re
+import shlex
+
+import typer
+
+from firth.cli.main import app
+from tests.docs.snippets import REPOSITORY
+from tests.exported_model import loaded_model
+
+
+def check(command: str) -> None:
+    """Fails if a command cannot work as it is written."""
+    words = shlex.split(command)
+    while re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+        words = words[1:]
+    CHECKS[pathlib.PurePath(words[0]).name or words[0]](words[1:])
+
+
+def _firth(words):
+    command = typer.main.get_command(app)
+    while hasattr(command, "resolve_command"):
+        _, command, words = command.resolve_command(command.context_class(command), words)
+    command.make_context("firth", words)
+
+
+def _make(words):
+    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
+    assert words and set(words) <= set(targets)
+
+
+def _activate(words):
+    assert words == [".venv/bin/activate"]
+
+
+def _python(words):
+    """A module or a script of the repository, and paths in it."""
+    if words[:2] == ["-m", "venv"]:
+        return
+    module = REPOSITORY / f"{words[1].replace('.', '/')}.py"
+    assert words[:2] == ["-m", "pytest"] or (module if words[0] == "-m" else REPOSITORY / words[0]).exists()
+    _exist(words[2:] if words[0] == "-m" else words)
+
+
+def _pip(words):
+    """Files of constraints and extras of this package; what else is installed is a peer of the benchmarks."""
+    assert words[0] == "install"
+    extras = re.findall(r'^    "(\w+)": ', (REPOSITORY / "setup.py").read_text(), flags=re.MULTILINE)
+    for word in words[1:]:
+        if named := re.fullmatch(r"\.\[(.+)\]", word):
+            assert set(named[1].split(",")) <= set(extras)
+    _exist(words[1:])
+
+
+def _exist(words):
+    assert all((REPOSITORY / word).exists() for word in words if re.fullmatch(r"[\w.-]+(/[\w.-]+)+", word))
+
+
+def _tensorboard(words):
+    option, folder = words
+    assert option == "--logdir"
+    assert re.fullmatch(r"firth-runs/\w+/pipeline/Trainer/model_run", folder)
+
+
+def _tfx(words):
+    """`tests/pipelines/local_runner_test.py` runs the first of them."""
+    assert words[:2] in (["pipeline", "create"], ["run", "create"]) and words[2] == "--engine=local"
+    _exist([word.partition("=")[2] for word in words[3:]])
+
+
+def _docker(words):
+    assert words[-1] == "tensorflow/serving"
+    mounted = re.fullmatch(r"\$PWD/firth-runs/(\w+)/serving:/models/(\w+)", words[words.index("-v") + 1])
+    assert words[words.index("-e") + 1] == f"MODEL_NAME={mounted[2]}"
+    assert words[words.index("-p") + 1] == "8501:8501"
+
+
+def _curl(words):
+    """The request names a signature of the exported model, and its inputs."""
+    option, body, url = words
+    assert option == "-d"
+    request = json.loads(body)
+    signature = loaded_model().signatures[request["signature_name"]]
+    assert set(request["inputs"]) == set(signature.structured_input_signature[1])
+    assert re.fullmatch(r"localhost:8501/v1/models/\w+:predict", url)
+
+
+CHECKS = {
+    "firth": _firth,
+    "make": _make,
+    ".": _activate,
+    "python": _python,
+    "python3.11": _python,
+    "pip": _pip,
+    "uv": lambda words: _pip(words[1:]),
+    "tensorboard": _tensorboard,
+    "tfx": _tfx,
+    "docker": _docker,
+    "curl": _curl,
+}

@@ -1,0 +1,121 @@
+"""Every snippet of README, CONTRIBUTING and docs/ is run, or checked as far as is possible unrun."""
+
+import contextlib
+import io
+import json
+import os
+import re
+
+import pytest
+
+from firth.models import save_model
+from firth.recipes import load_recipe
+from firth.recipes.base.errors import RecipeError
+from firth.tokenizers import save_tokenizer
+from tests.docs.command_checks import CHECKS, check
+from tests.docs.snippets import PAGES, REPOSITORY, all_snippets, commands, indented_blocks, snippets_of
+from tests.exported_model import exported_model
+
+LANGUAGES = {"sh", "python", "yaml", "text"}
+COMMANDS = [(snippet, command) for snippet in all_snippets("sh") for command in commands(snippet)]
+# `readme_test.py` runs those of the README, each in a process of its own.
+IN_README = {snippet.text for snippet in all_snippets("python") if snippet.page == "README.md"}
+PYTHON_PAGES = sorted({snippet.page for snippet in all_snippets("python") if snippet.text not in IN_README})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder in which the run `demo` has trained and served a model."""
+    folder, exported = tmp_path_factory.mktemp("docs"), exported_model()
+    run = folder / "firth-runs" / "demo"
+    (run / "serving").mkdir(parents=True)
+    (run / "serving" / "1").symlink_to(exported.directory)
+    served = exported.served
+    save_tokenizer(served.tokenizer, folder / "tokenizer")
+    save_model(served.model, served.recipe, folder / "tokenizer", run / "bundle")
+    (run / "run.json").write_text(json.dumps({"bundle": str(run / "bundle")}))
+    return folder
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_no_code_escapes_the_checks(path):
+    """Code stands between fences that name a language for which there is a check."""
+    text = path.read_text(encoding="utf-8")
+    assert {snippet.language for snippet in snippets_of("", text)} <= LANGUAGES
+    assert indented_blocks(text) == []
+
+
+@pytest.mark.parametrize(("snippet", "command"), COMMANDS, ids=str)
+def test_commands(snippet, command):
+    check(command)
+
+
+@pytest.mark.parametrize("command", [
+    "firth run bert_mini --txt 'books/*.txt'",
+    "firth predict demo guess text",
+    "make demos",
+    "python -m benchmarks.absent",
+    "python examples/absent.py",
+    "pip install . -c requirements/py27.txt",
+    'uv pip install ".[kubflow]"',
+    "tfx pipeline create --engine=local --pipeline_path=firth/pipelines/absent.py",
+    """curl -d '{"signature_name": "embed", "inputs": {"x": ["A"]}}' localhost:8501/v1/models/x:predict""",
+])  # fmt: skip
+def test_commands_that_cannot_work_are_noticed(command):
+    with pytest.raises(Exception):  # noqa: B017
+        check(command)
+
+
+def test_every_check_of_a_program_is_used():
+    """So that none stays when the command that it was written for is gone."""
+    used = {
+        program
+        for program in CHECKS
+        for _, command in COMMANDS
+        if re.search(rf"(^|[ /]){re.escape(program)} ", command)
+    }
+    assert used == set(CHECKS)
+
+
+@pytest.mark.parametrize("snippet", all_snippets("yaml"), ids=str)
+def test_recipes(snippet, tmp_path):
+    """A whole recipe, or a part of one that a recipe with sources of the names it uses may have."""
+    text = snippet.text
+    if "sources:" not in text:
+        sources = [f"{{kind: text, name: {name}, paths: [{name}.txt]}}" for name in ("crawl", "books")]
+        text = f"extends: bert_mini\nsources: [{', '.join(sources)}]\n{text}"
+    if "limits:" in text and "steps: [" not in text and "\n    steps:\n      - {step: c4" in text:
+        text = text.replace("cleaning:\n", "cleaning:\n  steps: [{kind: c4}]\n")
+    path = tmp_path / "my_recipe.yaml"
+    path.write_text(text)
+    assert load_recipe(str(path)).name in text or "name:" not in snippet.text
+    with pytest.raises(RecipeError):
+        path.write_text(re.sub(r"^(\w+):", r"\1x:", text, count=1, flags=re.MULTILINE))
+        load_recipe(str(path))
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES)
+def test_python(page, folder, monkeypatch):
+    """The snippets of a page run one after another, as one program."""
+    monkeypatch.chdir(folder)
+    names: dict = {"__name__": "snippets"}
+    for snippet in all_snippets("python"):
+        if snippet.page == page:
+            padded = "\n" * (snippet.line - 1) + snippet.text
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(padded, os.fspath(REPOSITORY / page), "exec"), names)
+            assert printed.getvalue() or "print(" not in snippet.text
+
+
+PATHS = [
+    (str(path.relative_to(REPOSITORY)), named)
+    for path in PAGES
+    for named in re.findall(
+        r"`((?:firth|benchmarks|examples|tests|requirements|scripts|docs)/[\w./]*\w)`", path.read_text()
+    )
+]
+
+
+@pytest.mark.parametrize(("page", "named"), PATHS)
+def test_paths_exist(page, named):
+    assert (REPOSITORY / named).exists()
