@@ -22,7 +22,7 @@ from firth.corpus.documents.steps import (
 )
 from firth.corpus.documents.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
 from firth.corpus.documents.tallying import TALLY, Tallying
-from firth.corpus.grouping.verdicts import Documents, Judgement
+from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.recipes.corpus.cleaning import Step, step_names
 

@@ -15,7 +15,7 @@ from firth.corpus.decontamination.ngram_index import NgramIndex
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.documents.tally import Count, Tally
-from firth.corpus.grouping.verdicts import Documents, Judgement
+from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.io.json_files import write_json
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark

@@ -81,7 +81,7 @@ class _Describe(beam.DoFn):
 class Cluster(beam.PTransform):
     """Labels documents by their cluster: `Described` to (tables of entries, tallies of bucket sizes).
 
-    The entries are input of `Survivors`.
+    The entries are input of `ChooseKept`.
 
     Args:
         rounds: Number of rounds of `ConnectedComponents`.

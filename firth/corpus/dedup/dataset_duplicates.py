@@ -4,10 +4,10 @@ import apache_beam as beam
 
 from firth.corpus.decontamination.benchmarks import ReadBenchmarks
 from firth.corpus.dedup.clusters import Cluster, Describe, Described
-from firth.corpus.dedup.survivors import Survivors, decide
+from firth.corpus.dedup.kept_copies import ChooseKept, decide
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import source_ranks
-from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
+from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
 from firth.recipes.corpus.duplicates import DatasetDuplicatesStep
 
 
@@ -39,7 +39,7 @@ class DatasetDuplicates(CorpusStep):
             others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
             described = Described((described.entries, others.entries), (described.members, others.members))
         entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
-        verdicts, clusters = entries | "Survivors" >> Survivors(setting.grouping, by_rank=True)
-        join = JoinVerdicts(decide, setting.grouping)
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping, by_rank=True)
+        join = JoinMarks(decide, setting.grouping)
+        judged = {"documents": documents, "marks": marks} | "Join" >> join
         return judged, (buckets, clusters) | "Tally" >> beam.Flatten()

@@ -3,13 +3,13 @@
 import apache_beam as beam
 import numpy as np
 
-from firth.corpus.dedup.survivors import Survivors, decide
+from firth.corpus.dedup.kept_copies import ChooseKept, decide
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import id_halves, longest_first, source_ranks
+from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
 from firth.corpus.grouping.tables import table_of
-from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep
 
 
@@ -38,14 +38,14 @@ class ExactDuplicates(CorpusStep):
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
         ranks = source_ranks(self._priority, setting.sources)
         entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
-        verdicts, tally = entries | "Survivors" >> Survivors(setting.grouping)
-        join = JoinVerdicts(decide, setting.grouping)
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        marks, tally = entries | "ChooseKept" >> ChooseKept(setting.grouping)
+        join = JoinMarks(decide, setting.grouping)
+        judged = {"documents": documents, "marks": marks} | "Join" >> join
         return judged, tally
 
 
 def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:
-    """Returns a table with one entry for each document, labelled by its text's hash, for `Survivors`.
+    """Returns a table with one entry for each document, labelled by its text's hash, for `ChooseKept`.
 
     Args:
         documents: A batch of documents.

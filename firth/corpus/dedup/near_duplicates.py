@@ -3,10 +3,10 @@
 import apache_beam as beam
 
 from firth.corpus.dedup.clusters import Cluster, Describe
-from firth.corpus.dedup.survivors import Survivors, decide
+from firth.corpus.dedup.kept_copies import ChooseKept, decide
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import source_ranks
-from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
+from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
 from firth.recipes.corpus.duplicates import NearDuplicatesStep
 
 
@@ -33,7 +33,7 @@ class NearDuplicates(CorpusStep):
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "longest_first", ranks)
         entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
-        verdicts, clusters = entries | "Survivors" >> Survivors(setting.grouping)
-        join = JoinVerdicts(decide, setting.grouping)
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping)
+        join = JoinMarks(decide, setting.grouping)
+        judged = {"documents": documents, "marks": marks} | "Join" >> join
         return judged, (buckets, clusters) | "Tally" >> beam.Flatten()

@@ -10,9 +10,9 @@ from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
+from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
 from firth.corpus.grouping.table_groups import Group, GroupTables
 from firth.corpus.grouping.tables import FirstRows, table_of
-from firth.corpus.grouping.verdicts import Documents, JoinVerdicts, Judgement
 from firth.corpus.text.sentences import split_sentences
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
@@ -48,9 +48,9 @@ class SentenceDuplicates(CorpusStep):
         ranks = source_ranks(self._config.source_priority, setting.sources)
         spans = documents | "Spans" >> beam.Map(spans_of, self._config, ranks)
         grouped = {"spans": spans} | GroupTables({"spans": "span"}, setting.grouping)
-        verdicts = grouped | "Judge" >> beam.FlatMap(_judge_spans)
-        join = JoinVerdicts(_Cut(self._config), setting.grouping)
-        judged = {"documents": documents, "verdicts": verdicts} | "Join" >> join
+        marks = grouped | "Judge" >> beam.FlatMap(_judge_spans)
+        join = JoinMarks(_Cut(self._config), setting.grouping)
+        judged = {"documents": documents, "marks": marks} | "Join" >> join
         return judged, documents.pipeline | "NothingElse" >> beam.Create([Tally()])
 
 
@@ -130,13 +130,13 @@ class _Cut:
     def __init__(self, config: SentenceDuplicatesStep) -> None:
         self._config = config
 
-    def __call__(self, document: Document, verdicts: np.ndarray, again: bool) -> Decision:
-        if not len(verdicts) or not (verdicts["code"] == CUT).any():
+    def __call__(self, document: Document, marks: np.ndarray, again: bool) -> Decision:
+        if not len(marks) or not (marks["code"] == CUT).any():
             return Keep(document)
         units = units_of(document.text, self._config.unit)
         stays = np.ones(len(units), bool)
         for code, value in ((CUT, False), (FIRST, True)):
-            for position in verdicts["position"][verdicts["code"] == code].tolist():
+            for position in marks["position"][marks["code"] == code].tolist():
                 stays[position : position + self._config.span] = value
         text = "".join(unit for unit, stay in zip(units, stays) if stay).strip()
         if len(text.split()) < self._config.min_words or not text:

@@ -37,7 +37,7 @@ def grouped_documents(values: Values) -> Iterator[list[Document]]:
     """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list if there are none.
 
     Args:
-        values: The values of a group of `PutDown` or `JoinVerdicts`.
+        values: The values of a group of `PutDown` or `JoinMarks`.
     """
     documents = itertools.chain.from_iterable(values.of(_NAME))
     return in_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))

@@ -14,8 +14,8 @@ from firth.corpus.documents.hashing import unit_hash
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.document_groups import PutDown, grouped_documents
+from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.grouping.table_groups import Group
-from firth.corpus.grouping.verdicts import Documents, Judgement
 from firth.corpus.io.json_files import write_json
 from firth.corpus.quality.hash_sample import Sample, join_samples, sample_hashes, sample_of
 from firth.corpus.quality.quality_model import QualityModel, save_quality_model

@@ -20,12 +20,12 @@ ONE_STAYS, DUPLICATE, IN_BENCHMARK = range(3)
 ORDER = ("order", "id_high", "id_low")
 
 
-class Survivors(beam.PTransform):
-    """Finds the documents to drop: tables of entries to (tables of codes, tallies of cluster sizes).
+class ChooseKept(beam.PTransform):
+    """Chooses the copies to keep: tables of entries to (tables of marks, tallies of cluster sizes).
 
     An entry describes a document: `label`, which is the same for all documents of a cluster; `check`, further
     bits that must agree too; and `order`, `id_high` and `id_low`, by which the smallest entry of a cluster is
-    kept. The tables of the result have `id_high`, `id_low` and `code`.
+    kept. A mark has `id_high`, `id_low` and `code`; documents without a mark are kept.
 
     Args:
         grouping: Settings for bringing the entries of a label together.
@@ -43,9 +43,9 @@ class Survivors(beam.PTransform):
         outputs = (
             {"entries": entries}
             | GroupTables({"entries": "label"}, self._grouping)
-            | "Choose" >> beam.ParDo(_Choose(self._by_rank)).with_outputs("tally", main="verdicts")
+            | "Choose" >> beam.ParDo(_Choose(self._by_rank)).with_outputs("tally", main="marks")
         )
-        return outputs.verdicts, outputs.tally
+        return outputs.marks, outputs.tally
 
 
 class _Choose(beam.DoFn):
@@ -55,26 +55,26 @@ class _Choose(beam.DoFn):
     def process(self, element: Group) -> Iterator[Any]:
         group = element[1]
         first = FirstRows(group.of("entries"), "label", ORDER)
-        labels, survivors = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+        labels, kept = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
         for entries in group.of("entries"):
             best, _ = first.of(entries["label"])
             is_best = np.logical_and.reduce([entries[field] == best[field] for field in ORDER])
-            survivors.append(entries["label"][is_best])
+            kept.append(entries["label"][is_best])
             goes = (entries["check"] == best["check"]) & ~is_best
             if self._by_rank:
                 goes &= entries["order"] != best["order"]
             labels.append(entries["label"][goes])
             code = np.where(self._by_rank & (best["order"] == 0), IN_BENCHMARK, DUPLICATE)
-            yield _verdicts(entries[goes], code[goes])
-        again, counts = np.unique(np.concatenate(survivors), return_counts=True)
+            yield _marks(entries[goes], code[goes])
+        again, counts = np.unique(np.concatenate(kept), return_counts=True)
         again = again[counts > 1]
         labels.append(again)
         if len(again):
-            yield _verdicts(first.of(again)[0], np.full(len(again), ONE_STAYS))
+            yield _marks(first.of(again)[0], np.full(len(again), ONE_STAYS))
         yield TaggedOutput("tally", _cluster_sizes(first, np.concatenate(labels)))
 
 
-def _verdicts(entries: np.ndarray, codes: np.ndarray) -> np.ndarray:
+def _marks(entries: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return table_of(id_high=entries["id_high"], id_low=entries["id_low"], code=codes.astype(np.uint8))
 
 
@@ -86,15 +86,15 @@ def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> Tally:
     return tally
 
 
-def decide(document: Document, verdicts: np.ndarray, again: bool) -> Decision:
-    """Returns the decision about a document that its codes amount to, as a `decide` of `JoinVerdicts`.
+def decide(document: Document, marks: np.ndarray, again: bool) -> Decision:
+    """Returns the decision about a document that follows from its marks, as a `decide` of `JoinMarks`.
 
     Args:
         document: The document.
-        verdicts: Table of the document's rows from `Survivors`, most often without a row.
+        marks: Table of the document's marks from `ChooseKept`, most often without a row.
         again: Whether the same document has been read before.
     """
-    code = int(verdicts["code"].max()) if len(verdicts) else ONE_STAYS
+    code = int(marks["code"].max()) if len(marks) else ONE_STAYS
     if code == IN_BENCHMARK:
         return Drop("in_benchmark")
     return Drop("duplicate") if code == DUPLICATE or again else Keep(document)

@@ -1,4 +1,4 @@
-"""Joining of documents with what steps have found out about them."""
+"""Joining of documents with the marks that steps made about them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -19,26 +19,27 @@ from firth.corpus.grouping.table_groups import part_table
 from firth.corpus.grouping.tables import sort_table
 from firth.corpus.grouping.values import GroupValues, Values
 
-# Returns the decision about a document, given the rows about it (most documents have none) and whether the
-# same document has come before, because it was read twice.
+# Returns the decision about a document, given its marks (most documents have none) and whether the same
+# document has come before, because it was read twice.
 Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # The result of a CorpusStep.
 Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]
 
 
-class JoinVerdicts(beam.PTransform):
-    """Decides about documents by rows about them: `documents` and `verdicts` to (document, decision)s.
+class JoinMarks(beam.PTransform):
+    """Decides about documents by marks: `documents` and `marks` to lists of (document, decision).
 
-    The tables `verdicts` have the fields `id_high` and `id_low`, and further ones for `decide`. A worker
-    holds the rows and the documents' ids of one group, and one batch of documents.
+    A mark is a row about a document: the tables `marks` have the fields `id_high` and `id_low`, and further
+    ones for `decide`. A worker holds the marks and the documents' ids of one group, and one batch of
+    documents.
 
     Args:
         decide: Returns the decision about a document.
-        grouping: Settings for bringing documents and rows of the same id together.
+        grouping: Settings for bringing documents and marks of the same id together.
 
     Raises:
-        CorpusError: on a worker, if two different texts have the same id, since a row about one of them would
+        CorpusError: on a worker, if two different texts have the same id, since a mark of one of them would
             decide about the other too.
     """
 
@@ -54,10 +55,10 @@ class JoinVerdicts(beam.PTransform):
         groups = self._grouping.groups
         part = beam.FlatMap(part_documents, groups).with_output_types(Unmeasured)
         documents = parts["documents"] | "PartDocuments" >> part
-        part = beam.FlatMap(part_table, "verdicts", "id_low", groups).with_output_types(Unmeasured)
-        verdicts = parts["verdicts"] | "PartVerdicts" >> part
+        part = beam.FlatMap(part_table, "marks", "id_low", groups).with_output_types(Unmeasured)
+        marks = parts["marks"] | "PartMarks" >> part
         return (
-            (documents, verdicts)
+            (documents, marks)
             | "Group" >> GroupValues(self._grouping)
             | "Decide" >> beam.ParDo(_Decide(self._decide))
         )
@@ -68,10 +69,10 @@ class _Decide(beam.DoFn):
         self._decide = decide
 
     def process(self, element: tuple[int, Values]) -> Iterator[Any]:
-        verdicts = VerdictIndex(element[1].of("verdicts"))
+        marks = MarkIndex(element[1].of("marks"))
         seen: dict[str, int] = {}
         for documents in grouped_documents(element[1]):
-            yield [(document, self._one(document, rows, seen)) for document, rows in verdicts.of(documents)]
+            yield [(document, self._one(document, rows, seen)) for document, rows in marks.of(documents)]
 
     def _one(self, document: Document, rows: np.ndarray, seen: dict[str, int]) -> Decision:
         again = document.id in seen
@@ -84,8 +85,8 @@ class _Decide(beam.DoFn):
         return self._decide(document, rows, again and len(rows) > 0)
 
 
-class VerdictIndex:
-    """An index of rows by the id of their document.
+class MarkIndex:
+    """An index of marks by the id of their document.
 
     Args:
         tables: Tables with the fields `id_high` and `id_low`.
@@ -96,7 +97,7 @@ class VerdictIndex:
         self._rows = sort_table(np.concatenate(parts), ["id_low"]) if parts else None
 
     def of(self, documents: list[Document]) -> Iterator[tuple[Document, np.ndarray]]:
-        """Yields each document with the rows about it.
+        """Yields each document with its marks.
 
         Args:
             documents: A batch of documents.
