@@ -85,7 +85,7 @@ def _parse(records: list[bytes]) -> list[Document]:
 
 def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> None:
     steps = step_names(cleaning.steps)
-    # A corpus that ReadSources did not read has no counts of reading.
+    # There are no counts of reading for a corpus that ReadSources did not make.
     if read.documents:
         steps = [STEP, *steps]
         tally = merge_tallies([tally, read])

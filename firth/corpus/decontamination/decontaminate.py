@@ -127,7 +127,7 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
     >>> cut_ngrams("One, two - three four five; six.", [2], size=2, margin=0)
     ['One, two -', 'five; six.']
     """
-    # A ligature of several words is one token.
+    # A token may have several words, since a ligature may stand for several words.
     words = [match.span() for match in _TOKEN.finditer(text) for _ in comparable_words(match.group())]
     starts, ends = zip(*words)
     pieces, done = [], 0

@@ -87,7 +87,7 @@ class GopherQuality(DocumentStep):
 
     def _in_vocabulary(self, words: Sequence[str]) -> str | None:
         least = self._config.min_alphabetic_word_fraction * len(words)
-        # Most words are nothing but letters, which is quick to see.
+        # Most words consist of letters only, which is quick to test.
         others = list(filterfalse(str.isalpha, words))
         if len(words) - len(others) < least:
             lettered = sum(map(bool, map(_LETTER.search, others)))

@@ -81,7 +81,7 @@ class GopherRepetition(DocumentStep):
         for repeats in repeated_ngrams(words):
             n = repeats.n
             limits = [each for table in (self._tops, self._all) for size, each in table.items() if size >= n]
-            # All that is still to be measured lies within these n-grams.
+            # Longer repeated n-grams consist of these, so their shares cannot be larger.
             if not limits or _covered(repeats.starts, n, lengths) <= min(limits) * total:
                 return None
             if n in self._tops and _top(repeats, before, lengths) > self._tops[n] * total:

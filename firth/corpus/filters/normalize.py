@@ -30,7 +30,7 @@ class Normalize(DocumentStep):
 
     def __init__(self, config: NormalizeStep) -> None:
         self._options = config
-        # What is repaired may look damaged once it is in another form.
+        # A repaired text may look damaged again after normalization.
         self.idempotent = not config.mojibake
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
@@ -50,7 +50,7 @@ def normalize_text(text: str, options: Normalization) -> str:
     """
     if options.mojibake and not text.isascii():
         text = _repair_mojibake(text)
-    # Nearly all text has none of what is replaced before the Unicode form.
+    # Nearly all texts have none of the characters that are replaced before normalization.
     if _CONTROL_OR_LINE_END.search(text):
         for pattern, replacement in options.substitutions_before:
             text = re.sub(pattern, replacement, text)

@@ -25,7 +25,7 @@ GROUP_BYTES = 2**23
 # The least number of groups, so that several workers have work in a small corpus too.
 MIN_GROUPS = 8
 
-# A table of numbers, or a list of documents or of others that tell their `held_bytes`.
+# A table of numbers, or a list of documents or of other objects with `held_bytes`.
 Value = np.ndarray | list[Any]
 Part = tuple[int, tuple[str, Value]]
 

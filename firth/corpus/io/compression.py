@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 from firth.corpus.io.decompressors import Gzip, Lz4, Zst
 
 BLOCK_BYTES = 2**18
-# zstandard hands out all that its input amounts to, 128 KiB for every 4 bytes at worst.
+# zstandard returns the whole decompressed form of its input, at worst 128 KiB for every 4 bytes.
 ZST_INPUT_BYTES = 2**9
-# `xz -9` asks for a quarter of it; a broken header may ask for gigabytes.
+# `xz -9` needs a quarter of this memory, while a broken header may ask for gigabytes.
 XZ_MEMORY_BYTES = 2**28
 
 

@@ -60,7 +60,7 @@ class Ipv4Addresses(_Addresses):
         r"|gateway|user|login|remote|remote_addr|forwarded|forwarded-for|proxy|router|network|tor)(?![a-z])"
         r"|(?<![a-z])at |://|@)[^\n]{0,24}\Z"
     )
-    # Nothing else can announce an address, or say that there is no address.
+    # Words that announce an address, or exclude one, contain one of these characters.
     _before = re.compile(r"[A-Za-z§=/:@]")
     _continued = re.compile(r":\d{2,5}(?!\d)|/\d\d?(?![\d/])| - - \[| port \d")
 

@@ -20,7 +20,7 @@ _START = re.compile(
     rf"|(?<=[A-Z])(?=[A-Z]{{3,5}}\d\d|[A-Z]?-?\d{{6}}))"
 )
 _CUE_CHARACTERS = 48
-# Letters before the first digit and after the last, and the fewest digits where no letter stands before.
+# Most letters before the first digit and after the last, and least number of digits without a letter before.
 _BEFORE, _AFTER, _MIN_DIGITS = 8, 32, 6
 
 

@@ -82,7 +82,7 @@ class Phones(Finder):
             length = self._number_length(value, cued)
             if length:
                 yield start, start + length
-            # A year or another number may stand before.
+            # The candidate may begin with a year or another number.
             position = start + (length or len(value) - len(value.partition(" ")[2]))
         return position
 

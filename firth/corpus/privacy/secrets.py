@@ -61,7 +61,7 @@ _KEYS = tuple((beginning, re.compile(pattern)) for beginning, pattern in {
         r"((?:[A-Za-z0-9+/=:,.\\\s]|-(?!-)){16,20000}?)(?=\s{0,4}-----END|\s{0,4}\Z|\s{0,4}[^A-Za-z0-9+/=:,.\\\s-])"
     ),
 }.items())  # fmt: skip
-# All but those in _ANYWHERE are part of a word of at least so many characters, which most texts rarely have.
+# All but those in _ANYWHERE are part of a word of at least so many characters, which are rare in most texts.
 _MIN_KEY_CHARACTERS = 20
 _ANYWHERE = ("xox", "PRIVATE KEY", "Basic ", "iscord")
 _PREFIX = re.compile(
@@ -76,7 +76,7 @@ _NAME = re.compile(
     r"[\w-]{0,24}[\"'\]]{0,2}\s{0,3}:?\Z"
 )
 _NAME_CHARACTERS = 64
-# One of these is in each name.
+# Each name that _NAME matches contains one of these.
 _NAMES = ("passw", "pwd", "secret", "token", "key", "credential")
 _DIGIT_EDGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 

@@ -114,7 +114,7 @@ def _find_arc(buffer: bytearray, start: int) -> int:
         line = buffer.rfind(b"\n", start, date.start())
         if line >= 0 and _ARC_LINE.match(buffer, line + 1):
             return line
-        # A line is looked at once, however many dates are in it.
+        # A line is examined once, even if several dates are in it.
         place = buffer.find(b"\n", date.end())
         if place < 0:
             return -1

@@ -105,7 +105,7 @@ class _Reader:
     def _bad_length(self, number: int, header: RecordHeader) -> ArchiveRecord:
         stream, size = self.stream, header.size
         block = bytes(stream.buffer[size : size + min(header.length, BEGINNING_BYTES)])
-        # Where the file ends too early, that is the reason, unless another record begins before.
+        # If the file ends too early, that is the reason, unless another record begins before.
         inside = self.format.find(stream.buffer, size) >= 0
         problem = stream.problem if stream.problem and not inside else "bad_length"
         return ArchiveRecord(number, header, block, self._skip_to_next(size), problem)
@@ -127,7 +127,7 @@ class _Reader:
             found = self.format.find(stream.buffer, start)
             if 0 <= found <= limit - skipped:
                 return skipped + stream.skip(found)
-            # The mark may begin in the last bytes.
+            # The beginning of a record may start in the last bytes.
             step = min(len(stream.buffer) - mark_bytes + 1, limit - skipped)
             skipped += stream.skip(step)
             start = 0

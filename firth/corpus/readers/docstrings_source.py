@@ -64,7 +64,7 @@ def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Ite
     try:
         found = _parse(module, code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        # Where code is nested too deeply, the parser of Python 3.10 says that it has no memory.
+        # For code that is nested too deeply, the parser of Python 3.10 raises MemoryError.
         yield reject(source, file.path, getattr(error, "lineno", 0) or 0, "malformed_python", code)
         return
     seen: Counter[str] = Counter()
@@ -83,7 +83,7 @@ def _parse(module: str, code: bytes) -> list[tuple[str, int, str]]:
 
 @contextlib.contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    # A syntax tree is many objects and no garbage: collecting while it grows nearly doubles the time.
+    # A syntax tree consists of many objects and no garbage: garbage collection nearly doubles the time.
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -8,7 +8,7 @@ from firth.corpus.io.compression import COMPRESSIONS, StreamError, blocks_of, lo
 from firth.corpus.io.decompressors import Brotli, Gzip, RawDeflate, Zlib, Zst
 from firth.corpus.io.lines import START_BYTES, BoundedBytes
 
-# Servers that compress twice exist; nobody compresses more often.
+# Some servers compress twice, but none are known that compress more often.
 MAX_ENCODINGS = 3
 _CHUNK = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
 _LAST_CHUNK = re.compile(rb"\n0+[ \t]*\r?\n\s*\Z")
@@ -33,7 +33,7 @@ class _Encoding(NamedTuple):
 
 
 _GZIP = _Encoding("gzip", COMPRESSIONS[".gz"].start, (Gzip,))
-# Some servers leave out the format that the standard asks for.
+# Some servers send raw deflate, without the zlib format that the standard asks for.
 _DEFLATE = _Encoding("deflate", re.compile(rb"\x78[\x01\x5e\x9c\xda]"), (Zlib, RawDeflate))
 _ZSTD = _Encoding("zstd", COMPRESSIONS[".zst"].start, (Zst,), COMPRESSIONS[".zst"].input_bytes)
 _BR = _Encoding("br", _NEVER, (Brotli,))

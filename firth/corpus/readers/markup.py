@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-# Browsers stop at 512.
+# Browsers stop at a depth of 512.
 MAX_DEPTH = 1000
 # Parsers compare each attribute of a tag with all before it.
 MAX_ATTRIBUTES = 1000

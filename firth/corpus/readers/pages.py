@@ -8,7 +8,7 @@ from collections.abc import Callable
 from firth.corpus.readers.markup import problem_of_markup
 
 _MARKS = (
-    # Before those of UTF-16, which begin as they do. Browsers do not read it, and neither does this.
+    # UTF-32 comes before UTF-16, whose marks begin in the same way. Browsers do not read UTF-32 either.
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
@@ -46,7 +46,7 @@ def decode_page(data: bytes, declared: str | None = None) -> tuple[str, str | No
 
 
 def _plain_utf8(data: bytes) -> str | None:
-    # Bytes of the encodings with escapes or of two bytes a character may be UTF-8 too, to the letter.
+    # Text in encodings with escapes, or with two bytes for each character, may be valid UTF-8 by chance.
     return None if b"\x1b" in data or b"\0" in data else "utf-8"
 
 
@@ -66,7 +66,7 @@ def _fitting(data: bytes, encoding: str | None) -> tuple[str, str | None]:
         text = _decode(data, known)
     except (LookupError, ValueError):
         return "", "undecodable"
-    # Some of Python's decoders let halves of pairs through.
+    # Some of Python's decoders let lone surrogates through.
     return text.encode("utf-8", "replace").decode("utf-8"), None
 
 
@@ -112,7 +112,7 @@ def _trafilatura(html: str) -> str:
 def _quiet_trafilatura() -> Callable[..., str | None]:
     from trafilatura import extract
 
-    # It logs every page without text; those are counted here.
+    # trafilatura logs every page without text, but such pages are counted here.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     return extract
 

@@ -75,7 +75,7 @@ def _longest(
         return size
     if size <= MAX_DECODED_BYTES // MAX_BATCH_ROWS or not any(each.has_dictionary_page for each in chunks):
         return 0
-    # A dictionary comes whole with the first row.
+    # The first row comes with the whole dictionary.
     batch = next(dictionaries.iter_batches(1, row_groups=[number], columns=list(columns)), None)
     return sum(map(_longest_value, batch.columns)) if batch else 0
 

@@ -9,7 +9,7 @@ from firth.corpus.documents.errors import SourceError
 from firth.corpus.io.source_files import SourceFile
 from firth.recipes.run.packages import find_package, suggest_package
 
-# Tests say little in their docstrings, and some Python distributions leave them out.
+# Caches, other packages, and tests, whose docstrings are short and which some Python distributions leave out.
 SKIPPED_FOLDERS = {"__pycache__", "idle_test", "site-packages", "test", "tests"}
 STANDARD_LIBRARY = "python"
 

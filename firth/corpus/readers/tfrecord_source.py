@@ -49,7 +49,7 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
         if checksum != masked_checksum(header[:8]):
             yield header, len(header) + stream.skip(2**63), stream.problem or "corrupt_length"
             return
-        # What is too long is passed over, and only its beginning is shown.
+        # A record that is too long is skipped, and only its beginning is kept.
         data = stream.take(length if length <= max_bytes else min(length, BEGINNING_BYTES))
         size = len(data) + stream.skip(length - len(data))
         footer = stream.take(FOOTER_BYTES)
@@ -93,6 +93,6 @@ def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
         features = Example.FromString(data).features.feature
     except DecodeError:
         return {}, "malformed_example"
-    # Of a list of millions only the first is made an object.
+    # Slicing first avoids making Python objects of millions of values.
     values = {name: each.bytes_list.value[:1] or each.int64_list.value[:1] for name, each in features.items()}
     return {name: value[0] for name, value in values.items() if value}, None

@@ -26,7 +26,7 @@ class LanguageModel:
         self._priors = np.asarray(identifier.nb_pc, np.float64)
         self._following = identifier.tk_nextmove
         states = sorted(identifier.tk_output)
-        # Row 0 is that of the states in which no feature ends.
+        # Row 0 is for the states in which no feature ends.
         self._weights = np.zeros((len(states) + 1, len(self.languages)))
         self._rows = np.zeros(len(self._following) // 256 + 1, np.int64)
         for row, state in enumerate(states, 1):

@@ -42,7 +42,7 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
     ...     print(repeats.n, sorted(repeats.starts.tolist()), repeats.later.tolist())
     2 [0, 4] [4]
     """
-    # A word's number is where it stood first; a table that is asked with a counter calls no Python.
+    # The number of a word is the index of its first occurrence. map() with a counter makes no Python calls.
     first: dict[str, int] = {}
     numbers = np.fromiter(map(first.setdefault, words, itertools.count()), np.int64, len(words))
     if len(first) == len(words):
@@ -63,7 +63,7 @@ def repeated_ngrams(words: Sequence[str]) -> Iterator[Repeats]:
         opens = ~as_before[:-1][repeated]
         names = opens.cumsum()
         yield Repeats(n, starts, opens.nonzero()[0], np.bincount(names)[1:])
-        # An n-gram repeats only where the shorter one and its further word do.
+        # An n-gram can repeat only if the n-gram without its last word and that word repeat.
         goes_on = starts + n < len(words)
         goes_on[goes_on] = is_repeated[starts[goes_on] + n]
         starts, names = starts[goes_on], names[goes_on]

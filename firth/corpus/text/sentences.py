@@ -6,7 +6,7 @@ import re
 # brackets go with it) that a space follows.
 _END = re.compile(r"\n[^\S\n]*\n\s*|[.!?][\"'”’»)\]]*\s+")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-# White space of Unicode, which Python takes for more.
+# Unicode's white space; Python's strip() removes further characters.
 _SPACES = "\t\n\v\f\r \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )

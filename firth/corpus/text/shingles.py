@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# A block of bytes is hashed at a time; it takes some tens of bytes of memory a byte.
+# Number of bytes that are hashed at a time. The computation takes tens of bytes of memory for each of them.
 BLOCK_BYTES = 2**19
 # Odd, so that it has an inverse modulo 2**64.
 _BASE = np.uint64(0x9E3779B97F4A7C15)

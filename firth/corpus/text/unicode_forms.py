@@ -8,7 +8,7 @@ from typing import Literal
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _DECOMPOSED: dict[Form, Form] = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD"}
-# CPython sorts the marks on a letter by insertion, which takes the square of their number.
+# CPython sorts the marks on a letter by insertion sort, whose time is quadratic in their number.
 _MANY_MARKS = 32
 
 

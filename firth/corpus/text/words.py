@@ -78,7 +78,7 @@ def _fold(text: str, is_left_out: Callable[[str], bool]) -> str:
 
 
 def _without(text: str, left_out: list[str]) -> str:
-    # A pass for each of a few different characters is quicker than a question for each place.
+    # One pass for each of a few different characters is quicker than one test for each position.
     if len(left_out) > _MAX_PASSES:
         return text.translate(dict.fromkeys(map(ord, left_out)))
     for character in left_out:
