@@ -38,8 +38,9 @@ def make_step(documents: np.ndarray, causal: bool, way: tuple[int, int]):
     """Returns a function that goes forward and backward once."""
     import tensorflow as tf
 
-    from firth.layers import Attention, attention_bias
+    from firth.layers import Attention
     from firth.layers.attention import attention, block_sparse
+    from firth.layers.attention.attention_bias import attention_bias
 
     layer = Attention(WIDTH, HEADS, dropout=0.1, seed=0)
     layer.build((None, None, WIDTH))

@@ -1,7 +1,19 @@
-"""Keras 3 layers of language models, on `keras.ops` only: TensorFlow, JAX and torch run them."""
+"""Keras 3 layers and losses of language models, on `keras.ops` only: TensorFlow, JAX and torch run them.
+
+`StackConfig` is what a stack of transformer blocks is made of.
+
+Example:
+
+>>> import numpy as np
+>>> from firth.layers import MaskedTransformer, StackConfig
+>>> encoder = MaskedTransformer(StackConfig(layers=2, width=64, attention={"heads": 4}))
+>>> tuple(encoder(np.ones((1, 5, 64)), document_ids=np.ones((1, 5), "int32")).shape)
+(1, 5, 64)
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from firth.layers.attention.attention import Attention
-from firth.layers.attention.attention_bias import attention_bias, bias_where
 from firth.layers.attention.disentangled_attention import DisentangledAttention
 from firth.layers.attention.two_stream_attention import TwoStreamAttention
 from firth.layers.blocks.causal_transformer import CausalTransformer
@@ -14,30 +26,26 @@ from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.characters.char_cnn import CharCNN
 from firth.layers.characters.highway import Highway
-from firth.layers.elements.activations import ACTIVATIONS, gelu, gelu_approximate, get_activation
-from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
-from firth.layers.elements.gather_rows import gather_rows, gather_tokens
-from firth.layers.elements.norms import build_norm
 from firth.layers.heads.masked_lm_head import MaskedLMHead
 from firth.layers.heads.next_sentence_head import NextSentenceHead
 from firth.layers.heads.pooler import Pooler
 from firth.layers.heads.span_boundary_head import SpanBoundaryHead
-from firth.layers.heads.tied_projection import tied_projection
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
-from firth.layers.losses.sampled_softmax import draw_candidates, sampled_cross_entropy
+from firth.layers.losses.cross_entropy import cross_entropy
+from firth.layers.losses.sampled_softmax import sampled_cross_entropy
 from firth.layers.positions.disentangled_positions import DisentangledPositions
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
-from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
-from firth.layers.positions.relative_sinusoids import relative_sinusoids
-from firth.layers.positions.rotary_positions import RotaryPositions, rotate
+from firth.layers.positions.rotary_positions import RotaryPositions
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
 from firth.layers.recurrent.bilstm import BiLSTM
 from firth.layers.recurrent.lstm import LSTM
 
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
 __all__ = [
-    "ACTIVATIONS",
     "LSTM",
     "Attention",
     "BiLSTM",
@@ -59,25 +67,21 @@ __all__ = [
     "ScalarMix",
     "SinusoidalPositions",
     "SpanBoundaryHead",
+    "StackConfig",
     "TransformerBlock",
     "TwoStreamAttention",
     "TwoStreamBlock",
     "TwoStreamTransformer",
-    "attention_bias",
-    "bias_where",
-    "build_norm",
     "chunked_cross_entropy",
-    "custom_gradient",
-    "draw_candidates",
-    "gather_rows",
-    "gather_tokens",
-    "gelu",
-    "gelu_approximate",
-    "get_activation",
-    "relative_shift",
-    "relative_shift_at",
-    "relative_sinusoids",
-    "rotate",
+    "cross_entropy",
     "sampled_cross_entropy",
-    "tied_projection",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the recipe types with the first use of `StackConfig`; layers alone need no pydantic."""
+    if name == "StackConfig":
+        from firth.recipes.models.stack import StackConfig
+
+        return StackConfig
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

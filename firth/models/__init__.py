@@ -1,31 +1,55 @@
-"""Backbones and heads, built from layers and described by recipes."""
+"""Backbones and heads, built from layers and described by recipes.
 
+Example: a backbone alone, from its config.
+
+>>> import numpy as np
+>>> config = CausalTransformerConfig(layers=1, width=8, attention={"heads": 2})
+>>> backbone = CausalTransformerBackbone(10, config)
+>>> ones = np.ones((1, 5), "int32")
+>>> tuple(backbone({"token_ids": ones, "position_ids": ones, "document_ids": ones}).shape)
+(1, 5, 8)
+"""
+
+from firth.models.bilstm import BiLSTMBackbone
 from firth.models.build import build_backbone, build_pretraining_model
 from firth.models.bundle import BundleError, load_model, save_model
 from firth.models.causal_transformer import CausalTransformerBackbone
+from firth.models.elmo_import import load_elmo
 from firth.models.encoder_decoder import EncoderDecoderBackbone
 from firth.models.example_sums import example_sums, total_loss
-from firth.models.losses import cross_entropy
 from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.recipes.models.model import (
+    BiLSTMConfig,
+    CausalTransformerConfig,
+    EncoderDecoderConfig,
+    MaskedTransformerConfig,
+    TwoStreamTransformerConfig,
+)
 
 __all__ = [
     "BACKBONES",
     "HEADS",
+    "BiLSTMBackbone",
+    "BiLSTMConfig",
     "BundleError",
     "CausalTransformerBackbone",
+    "CausalTransformerConfig",
     "EncoderDecoderBackbone",
+    "EncoderDecoderConfig",
     "MaskedTransformerBackbone",
+    "MaskedTransformerConfig",
     "Predictions",
     "PretrainingModel",
     "TwoStreamTransformerBackbone",
+    "TwoStreamTransformerConfig",
     "build_backbone",
     "build_pretraining_model",
-    "cross_entropy",
     "example_sums",
+    "load_elmo",
     "load_model",
     "predictions_of_logits",
     "save_model",

@@ -1,57 +1,48 @@
 """What backbones that begin with a token table have in common."""
 
+from typing import Any, ClassVar
+
 import keras
 from keras import ops
 
 from firth import features as names
 from firth.layers import Embedding, InputEmbedding
 from firth.layers.elements.initializers import normal
-from firth.layers.elements.parts import check_block_parts
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
-
-_PARTS = ("attention", "feed_forward", "norm", "positions", "embeddings", "share_layers")
-_NEVER_NONE = ("attention", "feed_forward", "norm", "embeddings")
-_OF_A_STACK = (
-    "layers",
-    "width",
-    "attention",
-    "feed_forward",
-    "norm",
-    "positions",
-    "biases",
-    "share_layers",
-    "dropout",
-    "output_dropout",
-    "initializer_stddev",
-    "scaled_initializer",
-)
+from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.recipes.models.model import TransformerConfig
 
 
 class Backbone(keras.Model):
     """A token table, and builders of what stands between it and a stack of blocks.
 
     Args:
-        config: The constructor's arguments of the subclass, but for seed and dtype.
-        seed: An int, None, or a `keras.random.SeedGenerator` to share.
+        vocabulary_size: Number of rows of the token embeddings.
+        config: Shape of the model, of the subclass's `config_type`, or a mapping of its values.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
+
+    Raises:
+        ValueError: for a value of `config` that does not fit, with the nearest valid name.
     """
 
-    def __init__(self, config, seed=None, dtype=None, **kwargs):
+    config_type: ClassVar[type[TransformerConfig]]
+
+    def __init__(
+        self, vocabulary_size: int, config: Any, seed: Seed = None, dtype: Any = None, **kwargs: Any
+    ) -> None:
         super().__init__(dtype=dtype, **kwargs)
-        check_block_parts(type(self).__name__, **{name: config[name] for name in _PARTS})
-        positions = {"kind": "learned"} if config["positions"] is None else config["positions"]
-        parts = {name: dict(config[name] or {}) for name in _NEVER_NONE}
-        config = {**config, **parts, "positions": dict(positions)}
-        self._config = {**config, "seed": plain_seed(seed)}
-        self.width = config["width"]
-        self.embedding_width = config["embeddings"].get("width") or self.width
-        self._initializer = truncated_normal(config["initializer_stddev"], seed_generator(seed))
+        self.config: Any = self.config_type.of(config)
+        self.vocabulary_size = vocabulary_size
+        self.seed = plain_seed(seed)
+        self.width = self.config.width
+        self._initializer = truncated_normal(self.config.initializer_stddev, seed_generator(seed))
         # Rows are summed with those of positions and segments before they are cast.
         self.token_embedding = Embedding(
-            config["vocabulary_size"],
-            self.embedding_width,
-            config["embeddings"].get("initializer_stddev") or config["initializer_stddev"],
-            truncated=not config["scaled_initializer"],
+            vocabulary_size,
+            self.config.embedding_width,
+            self.config.embeddings.initializer_stddev or self.config.initializer_stddev,
+            truncated=not self.config.scaled_initializer,
             seed=self.seed_generator,
             dtype=self.variable_dtype,
             name="token_embedding",
@@ -62,61 +53,65 @@ class Backbone(keras.Model):
         """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""
         return self._initializer.seed
 
-    def _make_embeddings(self, name):
-        config = self._config
+    @property
+    def _common(self) -> dict[str, Any]:
+        return {"seed": self.seed_generator, "dtype": self.dtype_policy}
+
+    def _make_embeddings(self, name: str) -> InputEmbedding:
+        config = self.config
         return InputEmbedding(
-            self.embedding_width,
-            positions=config["positions"],
-            segments=config["embeddings"].get("segments", 0),
-            norm=config["norm"] if config["embeddings"].get("norm") else None,
-            biases=config["biases"],
-            dropout=config["dropout"],
-            initializer_stddev=config["initializer_stddev"],
-            seed=self.seed_generator,
-            dtype=self.dtype_policy,
+            config.embedding_width,
+            positions=config.positions,
+            segments=config.embeddings.segments,
+            norm=config.norm if config.embeddings.norm else None,
+            biases=config.biases,
+            dropout=config.dropout,
+            initializer_stddev=config.initializer_stddev,
             name=name,
+            **self._common,
         )
 
-    def _make_projection(self, name):
+    def _make_projection(self, name: str) -> keras.layers.Layer | None:
         """Returns the layer after a factorised token table, or None between equal widths."""
-        if self.embedding_width == self.width:
+        config = self.config
+        if config.embedding_width == config.width:
             return None
         start = self._initializer
-        if self._config["scaled_initializer"]:
-            start = normal(self.embedding_width**-0.5, self.seed_generator, truncated=False)
+        if config.scaled_initializer:
+            start = normal(config.embedding_width**-0.5, self.seed_generator, truncated=False)
         return keras.layers.Dense(
-            self.width,
-            use_bias=self._config["biases"],
+            config.width,
+            use_bias=config.biases,
             kernel_initializer=start,
             dtype=self.dtype_policy,
             name=name,
         )
 
-    def _stack(self, **changes):
-        """Returns the arguments of a stack of blocks."""
-        arguments = {name: self._config[name] for name in _OF_A_STACK}
-        return {**arguments, "seed": self.seed_generator, "dtype": self.dtype_policy, **changes}
-
-    def _project(self, embedded, projection):
+    def _project(self, embedded: Tensor, projection: keras.layers.Layer | None) -> Tensor:
         """Returns embeddings as wide as the first block needs them."""
         if projection is None:
             return embedded
-        rows = projection(ops.reshape(embedded, (-1, self.embedding_width)))
+        rows = projection(ops.reshape(embedded, (-1, self.config.embedding_width)))
         return ops.reshape(rows, (*ops.shape(embedded)[:-1], self.width))
 
-    def _build_parts(self, embeddings, projection, stack):
+    def _build_parts(self, embeddings, projection, stack) -> None:
         """Creates the weights of what stands between the token table and the last block, and the table's."""
-        shape = (None, None, self.embedding_width)
+        shape = (None, None, self.config.embedding_width)
         for part in (self.token_embedding, embeddings, projection):
             if part is not None and not part.built:
                 part.build(shape)
         if not stack.built:
             stack.build((None, None, self.width))
 
-    def compute_output_shape(self, features_shape):
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """The shape of the ids, and `width`."""
         return (*features_shape[names.TOKEN_IDS], self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**keras.layers.Layer.get_config(self), **self._config}
+        return {
+            **keras.layers.Layer.get_config(self),
+            "vocabulary_size": self.vocabulary_size,
+            "config": self.config.model_dump(mode="json"),
+            "seed": self.seed,
+        }

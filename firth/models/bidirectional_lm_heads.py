@@ -1,16 +1,23 @@
 """The heads of the bidirectional language model."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
 from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.types import Tensor
+from firth.layers.heads.tied_projection import tied_projection
+from firth.models.heads import Features, Heads
 from firth.models.predictions import Predictions
+from firth.recipes.models.model import BiLSTMConfig
+from firth.recipes.objectives.language_models import BidirectionalLM
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class BidirectionalLMHeads(keras.layers.Layer):
+class BidirectionalLMHeads(Heads):
     """The next word from the forward half of each state, and the previous word from the backward half.
 
     Both directions share one softmax (Peters et al. 2018, "Deep contextualized word representations",
@@ -19,37 +26,65 @@ class BidirectionalLMHeads(keras.layers.Layer):
     layer below.
 
     Args:
-        model: The recipe's `model`, as a dict.
-        objective: The recipe's `objective`, as a dict.
-        vocabulary_size: Words that can be predicted, in the order of descending frequency.
+        model: The recipe's `model`.
+        objective: The recipe's `objective`.
+        vocabulary_size: Number of words that can be predicted, in the order of descending frequency.
         seed: A `keras.random.SeedGenerator` to share.
 
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(self, model, objective, vocabulary_size, seed, **kwargs):
+    def __init__(
+        self,
+        model: BiLSTMConfig,
+        objective: BidirectionalLM,
+        vocabulary_size: int,
+        seed: keras.random.SeedGenerator,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size
-        self.width = model["projection_width"]
-        negatives = objective.get("negatives")
-        self.negatives = None if negatives is None or negatives >= vocabulary_size else negatives
-        self.dropout = Dropout(model.get("dropout", 0.0), seed=seed, dtype=self.dtype_policy, name="dropout")
+        self.width = model.projection_width
+        sampled = objective.negatives is not None and objective.negatives < vocabulary_size
+        self.negatives = objective.negatives if sampled else None
+        self.dropout = Dropout(model.dropout, seed=seed, dtype=self.dtype_policy, name="dropout")
         self._seed_generator = seed
-        self._start = truncated_normal(model["initializer_stddev"], seed)
+        self._start = truncated_normal(model.initializer_stddev, seed)
 
-    def build(self):
+    def build(self) -> None:
         """Creates `table` [vocabulary, projection width] and `bias` [vocabulary]."""
         shape = (self.vocabulary_size, self.width)
         self.table = self.add_weight(name="table", shape=shape, initializer=self._start, autocast=False)
         self.bias = self.add_weight(name="bias", shape=shape[:1], initializer="zeros", autocast=False)
         self.built = True
 
-    def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].
+
+        First stand those of the next words, then those of the previous ones.
+        """
+        hidden = self._states(backbone, features, training)
+        table = ops.cast(self.table, self.compute_dtype)
+        logits = tied_projection(ops.reshape(hidden, (-1, self.width)), table)
+        logits = ops.add(ops.cast(logits, "float32"), self.bias)
+        return {"lm": ops.reshape(logits, (*ops.shape(hidden)[:2], self.vocabulary_size))}
+
+    def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the labels and weights of `lm`, of the next words, then of the previous ones."""
+        return {
+            "lm": (
+                _both(features, names.LABEL_IDS, names.BACKWARD_LABEL_IDS),
+                _both(features, names.LABEL_WEIGHTS, names.BACKWARD_LABEL_WEIGHTS),
+            )
+        }
+
+    def predictions(
+        self, backbone: Any, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
         """Returns the predictions of `lm`, [batch, 2 * length]: of the next words, then of the previous."""
-        hidden = ops.concatenate(ops.split(backbone(features, training=training), 2, axis=-1), axis=1)
-        hidden = ops.reshape(self.dropout(hidden, training=training), (-1, self.width))
-        labels = _both(features, names.LABEL_IDS, names.BACKWARD_LABEL_IDS)
-        weights = ops.cast(_both(features, names.LABEL_WEIGHTS, names.BACKWARD_LABEL_WEIGHTS), "float32")
+        hidden = ops.reshape(self._states(backbone, features, training), (-1, self.width))
+        labels, weights = self.labels(features)["lm"]
+        weights = ops.cast(weights, "float32")
         flat, shape = ops.reshape(labels, (-1,)), ops.shape(weights)
         if training and self.negatives is not None:
             made = sampled_cross_entropy(
@@ -60,6 +95,11 @@ class BidirectionalLMHeads(keras.layers.Layer):
             made = chunked_cross_entropy(hidden, self.table, self.bias, flat, asked, bool(training))
         losses, correct = (ops.reshape(each, shape) for each in made)
         return {"lm": Predictions(losses, correct, weights)}
+
+    def _states(self, backbone, features, training):
+        """Returns the states of both directions, one after another, [batch, 2 * length, width]."""
+        states = ops.concatenate(ops.split(backbone(features, training=training), 2, axis=-1), axis=1)
+        return self.dropout(ops.cast(states, self.compute_dtype), training=training)
 
 
 def _both(features, forward, backward):

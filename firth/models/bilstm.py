@@ -1,14 +1,17 @@
 """The backbone of ELMo."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
-from firth.layers.elements.parts import check_part
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.carried_state import CarriedState
-from firth.recipes.models.model import CharacterCNNConfig
+from firth.recipes.models.model import BiLSTMConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -20,19 +23,9 @@ class BiLSTMBackbone(keras.Model):
     zeros, so that it gives what it gives alone.
 
     Args:
-        vocabulary_size: Of the words that are predicted; the backbone itself has no use for it.
-        layers: Of each direction.
-        cells: Of an LSTM.
-        projection_width: Of its output, and of a word's vector.
-        characters: A dict: `filters`, and if wanted `width`, `max_characters`, `highway_layers` and
-            `activation`; see `firth.recipes.models.model.CharacterCNNConfig`.
-        cell_clip, projection_clip: Bounds of cell states and of projected outputs; None for none.
-        skip_connections: Add a layer's input to its output, from the second layer on.
-        carry_state: In training, a batch goes on from the states that the batch before ended with, and no
-            document starts anew, as in the reference code. It needs one call of `carry`. Without `training`
-            states start from zero all the same.
-        dropout: Of the input of each layer.
-        initializer_stddev: Of the softmax weights; the backbone's own start as in the reference code.
+        vocabulary_size: Number of words that are predicted; the backbone itself has no use for it.
+        config: Shape of the model, a `BiLSTMConfig` or a mapping of its values. With `carry_state` it needs
+            one call of `carry`; without `training` states start from zero all the same.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
 
@@ -42,12 +35,13 @@ class BiLSTMBackbone(keras.Model):
         training: Whether dropout acts, and states are carried.
 
     Raises:
-        ValueError: as the layers do, naming the argument and the received value.
+        ValueError: for a value of `config` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> backbone = BiLSTMBackbone(10, layers=2, cells=6, projection_width=4, characters={"filters": [(1, 8)]})
+    >>> shape = {"layers": 2, "cells": 6, "projection_width": 4, "characters": {"filters": [[1, 8]]}}
+    >>> backbone = BiLSTMBackbone(10, shape)
     >>> features = {"characters": np.ones((2, 5, 7), "int32"), "document_ids": np.ones((2, 5), "int32")}
     >>> tuple(backbone(features).shape), tuple(backbone.layer_outputs(features).shape)
     ((2, 5, 8), (2, 3, 5, 8))
@@ -57,46 +51,33 @@ class BiLSTMBackbone(keras.Model):
 
     def __init__(
         self,
-        vocabulary_size,
-        layers,
-        cells,
-        projection_width,
-        characters,
-        cell_clip=3.0,
-        projection_clip=3.0,
-        skip_connections=True,
-        carry_state=False,
-        dropout=0.1,
-        initializer_stddev=0.02,
-        seed=None,
-        dtype=None,
-        **kwargs,
-    ):
+        vocabulary_size: int,
+        config: BiLSTMConfig | Mapping[str, Any],
+        seed: Seed = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(dtype=dtype, **kwargs)
-        check_part("BiLSTMBackbone", "characters", characters, CharacterCNNConfig)
-        self._config = {
-            "vocabulary_size": vocabulary_size,
-            "characters": {**characters, "filters": [list(pair) for pair in characters["filters"]]},
-            "carry_state": carry_state,
-            "initializer_stddev": initializer_stddev,
-            "seed": plain_seed(seed),
-        }
+        self.config = BiLSTMConfig.of(config)
+        self.vocabulary_size = vocabulary_size
+        self.seed = plain_seed(seed)
         self.seed_generator = seed_generator(seed)
         common = {"seed": self.seed_generator, "dtype": self.dtype_policy}
-        self.width = 2 * projection_width
+        self.width = self.config.width
+        characters, projected = self.config.characters, self.config.projection_width
         self.char_cnn = CharCNN(
-            characters["filters"],
-            characters.get("width", 16),
-            activation=characters.get("activation", "relu"),
+            characters.filters,
+            characters.width,
+            activation=characters.activation,
             name="char_cnn",
             **common,
         )
         self.highways = [
             Highway(self.char_cnn.width, name=f"highway_{index}", **common)
-            for index in range(characters.get("highway_layers", 2))
+            for index in range(characters.highway_layers)
         ]
         self.projection = keras.layers.Dense(
-            projection_width,
+            projected,
             kernel_initializer=keras.initializers.RandomNormal(
                 stddev=self.char_cnn.width**-0.5, seed=self.seed_generator
             ),
@@ -104,20 +85,24 @@ class BiLSTMBackbone(keras.Model):
             name="projection",
         )
         self.encoder = BiLSTM(
-            layers,
-            cells,
-            projection_width,
-            cell_clip,
-            projection_clip,
-            skip_connections,
-            dropout,
+            self.config.layers,
+            self.config.cells,
+            projected,
+            self.config.cell_clip,
+            self.config.projection_clip,
+            self.config.skip_connections,
+            self.config.dropout,
             name="encoder",
             **common,
         )
-        widths = (layers, 2, projection_width), (layers, 2, cells)
-        self.carried_state = CarriedState(widths, name="carried_state") if carry_state else None
+        self.carried_state = self._carried_state() if self.config.carry_state else None
 
-    def build(self, features_shape=None):
+    def _carried_state(self) -> CarriedState:
+        layers = self.config.layers
+        widths = (layers, 2, self.config.projection_width), (layers, 2, self.config.cells)
+        return CarriedState(widths, name="carried_state")
+
+    def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape."""
         self.char_cnn.build((None, None, None))
         for layer in (*self.highways, self.projection):
@@ -137,7 +122,7 @@ class BiLSTMBackbone(keras.Model):
             raise ValueError("the backbone carries no state: it was made with carry_state=False")
         self.carried_state.build(rows)
 
-    def call(self, features, training=None):
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the last layer, both directions: a float tensor [batch, length, 2 projection_width].
 
         The first half has read a word and those before it, the second half the word and those after it.
@@ -151,14 +136,14 @@ class BiLSTMBackbone(keras.Model):
         self.carried_state.write(state)
         return outputs[-1]
 
-    def words(self, features):
+    def words(self, features: Mapping[str, Tensor]) -> Tensor:
         """Returns each word's own vector: a float tensor [batch, length, projection_width]."""
         hidden = self.char_cnn(features[names.CHARACTERS])
         for highway in self.highways:
             hidden = highway(hidden)
         return self.projection(hidden)
 
-    def layer_outputs(self, features, training=None):
+    def layer_outputs(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns all layers, for `firth.layers.ScalarMix`; states start from zero, whatever `carry_state`.
 
         Args:
@@ -170,7 +155,12 @@ class BiLSTMBackbone(keras.Model):
         """
         return self.layer_outputs_with_state(features, training=training)[0]
 
-    def layer_outputs_with_state(self, features, state=None, training=None):
+    def layer_outputs_with_state(
+        self,
+        features: Mapping[str, Tensor],
+        state: tuple[Tensor, Tensor] | None = None,
+        training: bool | None = None,
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns all layers, and the states after the last words.
 
         Args:
@@ -185,10 +175,15 @@ class BiLSTMBackbone(keras.Model):
         outputs, state = self.encoder.run(words, features[names.DOCUMENT_IDS], state, training=training)
         return ops.stack([ops.concatenate([words, words], axis=-1), *outputs], axis=1), state
 
-    def compute_output_shape(self, features_shape):
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """The shape of the words, and `width`."""
         return (*features_shape[names.DOCUMENT_IDS], self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**self.encoder.get_config(), **keras.layers.Layer.get_config(self), **self._config}
+        return {
+            **keras.layers.Layer.get_config(self),
+            "vocabulary_size": self.vocabulary_size,
+            "config": self.config.model_dump(mode="json"),
+            "seed": self.seed,
+        }

@@ -1,17 +1,24 @@
 """From recipe types to models."""
 
+from typing import Any
+
+import keras
+
+from firth.layers.elements.types import Seed
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.recipe import Recipe
 
 
-def build_backbone(config: AnyModel, vocabulary_size: int, dtype=None, seed=None):
+def build_backbone(
+    config: AnyModel, vocabulary_size: int, dtype: Any = None, seed: Seed = None
+) -> keras.Model:
     """Returns the backbone that a recipe's `model` describes, with its weights made.
 
     Args:
         config: The recipe's `model`.
-        vocabulary_size: Rows of the token embeddings, the recipe's `tokenizer.vocabulary_size`.
+        vocabulary_size: Number of rows of the token embeddings, the recipe's `tokenizer.vocabulary_size`.
         dtype: A Keras dtype or policy; None takes Keras's own default.
         seed: An int, a `keras.random.SeedGenerator`, or None; see `firth.layers.elements.seeds`.
 
@@ -23,13 +30,12 @@ def build_backbone(config: AnyModel, vocabulary_size: int, dtype=None, seed=None
     >>> build_backbone(small, vocabulary_size=20).count_params()
     1192
     """
-    shape = config.model_dump(exclude={"kind"})
-    backbone = BACKBONES[config.kind](vocabulary_size=vocabulary_size, dtype=dtype, seed=seed, **shape)
+    backbone = BACKBONES[config.kind](vocabulary_size, config, seed=seed, dtype=dtype)
     backbone.build()
     return backbone
 
 
-def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
+def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingModel:
     """Returns the model that a recipe pre-trains, with its weights made from `recipe.seed`.
 
     Args:
@@ -48,8 +54,8 @@ def build_pretraining_model(recipe: Recipe, dtype=None) -> PretrainingModel:
     18
     """
     model = PretrainingModel(
-        model=recipe.model.model_dump(),
-        objective=recipe.objective.model_dump(),
+        model=recipe.model,
+        objective=recipe.objective,
         vocabulary_size=recipe.tokenizer.vocabulary_size,
         seed=recipe.seed,
         dtype=dtype or recipe.training.precision,

@@ -1,10 +1,17 @@
 """The backbone of GPT-2, Llama and prefix language models."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
+from keras import ops
 
 from firth import features as names
 from firth.layers import CausalTransformer
+from firth.layers.blocks.causal_transformer import Cache
+from firth.layers.elements.types import Seed, Tensor
 from firth.models.backbone import Backbone
+from firth.recipes.models.model import CausalTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -19,121 +26,105 @@ class CausalTransformerBackbone(Backbone):
     a `CausalTransformer`.
 
     Args:
-        vocabulary_size, layers, width, attention, feed_forward, norm, positions, biases, share_layers,
-            dropout, output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in
-            `MaskedTransformerBackbone`.
-        embeddings: A dict: `width` of the token table, `segments` and `norm`; neither of the last two where
-            it is None.
-        tied_output: For the head: whether the vocabulary projection is the token table.
-        bidirectional_prefix: With `attention_order` among the features, it alone decides what a token sees of
-            its document, also after it.
-        scaled_residual_initializer: Start the projections that end a sublayer from a stddev divided by the
-            root of the number of sublayers.
+        vocabulary_size: Number of rows of the token embeddings.
+        config: Shape of the model, a `CausalTransformerConfig` or a mapping of its values.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        dtype: A Keras dtype or policy.
 
     Call arguments:
         features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, each int32
             [batch, length]; see `firth.features.encoder_specs`.
         training: Whether dropout acts.
 
+    Returns:
+        A float tensor [batch, length, width] of the compute dtype.
+
     Raises:
-        ValueError: as the layers do, naming the argument and the received value.
+        ValueError: for a value of `config` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> backbone = CausalTransformerBackbone(10, layers=1, width=8, attention={"heads": 2})
-    >>> ones = np.ones((2, 5), "int32")
-    >>> tuple(backbone({"token_ids": ones, "position_ids": ones, "document_ids": ones}).shape)
+    >>> config = CausalTransformerConfig(layers=1, width=8, attention={"heads": 2})
+    >>> backbone, ones = CausalTransformerBackbone(10, config), np.ones((2, 5), "int32")
+    >>> features = {"token_ids": ones, "position_ids": ones, "document_ids": ones}
+    >>> tuple(backbone(features).shape)
     (2, 5, 8)
+    >>> first = {**features, "token_ids": ones[:, :1], "position_ids": ones[:, :1]}
+    >>> states, cache = backbone.call_with_cache(first, backbone.empty_cache(features), index=0)
+    >>> tuple(states.shape)
+    (2, 1, 8)
     """
+
+    config_type = CausalTransformerConfig
 
     def __init__(
         self,
-        vocabulary_size,
-        layers,
-        width,
-        attention,
-        feed_forward=None,
-        norm=None,
-        positions=None,
-        embeddings=None,
-        biases=True,
-        share_layers=None,
-        dropout=0.1,
-        output_dropout=0.0,
-        initializer_stddev=0.02,
-        scaled_initializer=False,
-        tied_output=True,
-        bidirectional_prefix=False,
-        scaled_residual_initializer=False,
-        seed=None,
-        dtype=None,
-        **kwargs,
-    ):
-        config = {
-            "vocabulary_size": vocabulary_size,
-            "layers": layers,
-            "width": width,
-            "attention": attention,
-            "feed_forward": feed_forward,
-            "norm": norm,
-            "positions": positions,
-            "embeddings": embeddings,
-            "biases": biases,
-            "share_layers": share_layers,
-            "dropout": dropout,
-            "output_dropout": output_dropout,
-            "initializer_stddev": initializer_stddev,
-            "scaled_initializer": scaled_initializer,
-            "tied_output": tied_output,
-            "bidirectional_prefix": bidirectional_prefix,
-            "scaled_residual_initializer": scaled_residual_initializer,
-        }
-        super().__init__(config, seed, dtype, **kwargs)
+        vocabulary_size: int,
+        config: CausalTransformerConfig | Mapping[str, Any],
+        seed: Seed = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocabulary_size, config, seed, dtype, **kwargs)
         self.embeddings = self._make_embeddings("embeddings")
         self.projection = self._make_projection("projection")
         self.decoder = CausalTransformer(
-            **self._stack(),
-            bidirectional_prefix=bidirectional_prefix,
-            scaled_residual_initializer=scaled_residual_initializer,
+            self.config.stack,
+            bidirectional_prefix=self.config.bidirectional_prefix,
+            scaled_residual_initializer=self.config.scaled_residual_initializer,
             name="decoder",
+            **self._common,
         )
 
-    def build(self, features_shape=None):
+    def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape."""
         self._build_parts(self.embeddings, self.projection, self.decoder)
 
-    def call(self, features, training=None):
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns hidden states, a float tensor [batch, length, width] of the compute dtype."""
-        return self._decode(features, training=training)
+        return self.decoder(
+            self._embed(features, training),
+            features[names.DOCUMENT_IDS],
+            attention_order=features.get(names.ATTENTION_ORDER),
+            position_ids=features[names.POSITION_IDS],
+            training=training,
+        )
 
-    def call_with_cache(self, features, cache, index):
+    def empty_cache(self, features: Mapping[str, Tensor]) -> Cache:
+        """Returns the cache of rows of which no token has been read.
+
+        Args:
+            features: A dict that holds `document_ids`, int32 [batch, length], of the whole rows.
+        """
+        return self.decoder.empty_cache(*ops.shape(features[names.DOCUMENT_IDS]))
+
+    def call_with_cache(
+        self, features: Mapping[str, Tensor], cache: Cache, index: Tensor | int
+    ) -> tuple[Tensor, Cache]:
         """Reads some tokens of rows whose tokens before them have been read.
 
         Args:
             features: `token_ids` and `position_ids`, int32 [batch, count], of the tokens to read;
                 `document_ids`, and `attention_order` if wanted, int32 [batch, length], of the whole rows.
-            cache: As `empty_cache` or the last call returned it.
+            cache: Keys and values as `empty_cache` or the last call returned them.
             index: Int scalar, where in the rows these tokens begin.
 
         Returns:
-            Their hidden states [batch, count, width], and the new cache.
+            A float tensor [batch, count, width], the hidden states that the call gives for these tokens of
+            the whole rows; and the new cache.
         """
-        return self._decode(features, cache=cache, index=index)
-
-    def empty_cache(self, batch, length):
-        """Returns the cache of `batch` rows of `length` tokens of which none has been read."""
-        return self.decoder.empty_cache(batch, length)
-
-    def _decode(self, features, **arguments):
-        positions, training = features[names.POSITION_IDS], arguments.get("training")
-        tokens = self.token_embedding(features[names.TOKEN_IDS])
-        segments = features.get(names.SEGMENT_IDS)
-        embedded = self.embeddings(tokens, positions, segment_ids=segments, training=training)
-        return self.decoder(
-            self._project(embedded, self.projection),
+        return self.decoder.call_with_cache(
+            self._embed(features),
             features[names.DOCUMENT_IDS],
+            cache,
+            index,
             attention_order=features.get(names.ATTENTION_ORDER),
-            position_ids=positions,
-            **arguments,
+            position_ids=features[names.POSITION_IDS],
         )
+
+    def _embed(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
+        tokens = self.token_embedding(features[names.TOKEN_IDS])
+        positions, segments = features[names.POSITION_IDS], features.get(names.SEGMENT_IDS)
+        embedded = self.embeddings(tokens, positions, segment_ids=segments, training=training)
+        return self._project(embedded, self.projection)

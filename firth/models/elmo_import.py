@@ -40,7 +40,7 @@ def load_elmo(options_path: str | os.PathLike, weights_path: str | os.PathLike, 
     import h5py
 
     shape = read_options(options_path)
-    backbone = BiLSTMBackbone(vocabulary_size=1, **shape, dtype=dtype)
+    backbone = BiLSTMBackbone(vocabulary_size=1, config=shape, dtype=dtype)
     backbone.build()
     with _opened(h5py.File, weights_path) as file:
         _assign(backbone, shape, _Reader(file, weights_path))

@@ -1,11 +1,17 @@
 """The backbone of T5 and BART."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
+from firth.layers.blocks.causal_transformer import Cache
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone import Backbone
+from firth.recipes.models.model import EncoderDecoderConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -19,19 +25,14 @@ class EncoderDecoderBackbone(Backbone):
     Its parts are attributes, and begin the paths of their weights: `token_embedding`, which both stacks read;
     for each stack an `InputEmbedding`, `encoder_embeddings` and `decoder_embeddings`, and a dense layer
     after a factorised token table, `encoder_projection` and `decoder_projection`, otherwise None; `encoder`
-    and `decoder`. With `share_encoder_decoder` both sides are one, under the decoder's names.
+    and `decoder`. With `share_encoder_decoder` both sides are one, under the decoder's names; relative
+    buckets tell both directions apart then, in the decoder too.
 
     Args:
-        vocabulary_size, layers, width, attention, feed_forward, norm, positions, biases, share_layers,
-            dropout, output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in
-            `MaskedTransformerBackbone`; `layers` are the
-            encoder's.
-        embeddings: A dict: `width` of the token table and `norm`; no norm where it is None.
-        decoder_layers: Blocks of the decoder; as many as the encoder's where it is None.
-        share_encoder_decoder: Both use the same weights, but for the decoder's attention to the encoder
-            (section 3.2.2, "shared"). Relative buckets tell both directions apart then, in the decoder too.
-        tied_output: For the head: whether the vocabulary projection is the token table.
-        scaled_output: For the head: whether states are multiplied by `width ** -0.5` before it.
+        vocabulary_size: Number of rows of the token embeddings.
+        config: Shape of the model, an `EncoderDecoderConfig` or a mapping of its values.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        dtype: A Keras dtype or policy.
 
     Call arguments:
         features: A dict that holds `token_ids`, `position_ids` and `document_ids`, each int32 [batch,
@@ -39,80 +40,43 @@ class EncoderDecoderBackbone(Backbone):
             [batch, target length]; see `firth.features.decoder_specs`.
         training: Whether dropout acts.
 
+    Returns:
+        A float tensor [batch, target length, width] of the compute dtype, the decoder's states.
+
     Raises:
-        ValueError: as the layers do, naming the argument and the received value; or if
-            `share_encoder_decoder` meets stacks of different depths.
+        ValueError: for a value of `config` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> backbone = EncoderDecoderBackbone(10, layers=1, width=8, attention={"heads": 2})
-    >>> ones = np.ones((2, 5), "int32")
+    >>> config = EncoderDecoderConfig(layers=1, width=8, attention={"heads": 2})
+    >>> backbone, ones = EncoderDecoderBackbone(10, config), np.ones((2, 5), "int32")
     >>> features = {"token_ids": ones, "position_ids": ones, "document_ids": ones}
     >>> features |= {f"decoder_{name}": value[:, :3] for name, value in features.items()}
     >>> tuple(backbone(features).shape)
     (2, 3, 8)
     """
 
+    config_type = EncoderDecoderConfig
+
     def __init__(
         self,
-        vocabulary_size,
-        layers,
-        width,
-        attention,
-        feed_forward=None,
-        norm=None,
-        positions=None,
-        embeddings=None,
-        biases=True,
-        share_layers=None,
-        dropout=0.1,
-        output_dropout=0.0,
-        initializer_stddev=0.02,
-        scaled_initializer=False,
-        decoder_layers=None,
-        share_encoder_decoder=False,
-        tied_output=True,
-        scaled_output=False,
-        seed=None,
-        dtype=None,
-        **kwargs,
-    ):
-        config = {
-            "vocabulary_size": vocabulary_size,
-            "layers": layers,
-            "width": width,
-            "attention": attention,
-            "feed_forward": feed_forward,
-            "norm": norm,
-            "positions": positions,
-            "embeddings": embeddings,
-            "biases": biases,
-            "share_layers": share_layers,
-            "dropout": dropout,
-            "output_dropout": output_dropout,
-            "initializer_stddev": initializer_stddev,
-            "scaled_initializer": scaled_initializer,
-            "decoder_layers": decoder_layers,
-            "share_encoder_decoder": share_encoder_decoder,
-            "tied_output": tied_output,
-            "scaled_output": scaled_output,
-        }
-        super().__init__(config, seed, dtype, **kwargs)
-        self.is_shared = share_encoder_decoder
-        depth = layers if decoder_layers is None else decoder_layers
-        if self.is_shared and depth != layers:
-            raise ValueError(
-                "EncoderDecoderBackbone: `share_encoder_decoder` needs as many `decoder_layers` as `layers`. "
-                f"Received: decoder_layers={depth}, layers={layers}"
-            )
+        vocabulary_size: int,
+        config: EncoderDecoderConfig | Mapping[str, Any],
+        seed: Seed = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocabulary_size, config, seed, dtype, **kwargs)
+        self.is_shared = self.config.share_encoder_decoder
         self.decoder_embeddings = self._make_embeddings("decoder_embeddings")
         self.decoder_projection = self._make_projection("decoder_projection")
         self.decoder = CausalTransformer(
-            **self._stack(layers=depth),
+            self.config.decoder_stack,
             cross_attention=True,
             bidirectional_prefix=self.is_shared,
             name="decoder",
+            **self._common,
         )
         if self.is_shared:
             self.encoder_embeddings, self.encoder_projection = (
@@ -123,15 +87,20 @@ class EncoderDecoderBackbone(Backbone):
         else:
             self.encoder_embeddings = self._make_embeddings("encoder_embeddings")
             self.encoder_projection = self._make_projection("encoder_projection")
-            self.encoder = MaskedTransformer(**self._stack(), name="encoder")
+            self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
 
-    def build(self, features_shape=None):
+    def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape."""
         self._build_parts(self.encoder_embeddings, self.encoder_projection, self.encoder)
         self._build_parts(self.decoder_embeddings, self.decoder_projection, self.decoder)
 
-    def encode(self, features, training=None):
-        """Returns the encoder's states, a float tensor [batch, length, width] of the compute dtype."""
+    def encode(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
+        """Returns the encoder's states, a float tensor [batch, length, width] of the compute dtype.
+
+        Args:
+            features: As in the call; of the decoder's, none.
+            training: Whether dropout acts.
+        """
         positions, documents = features[names.POSITION_IDS], features[names.DOCUMENT_IDS]
         tokens = self.token_embedding(features[names.TOKEN_IDS])
         embedded = self.encoder_embeddings(tokens, positions, training=training)
@@ -140,30 +109,71 @@ class EncoderDecoderBackbone(Backbone):
         hidden = self._project(embedded, self.encoder_projection)
         return self.encoder(hidden, documents, position_ids=positions, **order, training=training)
 
-    def decode(self, features, encoded, training=None):
+    def decode(self, features: Mapping[str, Tensor], encoded: Tensor, training: bool | None = None) -> Tensor:
         """Returns the decoder's states, a float tensor [batch, target length, width] of the compute dtype.
 
         Args:
-            features: As of a call; of the encoder's, `document_ids` only.
-            encoded: What `encode` returned.
+            features: As in the call; of the encoder's, `document_ids` only.
+            encoded: Float tensor [batch, length, width] that `encode` returned.
             training: Whether dropout acts.
         """
-        positions = features[names.DECODER_POSITION_IDS]
-        tokens = self.token_embedding(features[names.DECODER_TOKEN_IDS])
-        embedded = self.decoder_embeddings(tokens, positions, training=training)
         return self.decoder(
-            self._project(embedded, self.decoder_projection),
+            self._embed_target(features, training),
             features[names.DECODER_DOCUMENT_IDS],
-            position_ids=positions,
+            position_ids=features[names.DECODER_POSITION_IDS],
             context=encoded,
             context_document_ids=features[names.DOCUMENT_IDS],
             training=training,
         )
 
-    def call(self, features, training=None):
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the decoder's states, a float tensor [batch, target length, width]."""
         return self.decode(features, self.encode(features, training), training)
 
-    def compute_output_shape(self, features_shape):
+    def empty_cache(self, features: Mapping[str, Tensor]) -> Cache:
+        """Returns the cache of rows of which the encoder has read all, and the decoder no token.
+
+        Args:
+            features: The encoder's, as in the call, and `decoder_document_ids`, int32 [batch, target length],
+                of the whole rows.
+
+        Returns:
+            For each layer of the decoder its own keys and values, zeros, and those of the encoder's states.
+        """
+        batch, length = ops.shape(features[names.DECODER_DOCUMENT_IDS])
+        return self.decoder.empty_cache(batch, length, self.encode(features))
+
+    def call_with_cache(
+        self, features: Mapping[str, Tensor], cache: Cache, index: Tensor | int
+    ) -> tuple[Tensor, Cache]:
+        """Reads some of the decoder's tokens, of rows whose tokens before them have been read.
+
+        Args:
+            features: `decoder_token_ids` and `decoder_position_ids`, int32 [batch, count], of the tokens to
+                read; `decoder_document_ids`, int32 [batch, target length], and `document_ids`, int32
+                [batch, length], of the whole rows.
+            cache: Keys and values as `empty_cache` or the last call returned them.
+            index: Int scalar, where in the decoder's rows these tokens begin.
+
+        Returns:
+            A float tensor [batch, count, width], the hidden states that the call gives for these tokens of
+            the whole rows; and the new cache.
+        """
+        return self.decoder.call_with_cache(
+            self._embed_target(features),
+            features[names.DECODER_DOCUMENT_IDS],
+            cache,
+            index,
+            position_ids=features[names.DECODER_POSITION_IDS],
+            context_document_ids=features[names.DOCUMENT_IDS],
+        )
+
+    def _embed_target(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
+        tokens = self.token_embedding(features[names.DECODER_TOKEN_IDS])
+        positions = features[names.DECODER_POSITION_IDS]
+        embedded = self.decoder_embeddings(tokens, positions, training=training)
+        return self._project(embedded, self.decoder_projection)
+
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """The shape of the decoder's ids, and `width`."""
         return (*features_shape[names.DECODER_TOKEN_IDS], self.width)

@@ -1,16 +1,22 @@
 """The head of all objectives that predict the next token."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth import features as names
 from firth.layers.elements.initializers import normal
+from firth.layers.elements.types import Tensor
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
+from firth.models.heads import Features, Heads
 from firth.models.predictions import Predictions
+from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig
+from firth.recipes.objectives.objective_base import Objective
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class LanguageModelHeads(keras.layers.Layer):
+class LanguageModelHeads(Heads):
     """Which token comes next, at every position of a decoder.
 
     `softmax(s h P E^T)`, with E the token embeddings (Press and Wolf 2016) or, with `tied_output: false`, a
@@ -22,24 +28,31 @@ class LanguageModelHeads(keras.layers.Layer):
     `projection`, or None.
 
     Args:
-        model: The recipe's `model`, as a dict.
-        objective: The recipe's `objective`, as a dict.
-        vocabulary_size: Rows of the token embeddings.
+        model: The recipe's `model`.
+        objective: The recipe's `objective`.
+        vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share.
 
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(self, model, objective, vocabulary_size, seed, **kwargs):
+    def __init__(
+        self,
+        model: CausalTransformerConfig | EncoderDecoderConfig,
+        objective: Objective,
+        vocabulary_size: int,
+        seed: keras.random.SeedGenerator,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         del objective
         self.vocabulary_size = vocabulary_size
-        self.width = model["width"]
-        self.embedding_width = model["embeddings"]["width"] or self.width
-        self.is_tied = model["tied_output"]
-        self.scale = self.width**-0.5 if model.get("scaled_output") and self.is_tied else 1.0
-        is_scaled = bool(model.get("scaled_initializer"))
-        stddev = self.width**-0.5 if is_scaled else model["initializer_stddev"]
+        self.width = model.width
+        self.embedding_width = model.embedding_width
+        self.is_tied = model.tied_output
+        self.scale = model.output_scale
+        is_scaled = model.scaled_initializer
+        stddev = self.width**-0.5 if is_scaled else model.initializer_stddev
         self._initializer = normal(stddev, seed, truncated=not is_scaled)
         self.table = self.projection = None
         if self.embedding_width != self.width:
@@ -51,7 +64,7 @@ class LanguageModelHeads(keras.layers.Layer):
                 name="projection",
             )
 
-    def build(self):
+    def build(self) -> None:
         """Creates all weights; they depend on no input shape."""
         if not self.is_tied:
             self.table = self.add_weight(
@@ -64,23 +77,35 @@ class LanguageModelHeads(keras.layers.Layer):
             self.projection.build((None, self.width))
         self.built = True
 
-    def logits(self, backbone, hidden):
-        """Returns the logits of what comes next.
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of `lm`, float32 [batch, positions of the decoder, vocabulary_size]."""
+        return {"lm": self.project(backbone, backbone(features, training=training))}
+
+    def project(self, backbone: Any, hidden: Tensor) -> Tensor:
+        """Returns the logits of what comes after some states of the decoder.
 
         Args:
-            backbone: Whose token table is used where it is tied.
-            hidden: Float tensor [count, width], states of the decoder.
+            backbone: The backbone whose token table is used where it is tied.
+            hidden: Float tensor [..., width].
 
         Returns:
-            float32 [count, vocabulary_size].
+            float32 [..., vocabulary_size].
         """
-        rows, table = self._rows(hidden), self._table(backbone)
-        return ops.cast(ops.matmul(rows, ops.transpose(ops.cast(table, rows.dtype))), "float32")
+        rows, table = self._rows(ops.reshape(hidden, (-1, self.width))), self._table(backbone)
+        logits = ops.cast(ops.matmul(rows, ops.transpose(ops.cast(table, rows.dtype))), "float32")
+        return ops.reshape(logits, (*ops.shape(hidden)[:-1], self.vocabulary_size))
 
-    def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
-        """Returns the predictions of `lm`, [batch, positions of the decoder]."""
+    def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the labels and weights of `lm`."""
+        return {"lm": (features[names.LABEL_IDS], features[names.LABEL_WEIGHTS])}
+
+    def predictions(
+        self, backbone: Any, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
+        """Returns the predictions of `lm`, [batch, positions of the decoder]; logits are made by slices."""
         hidden = backbone(features, training=training)
-        labels, weights = features[names.LABEL_IDS], ops.cast(features[names.LABEL_WEIGHTS], "float32")
+        labels, weights = self.labels(features)["lm"]
+        weights = ops.cast(weights, "float32")
         rows = self._rows(ops.reshape(hidden, (-1, self.width)))
         labels, flat = ops.reshape(labels, (-1,)), ops.reshape(weights, (-1,))
         losses, correct = chunked_cross_entropy(

@@ -1,10 +1,15 @@
 """The backbone of BERT and of all that differ from it by values."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 
 from firth import features as names
 from firth.layers import MaskedTransformer
+from firth.layers.elements.types import Seed, Tensor
 from firth.models.backbone import Backbone
+from firth.recipes.models.model import MaskedTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -19,22 +24,8 @@ class MaskedTransformerBackbone(Backbone):
     a `MaskedTransformer`.
 
     Args:
-        vocabulary_size: Rows of the token embeddings.
-        layers: Transformer blocks.
-        width: Of the hidden states.
-        attention: A dict: `heads`, and if wanted `key_value_heads`, `head_width`, `scaled` and `dropout`.
-        feed_forward: A dict: `width`, `activation`, `gated` and `dropout`.
-        norm: A dict: `kind`, `placement` and `epsilon`.
-        positions: A dict: `kind` and what belongs to it; 512 learned positions where it is None.
-        embeddings: A dict: `width` of the token table, `segments` and `norm`; two segments and a norm where
-            it is None.
-        biases: Of all projections and layer norms.
-        share_layers: None, or a dict: `groups` and `blocks`; see `firth.layers.MaskedTransformer`.
-        dropout: Of embeddings and of each sublayer's output.
-        output_dropout: Of the states after the last block.
-        initializer_stddev: Of the truncated normal that weights start from.
-        scaled_initializer: Start kernels from normals of one over the root of their inputs instead, tables
-            from normals that are not truncated, as T5 does.
+        vocabulary_size: Number of rows of the token embeddings.
+        config: Shape of the model, a `MaskedTransformerConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
 
@@ -46,71 +37,59 @@ class MaskedTransformerBackbone(Backbone):
             tokens.
         training: Whether dropout acts.
 
+    Returns:
+        A float tensor [batch, length, width] of the compute dtype.
+
     Raises:
-        ValueError: as the layers do, naming the argument and the received value.
+        ValueError: for a value of `config` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> backbone = MaskedTransformerBackbone(10, layers=1, width=8, attention={"heads": 2})
-    >>> ones = np.ones((2, 5), "int32")
+    >>> config = MaskedTransformerConfig(layers=1, width=8, attention={"heads": 2})
+    >>> backbone, ones = MaskedTransformerBackbone(10, config), np.ones((2, 5), "int32")
     >>> features = {"token_ids": ones, "segment_ids": ones, "position_ids": ones, "document_ids": ones}
     >>> tuple(backbone(features).shape)
     (2, 5, 8)
     """
 
+    config_type = MaskedTransformerConfig
+
     def __init__(
         self,
-        vocabulary_size,
-        layers,
-        width,
-        attention,
-        feed_forward=None,
-        norm=None,
-        positions=None,
-        embeddings=None,
-        biases=True,
-        share_layers=None,
-        dropout=0.1,
-        output_dropout=0.0,
-        initializer_stddev=0.02,
-        scaled_initializer=False,
-        seed=None,
-        dtype=None,
-        **kwargs,
-    ):
-        config = {
-            "vocabulary_size": vocabulary_size,
-            "layers": layers,
-            "width": width,
-            "attention": attention,
-            "feed_forward": feed_forward,
-            "norm": norm,
-            "positions": positions,
-            "embeddings": {"segments": 2, "norm": True} if embeddings is None else embeddings,
-            "biases": biases,
-            "share_layers": share_layers,
-            "dropout": dropout,
-            "output_dropout": output_dropout,
-            "initializer_stddev": initializer_stddev,
-            "scaled_initializer": scaled_initializer,
-        }
-        super().__init__(config, seed, dtype, **kwargs)
+        vocabulary_size: int,
+        config: MaskedTransformerConfig | Mapping[str, Any],
+        seed: Seed = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(vocabulary_size, config, seed, dtype, **kwargs)
         self.embeddings = self._make_embeddings("embeddings")
         self.projection = self._make_projection("projection")
-        self.encoder = MaskedTransformer(**self._stack(), name="encoder")
+        self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
 
-    def build(self, features_shape=None):
+    def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape."""
         self._build_parts(self.embeddings, self.projection, self.encoder)
 
-    def embed(self, features, training=None):
-        """Returns the sum of all embeddings before any projection, [batch, length, embedding width]."""
+    def embed(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
+        """Returns the sum of all embeddings before any projection, [batch, length, embedding width].
+
+        Args:
+            features: As in the call.
+            training: Whether dropout acts.
+        """
         tokens = self.token_embedding(features[names.TOKEN_IDS])
         positions, segments = features[names.POSITION_IDS], features.get(names.SEGMENT_IDS)
         return self.embeddings(tokens, positions, segment_ids=segments, training=training)
 
-    def call(self, features, absolute=None, passes=2, training=None):
+    def call(
+        self,
+        features: Mapping[str, Tensor],
+        absolute: Tensor | None = None,
+        passes: int = 2,
+        training: bool | None = None,
+    ) -> Tensor:
         """Returns hidden states, a float tensor [batch, length, width] of the compute dtype."""
         return self.encoder(
             self._project(self.embed(features, training), self.projection),

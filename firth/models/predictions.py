@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from firth.layers.elements.types import Tensor
+from firth.layers.losses.cross_entropy import cross_entropy
 from firth.layers.losses.likeliest import likeliest
-from firth.models.losses import cross_entropy
 
 
 class Predictions(NamedTuple):
@@ -22,7 +23,7 @@ class Predictions(NamedTuple):
     weights: Any
 
 
-def predictions_of_logits(logits, labels, weights) -> Predictions:
+def predictions_of_logits(logits: Tensor, labels: Tensor, weights: Tensor) -> Predictions:
     """Returns the predictions that logits make.
 
     Args:

@@ -1,19 +1,21 @@
 """A backbone with the heads of its pre-training objective."""
 
-import json
+from collections.abc import Mapping
+from typing import Any
 
 import keras
 
 from firth import features as names
 from firth.layers.elements.noise import example_noise
-from firth.layers.elements.parts import check_part
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Tensor
 from firth.models.epoch_metrics import EpochMetrics
 from firth.models.example_sums import example_sums, total_loss
 from firth.models.predictions import Predictions
 from firth.models.tables import BACKBONES, HEADS
+from firth.recipes.base.choices import config_of
 from firth.recipes.models.model import AnyModel
-from firth.recipes.objectives.objective import AnyObjective, objective_from_json
+from firth.recipes.objectives.objective import AnyObjective
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -27,9 +29,9 @@ class PretrainingModel(keras.Model):
     Its parts are attributes: `backbone`, and `heads`, of a class that `HEADS` names for the objective.
 
     Args:
-        model: The recipe's `model`, as a dict.
-        objective: The recipe's `objective`, as a dict.
-        vocabulary_size: Rows of the token embeddings.
+        model: The recipe's `model`, or a mapping of its values.
+        objective: The recipe's `objective`, or a mapping of its values.
+        vocabulary_size: Number of rows of the token embeddings.
         seed: An int, or None; initial weights and dropout follow from it.
         dtype: A Keras dtype or policy. Losses are float32 under each.
 
@@ -39,43 +41,63 @@ class PretrainingModel(keras.Model):
         training: Whether dropout acts.
 
     Raises:
-        ValueError: for a key or a `kind` that no recipe has, naming the nearest one, and as the parts do.
+        ValueError: for a value of `model` or `objective` that does not fit, with the nearest valid name.
 
     Example: see `build_pretraining_model`.
     """
 
-    def __init__(self, model, objective, vocabulary_size, seed=None, dtype=None, **kwargs):
+    def __init__(
+        self,
+        model: AnyModel | Mapping[str, Any],
+        objective: AnyObjective | Mapping[str, Any],
+        vocabulary_size: int,
+        seed: int | None = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(dtype=dtype, **kwargs)
-        check_part("PretrainingModel", "model", model, AnyModel)
-        check_part("PretrainingModel", "objective", objective, AnyObjective)
+        shape = config_of("model", AnyModel, model)
+        learned = config_of("objective", AnyObjective, objective)
         self._config = {
-            "model": dict(model),
-            "objective": dict(objective),
+            "model": shape.model_dump(mode="json"),
+            "objective": learned.model_dump(mode="json"),
             "vocabulary_size": vocabulary_size,
             "seed": plain_seed(seed),
         }
-        goal = objective_from_json(json.dumps(objective))
-        self._loss_weights = goal.losses
+        self._loss_weights = learned.losses
         self._epoch_metrics: EpochMetrics | None = None
         shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
-        shape = {key: value for key, value in model.items() if key != "kind"}
-        self.backbone = BACKBONES[model["kind"]](vocabulary_size, **shape, **shared, name="backbone")
-        self.heads = HEADS[goal.heads](model, objective, vocabulary_size, **shared, name="heads")
+        self.backbone = BACKBONES[shape.kind](vocabulary_size, shape, **shared, name="backbone")
+        self.heads = HEADS[learned.heads](shape, learned, vocabulary_size, **shared, name="heads")
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:
         """What a batch's draws come from; its `state`, int [2], is (seed, draws so far)."""
         return self.backbone.seed_generator
 
-    def build(self, features_shape=None):
+    def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape."""
         self.backbone.build()
         self.heads.build()
 
-    def call(self, features, training=None) -> dict[str, Predictions]:
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Predictions]:
         """Returns the predictions of each loss, by its name."""
         with example_noise(features.get(names.NOISE_KEYS)):
             return self.heads.predictions(self.backbone, features, training=training)
+
+    def logits(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of each loss, by its name; the features need no labels.
+
+        Args:
+            features: As in the call, or what the backbone reads of them. Without `masked_positions` every
+                position is predicted.
+            training: Whether dropout acts.
+
+        Returns:
+            float32 [batch, predictions or length, classes] each. A loss is the cross-entropy of its logits.
+        """
+        with example_noise(features.get(names.NOISE_KEYS)):
+            return self.heads.logits(self.backbone, features, training)
 
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
         """Prepares `fit` and `evaluate`, whose metrics are those of `EpochMetrics`.
@@ -162,7 +184,7 @@ class PretrainingModel(keras.Model):
             raise ValueError("PretrainingModel: call `compile` first")
         return self._epoch_metrics
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**keras.layers.Layer.get_config(self), **self._config}
 

@@ -1,39 +1,30 @@
 """ELECTRA's generator, and the head that tells which tokens it replaced."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import MaskedLMHead, MaskedTransformer, get_activation
+from firth.layers import MaskedLMHead, MaskedTransformer
+from firth.layers.elements.activations import get_activation
 from firth.layers.elements.noise import current_noise
 from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.types import Tensor
+from firth.models.heads import Features, Heads, masked_labels, masked_positions
 from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.masking import ReplacedTokenDetection
 
-_OF_A_STACK = (
-    "layers",
-    "width",
-    "attention",
-    "feed_forward",
-    "norm",
-    "positions",
-    "biases",
-    "share_layers",
-    "dropout",
-    "output_dropout",
-    "initializer_stddev",
-    "scaled_initializer",
-)
 _UNIT_BITS = 24
 # Of the vocabulary, about the root of its size.
 _BLOCK = 128
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class ReplacedTokenDetectionHeads(keras.layers.Layer):
+class ReplacedTokenDetectionHeads(Heads):
     """A small masked LM that proposes tokens, and a decision on each token: original or replaced.
 
     Clark et al. 2020, "ELECTRA: Pre-training Text Encoders as Discriminators Rather Than Generators", section
@@ -51,60 +42,60 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
     without one), `masked_lm_head`, `dense` and `decision`.
 
     Args:
-        model: The recipe's `model`, as a dict.
-        objective: The recipe's `objective`, as a dict.
-        vocabulary_size: Rows of the token embeddings.
+        model: The recipe's `model`.
+        objective: The recipe's `objective`.
+        vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share.
 
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(self, model, objective, vocabulary_size, seed, **kwargs):
+    def __init__(
+        self,
+        model: MaskedTransformerConfig,
+        objective: ReplacedTokenDetection,
+        vocabulary_size: int,
+        seed: keras.random.SeedGenerator,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
-        config = MaskedTransformerConfig.model_validate(model)
-        small = generator_of(config, ReplacedTokenDetection.model_validate(objective))
-        self.width, self.generator_width = config.width, small.width
-        self.embedding_width = config.embedding_width
-        self.temperature = objective["temperature"]
+        small = generator_of(model, objective)
+        self.width, self.generator_width = model.width, small.width
+        self.embedding_width = model.embedding_width
+        self.temperature = objective.temperature
         self.seed_generator = seed
-        self._activate = get_activation(config.feed_forward.activation)
-        kernel = truncated_normal(config.initializer_stddev, seed)
+        self._activate = get_activation(model.feed_forward.activation)
+        kernel = truncated_normal(model.initializer_stddev, seed)
         start = {"kernel_initializer": kernel, "dtype": self.dtype_policy}
         self.generator_projection = None
         if small.width != self.embedding_width:
             self.generator_projection = keras.layers.Dense(
-                small.width, use_bias=config.biases, name="generator_projection", **start
+                small.width, use_bias=model.biases, name="generator_projection", **start
             )
-        shape = small.model_dump()
-        self.generator = MaskedTransformer(
-            **{name: shape[name] for name in _OF_A_STACK},
-            seed=seed,
-            dtype=self.dtype_policy,
-            name="generator",
-        )
-        self.mask_decoder = objective.get("mask_decoder")
+        self.generator = MaskedTransformer(small.stack, seed=seed, dtype=self.dtype_policy, name="generator")
+        self.mask_decoder = objective.mask_decoder
         self.mask_positions = build_mask_positions(
             self.mask_decoder,
             small.width,
-            initializer_stddev=config.initializer_stddev,
+            initializer_stddev=model.initializer_stddev,
             seed=seed,
             dtype=self.dtype_policy,
         )
         self.masked_lm_head = MaskedLMHead(
             vocabulary_size,
             small.width,
-            config.feed_forward.activation,
-            config.norm.epsilon,
+            model.feed_forward.activation,
+            model.norm.epsilon,
             embedding_width=self.embedding_width,
-            initializer_stddev=config.initializer_stddev,
+            initializer_stddev=model.initializer_stddev,
             seed=seed,
             dtype=self.dtype_policy,
             name="masked_lm_head",
         )
-        self.dense = keras.layers.Dense(config.width, name="dense", **start)
+        self.dense = keras.layers.Dense(model.width, name="dense", **start)
         self.decision = keras.layers.Dense(1, name="decision", **start)
 
-    def build(self):
+    def build(self) -> None:
         """Creates all weights; they depend on no input shape."""
         if self.generator_projection is not None:
             self.generator_projection.build((None, self.embedding_width))
@@ -116,19 +107,35 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         self.decision.build((None, self.width))
         self.built = True
 
-    def predictions(self, backbone, features, training=None) -> dict[str, Predictions]:
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of `mlm` [batch, predictions, vocabulary] and of `rtd` [batch, length, 2].
+
+        The classes of `rtd` are original and replaced; the first one's logits are 0. From features without
+        `masked_positions` nothing is replaced: `mlm` is of each token, `rtd` of the tokens as they are.
+        """
+        proposed = self._generator_logits(backbone, features, training)
+        if names.MASKED_POSITIONS in features:
+            corrupted = self._put(features, self.sample(proposed, features, training))
+            features = {**features, names.TOKEN_IDS: corrupted}
+        decided = self._decide(backbone(features, training=training))
+        return {"mlm": proposed, "rtd": ops.stack([ops.zeros_like(decided), decided], axis=-1)}
+
+    def predictions(
+        self, backbone: Any, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
         """Returns the predictions of `mlm` [batch, predictions] and of `rtd` [batch, length]."""
-        logits = self.generator_logits(backbone, features, training)
-        labels, weights = features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]
+        logits = self._generator_logits(backbone, features, training)
+        labels, weights = masked_labels(features)
         original = self._put(features, labels)
         corrupted = self._put(features, self.sample(logits, features, training))
-        hidden = backbone({**features, names.TOKEN_IDS: corrupted}, training=training)
+        decided = self._decide(backbone({**features, names.TOKEN_IDS: corrupted}, training=training))
+        is_replaced = ops.not_equal(corrupted, original)
         return {
             "mlm": predictions_of_logits(logits, labels, weights),
-            "rtd": self._decide(hidden, ops.not_equal(corrupted, original), features[names.DOCUMENT_IDS]),
+            "rtd": _judged(decided, is_replaced, features[names.DOCUMENT_IDS]),
         }
 
-    def generator_logits(self, backbone, features, training=None):
+    def _generator_logits(self, backbone, features, training):
         """Returns the generator's float32 logits [batch, predictions, vocabulary_size]."""
         embedded = backbone.embed(features, training)
         if self.generator_projection is not None:
@@ -141,13 +148,18 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
             training=training,
             **decoding(self.mask_decoder, self.mask_positions, features),
         )
-        return self.masked_lm_head(hidden, features[names.MASKED_POSITIONS], backbone.token_embedding.table)
+        return self.masked_lm_head(hidden, masked_positions(features), backbone.token_embedding.table)
 
-    def sample(self, logits, features, training=None):
+    def sample(self, logits: Tensor, features: Features, training: bool | None = None) -> Tensor:
         """Returns a token for each prediction, drawn from the generator: int32 [batch, predictions].
 
         The first one whose share of the cumulated probabilities is above a uniform number: that takes one
         random number a prediction, in the place of one for each piece of the vocabulary.
+
+        Args:
+            logits: float32 [batch, predictions, vocabulary_size], the generator's.
+            features: As the objective's, batched.
+            training: Whether samples change from call to call.
         """
         probabilities = ops.softmax(ops.stop_gradient(ops.convert_to_tensor(logits)) / self.temperature)
         shape = ops.shape(features[names.MASKED_POSITIONS])
@@ -173,14 +185,18 @@ class ReplacedTokenDetectionHeads(keras.layers.Layer):
         indices = ops.reshape(ops.stack([rows, positions], axis=-1), (-1, 2))
         return ops.scatter_update(tokens, indices, ops.reshape(values, (-1,)))
 
-    def _decide(self, hidden, is_replaced, document_ids):
+    def _decide(self, hidden):
+        """Returns the logit of being replaced for each token, float32 [batch, length]."""
         rows = ops.reshape(hidden, (-1, self.width))
         logits = ops.cast(self.decision(self._activate(self.dense(rows))), "float32")
-        logits = ops.reshape(logits, ops.shape(is_replaced))
-        labels = ops.cast(is_replaced, "float32")
-        losses = ops.relu(logits) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
-        correct = ops.cast(ops.equal(ops.greater(logits, 0.0), is_replaced), "float32")
-        return Predictions(losses, correct, ops.cast(ops.greater(document_ids, 0), "float32"))
+        return ops.reshape(logits, ops.shape(hidden)[:-1])
+
+
+def _judged(logits, is_replaced, document_ids) -> Predictions:
+    labels = ops.cast(is_replaced, "float32")
+    losses = ops.relu(logits) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
+    correct = ops.cast(ops.equal(ops.greater(logits, 0.0), is_replaced), "float32")
+    return Predictions(losses, correct, ops.cast(ops.greater(document_ids, 0), "float32"))
 
 
 def _pick(probabilities, uniform):

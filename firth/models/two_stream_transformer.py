@@ -1,5 +1,8 @@
 """The backbone of XLNet."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -7,6 +10,8 @@ from firth import features as names
 from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.recipes.models.model import TwoStreamTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -18,15 +23,8 @@ class TwoStreamTransformerBackbone(keras.Model):
     is left out: rows are independent.
 
     Args:
-        vocabulary_size: Rows of the token embeddings.
-        layers: Transformer blocks.
-        width: Of the hidden states, an even number.
-        attention: A dict: `heads`, and if wanted `head_width`, `scaled` and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
-            `FeedForward`.
-        norm_epsilon: Added to the variance in each layer norm.
-        dropout: Of embeddings, of sinusoids, of each sublayer's output and of the hidden states.
-        initializer_stddev: Of the truncated normal that weights start from.
+        vocabulary_size: Number of rows of the token embeddings.
+        config: Shape of the model, a `TwoStreamTransformerConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
 
@@ -37,64 +35,48 @@ class TwoStreamTransformerBackbone(keras.Model):
         training: Whether dropout acts.
 
     Raises:
-        ValueError: as the layers do, naming the argument and the received value.
+        ValueError: for a value of `config` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> backbone = TwoStreamTransformerBackbone(10, layers=1, width=8, attention={"heads": 2})
-    >>> ones = np.ones((2, 5), "int32")
+    >>> config = TwoStreamTransformerConfig(layers=1, width=8, attention={"heads": 2})
+    >>> backbone, ones = TwoStreamTransformerBackbone(10, config), np.ones((2, 5), "int32")
     >>> tuple(backbone({"token_ids": ones, "segment_ids": ones, "document_ids": ones}).shape)
     (2, 5, 8)
     """
 
     def __init__(
         self,
-        vocabulary_size,
-        layers,
-        width,
-        attention,
-        feed_forward=None,
-        norm_epsilon=1e-12,
-        dropout=0.1,
-        initializer_stddev=0.02,
-        seed=None,
-        dtype=None,
-        **kwargs,
-    ):
+        vocabulary_size: int,
+        config: TwoStreamTransformerConfig | Mapping[str, Any],
+        seed: Seed = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(dtype=dtype, **kwargs)
+        self.config = TwoStreamTransformerConfig.of(config)
         self.seed = plain_seed(seed)
         self.seed_generator = seed_generator(seed)
-        self.width = width
-        start = {"initializer_stddev": initializer_stddev, "seed": self.seed_generator}
-        self.token_embedding = Embedding(
-            vocabulary_size, width, dtype=self.dtype_policy, name="token_embedding", **start
-        )
+        self.width = self.config.width
+        common = {"seed": self.seed_generator, "dtype": self.dtype_policy}
+        start = {"initializer_stddev": self.config.initializer_stddev, **common}
+        self.token_embedding = Embedding(vocabulary_size, self.width, name="token_embedding", **start)
         # A table of one row: what every token of the query stream starts from.
-        self.mask_embedding = Embedding(1, width, dtype=self.dtype_policy, name="mask_embedding", **start)
-        self.encoder = TwoStreamTransformer(
-            layers,
-            width,
-            attention,
-            feed_forward,
-            norm_epsilon,
-            dropout,
-            dtype=self.dtype_policy,
-            name="encoder",
-            **start,
-        )
+        self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
+        self.encoder = TwoStreamTransformer(self.config, name="encoder", **common)
 
-    def build(self, features_shape=None):
+    def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape."""
         self.token_embedding.build((None, None))
         self.mask_embedding.build((None, None))
         self.encoder.build((None, None, self.width))
 
-    def call(self, features, training=None):
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the content stream, a float tensor [batch, length, width] of the compute dtype."""
         return self.encoder(*self._content(features), training=training)
 
-    def query_stream(self, features, training=None):
+    def query_stream(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the query stream at the predicted positions.
 
         Args:
@@ -121,15 +103,15 @@ class TwoStreamTransformerBackbone(keras.Model):
             features.get(names.ATTENTION_ORDER),
         )
 
-    def compute_output_shape(self, features_shape):
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """The shape of the ids, and `width`."""
         return (*features_shape[names.TOKEN_IDS], self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
-            **self.encoder.get_config(),
             **keras.layers.Layer.get_config(self),
             "vocabulary_size": self.token_embedding.rows,
+            "config": self.config.model_dump(mode="json"),
             "seed": self.seed,
         }

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from firth import features as names
 from firth.recipes import Recipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
@@ -70,5 +71,6 @@ def _mask_positions(pieces: tf.RaggedTensor, mask_id: int) -> tuple[tf.Tensor, t
 def _masked_logits(served: Served, encoded: Encoded, positions: tf.Tensor) -> tf.Tensor:
     """Returns the model's logits at the masks, float32 [batch, columns, rows of the vocabulary]."""
     model = served.model
-    logits = model.heads.masked_logits(model.backbone, encoded.features, positions + encoded.before)
+    features = {**encoded.features, names.MASKED_POSITIONS: positions + encoded.before}
+    logits = model.logits(features, training=False)["mlm"]
     return tf.cast(logits, tf.float32)

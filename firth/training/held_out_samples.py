@@ -71,7 +71,7 @@ def _continued(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], 
             names.DOCUMENT_IDS: ones,
         }
         last = model.backbone(row, training=False)[:, -1]
-        logits = model.heads.logits(model.backbone, last)
+        logits = model.heads.project(model.backbone, last)
         return tf.math.top_k(tf.where(served.proposable(), logits, logits.dtype.min), _PROPOSED).indices[0]
 
     def samples() -> list[dict[str, Any]]:

@@ -4,26 +4,29 @@ import numpy as np
 import pytest
 
 from firth import layers
+from firth.layers.elements.norms import build_norm
 
 CASES = [
-    (lambda: layers.MaskedTransformer(2, width=10, attention={"heads": 3}), "heads=3, width=10"),
-    (lambda: layers.MaskedTransformer(0, width=8, attention={"heads": 2}), "layers=0"),
-    (lambda: layers.MaskedTransformer(2, width=8, attention={"heads": 0}), "heads=0"),
+    (
+        lambda: layers.MaskedTransformer({"width": 10, "attention": {"heads": 3}}),
+        "attention.heads: 3 does not divide width: 10",
+    ),
+    (lambda: layers.MaskedTransformer({"layers": 0}), "layers: must be greater than or equal to 1, not 0"),
+    (lambda: layers.MaskedTransformer({"attention": {"heads": 0}}), "attention.heads: .*, not 0"),
     (lambda: layers.FeedForward(width=8, inner_width=-1), "inner_width=-1"),
-    (lambda: layers.CausalTransformer(2, width=8, attention={"heads": 2}, dropout=1.5), "rate=1.5"),
+    (lambda: layers.CausalTransformer({"dropout": 1.5}), r"dropout: .*, not 1\.5"),
     (lambda: layers.Attention(width=8, heads=2.0), r"heads=2\.0"),
     (lambda: layers.Attention(width=8, heads=4, key_value_heads=3), "key_value_heads=3, heads=4"),
     (lambda: layers.Attention(width=8, heads=2, head_width=0), "head_width=0"),
-    (lambda: layers.TransformerBlock(8, {"heads": 2}, norm={"placement": "mid"}), "placement='mid'"),
-    (lambda: layers.build_norm("batch_norm"), "kind='batch_norm'"),
+    (lambda: layers.TransformerBlock({"norm": {"placement": "mid"}}), "'mid' .*one of: post, pre"),
+    (lambda: build_norm("batch_norm"), "kind='batch_norm'"),
     (lambda: layers.RotaryPositions(head_width=5), "head_width=5"),
     (lambda: layers.RelativeBucketBias(heads=2, buckets=3), "buckets=3, max_distance=128"),
     (lambda: layers.RelativeBucketBias(heads=2, buckets=32, max_distance=8), "buckets=32, max_distance=8"),
     (
-        lambda: layers.MaskedTransformer(3, 8, {"heads": 2}, share_layers={"blocks": 2}),
-        "layers=3, .*blocks=2",
+        lambda: layers.CausalTransformer({"positions": {"kind": "disentangled"}}),
+        "disentangled is for MaskedTransformer",
     ),
-    (lambda: layers.MaskedTransformer(3, 8, {"heads": 2}, share_layers={"groups": 4}), "layers=3, groups=4"),
     (lambda: layers.SinusoidalPositions(width=0), "width=0"),
     (lambda: layers.MaskedLMHead(9, width=4, embedding_width=0), "embedding_width=0"),
     (lambda: layers.FeedForward(8, 32, activation="gule"), "activation='gule'"),

@@ -128,7 +128,8 @@ def test_the_seed_state_decides_dropout(name):
         states[0].assign(start)
         outputs.append([numpy(layer(*inputs, training=True)) for _ in range(2)])
     np.testing.assert_array_equal(outputs[0], outputs[1])
-    if any(CASES[name].arguments.get(key) for key in ("rate", "dropout")):
+    arguments = CASES[name].arguments.get("stack", CASES[name].arguments)
+    if any(arguments.get(key) for key in ("rate", "dropout")):
         assert not np.array_equal(outputs[0][0], outputs[0][1]), "two steps drop differently"
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from firth import layers
+from firth.recipes import MaskedTransformerConfig, RotaryScalingConfig
 from tests.layers.table import CASES, SCALING
 from tests.misspelt import check_refused
 
@@ -32,23 +33,32 @@ def test_every_layer_of_blocks_is_looked_at():
 @pytest.mark.parametrize(
     "part, message",
     [
-        ({"positions": {}}, "`positions` needs a `kind`, one of: learned, sinusoidal, rotary"),
-        ({"positions": {"base": 10.0}}, "`positions` needs a `kind`"),
-        ({"positions": "rotary"}, "`positions` must be a dict or None. Received: positions='rotary'"),
+        ({"positions": {}}, "positions: must be a mapping with a `kind`, not {}"),
+        ({"positions": "rotary"}, "positions: must be .*, not 'rotary'"),
         (
             {"positions": {"kind": "rotary", "scaling": {"fcator": 2.0}}},
-            r"`positions\.scaling` .*mean factor",
+            r"positions\.scaling\.fcator: unknown key; did you mean factor",
         ),
-        ({"positions": {"kind": "rotary", "length": 8}}, "`positions` has no key 'length'"),
-        ({"norm": {"epsilno": 1.0}}, "`norm` has no key 'epsilno'; did you mean epsilon"),
+        ({"positions": {"kind": "sinusoidal", "length": 8}}, r"positions\.length: unknown key; .*length"),
+        ({"norm": {"epsilno": 1.0}}, r"norm\.epsilno: unknown key; did you mean epsilon"),
+        ({"laeyrs": 2}, "laeyrs: unknown key; did you mean layers"),
     ],
 )
 def test_messages(part, message):
-    with pytest.raises(ValueError, match=f"MaskedTransformer: {message}"):
-        layers.MaskedTransformer(layers=1, width=8, attention={"heads": 2}, **part)
+    with pytest.raises(ValueError, match=f"StackConfig: {message}"):
+        layers.MaskedTransformer(part)
+
+
+def test_a_config_is_whole_and_comes_back():
+    stack = layers.StackConfig(width=8, attention={"heads": 2}, positions={"kind": "rotary"})
+    first = layers.CausalTransformer(stack)
+    assert first.stack == stack
+    assert first.get_config()["stack"] == stack.model_dump(mode="json")
+    assert layers.CausalTransformer.from_config(first.get_config()).stack == stack
+    assert layers.TransformerBlock(MaskedTransformerConfig(width=8, attention={"heads": 4})).stack.width == 8
 
 
 def test_scaling_takes_defaults_from_the_recipe():
     config = layers.RotaryPositions(4, scaling={"factor": 2.0}).get_config()
-    assert config["scaling"] == {"factor": 2.0}
-    assert layers.RotaryPositions(4, scaling=SCALING).scaling == SCALING
+    assert config["scaling"] == {"factor": 2.0, **RotaryScalingConfig().model_dump(exclude={"factor"})}
+    assert layers.RotaryPositions(4, scaling=SCALING).scaling == RotaryScalingConfig(**SCALING)

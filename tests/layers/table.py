@@ -38,6 +38,7 @@ LLAMA = {
 TWO_STREAM_ATTENTION_PARAMETERS = 5 * WIDTH * WIDTH + 5 * WIDTH
 TWO_STREAM_BLOCK_PARAMETERS = TWO_STREAM_ATTENTION_PARAMETERS + FEED_FORWARD_PARAMETERS + 4 * WIDTH
 BUCKETS = {"kind": "relative_buckets", "buckets": 8, "max_distance": 5}
+DISENTANGLED = {"kind": "disentangled", "max_distance": 5, "buckets": None}
 SCALING = {"low_frequency_factor": 1.0, "high_frequency_factor": 4.0, "original_length": 64}
 BERT = {"width": WIDTH, "attention": {"heads": 2, "dropout": 0.2}, "feed_forward": {"width": 20}}
 
@@ -178,7 +179,7 @@ CASES = {
     ),
     "TransformerBlock": Case(
         layers.TransformerBlock,
-        {**BERT, "dropout": 0.1},
+        {"stack": {**BERT, "dropout": 0.1}},
         lambda s: (hidden(s), bias()),
         12,
         BLOCK_PARAMETERS,
@@ -186,7 +187,7 @@ CASES = {
     ),
     "TransformerBlock, pre-norm": Case(
         layers.TransformerBlock,
-        {"width": WIDTH, **LLAMA, "positions": {"kind": "rotary"}},
+        {"stack": {"width": WIDTH, **LLAMA, "positions": {"kind": "rotary"}}},
         lambda s: (hidden(s), bias(), None, None, angles(2)),
         7,
         LLAMA_BLOCK_PARAMETERS,
@@ -194,7 +195,7 @@ CASES = {
     ),
     "TransformerBlock, attending to an encoder": Case(
         layers.TransformerBlock,
-        {**BERT, "cross_attention": True, "dropout": 0.1},
+        {"stack": {**BERT, "dropout": 0.1}, "cross_attention": True},
         lambda s: (hidden(s), bias(), hidden(s + 1)[:, :4], bias()[..., :4]),
         20,
         BLOCK_PARAMETERS + ATTENTION_PARAMETERS + 2 * WIDTH,
@@ -202,7 +203,7 @@ CASES = {
     ),
     "MaskedTransformer": Case(
         layers.MaskedTransformer,
-        {"layers": 2, **BERT, "norm": {"epsilon": 1e-6}},
+        {"stack": {"layers": 2, **BERT, "norm": {"epsilon": 1e-6}}},
         lambda s: (hidden(s), document_ids()),
         24,
         2 * BLOCK_PARAMETERS,
@@ -210,7 +211,7 @@ CASES = {
     ),
     "MaskedTransformer, shared layers": Case(
         layers.MaskedTransformer,
-        {"layers": 3, **BERT, "share_layers": {"groups": 1}, "norm": {"placement": "pre"}},
+        {"stack": {"layers": 3, **BERT, "share_layers": {"groups": 1}, "norm": {"placement": "pre"}}},
         lambda s: (hidden(s), document_ids()),
         14,
         BLOCK_PARAMETERS + 2 * WIDTH,
@@ -218,7 +219,7 @@ CASES = {
     ),
     "MaskedTransformer, two groups of two": Case(
         layers.MaskedTransformer,
-        {"layers": 8, **BERT, "share_layers": {"groups": 2, "blocks": 2}},
+        {"stack": {"layers": 8, **BERT, "share_layers": {"groups": 2, "blocks": 2}}},
         lambda s: (hidden(s), document_ids()),
         48,
         4 * BLOCK_PARAMETERS,
@@ -226,7 +227,7 @@ CASES = {
     ),
     "MaskedTransformer, relative buckets": Case(
         layers.MaskedTransformer,
-        {"layers": 2, "width": WIDTH, **LLAMA, "positions": BUCKETS},
+        {"stack": {"layers": 2, "width": WIDTH, **LLAMA, "positions": BUCKETS}},
         lambda s: (hidden(s), document_ids()),
         16,
         2 * LLAMA_BLOCK_PARAMETERS + 8 * 4 + WIDTH,
@@ -234,7 +235,7 @@ CASES = {
     ),
     "MaskedTransformer, disentangled": Case(
         layers.MaskedTransformer,
-        {"layers": 2, **BERT, "positions": {"kind": "disentangled", "max_distance": 5, "buckets": None}},
+        {"stack": {"layers": 2, **BERT, "positions": DISENTANGLED}},
         lambda s: (hidden(s), document_ids()),
         27,
         2 * BLOCK_PARAMETERS + 12 * WIDTH,
@@ -242,7 +243,7 @@ CASES = {
     ),
     "MaskedTransformer, in an order": Case(
         layers.MaskedTransformer,
-        {"layers": 1, **BERT},
+        {"stack": {"layers": 1, **BERT}},
         lambda s: (hidden(s), document_ids(), ids(s, 3)),
         12,
         BLOCK_PARAMETERS,
@@ -250,7 +251,7 @@ CASES = {
     ),
     "CausalTransformer": Case(
         layers.CausalTransformer,
-        {"layers": 2, **BERT, "norm": {"placement": "pre"}, "scaled_residual_initializer": True},
+        {"stack": {"layers": 2, **BERT, "norm": {"placement": "pre"}}, "scaled_residual_initializer": True},
         lambda s: (hidden(s), document_ids()),
         26,
         2 * BLOCK_PARAMETERS + 2 * WIDTH,
@@ -258,7 +259,7 @@ CASES = {
     ),
     "CausalTransformer, rotary": Case(
         layers.CausalTransformer,
-        {"layers": 2, "width": WIDTH, **LLAMA, "positions": {"kind": "rotary"}},
+        {"stack": {"layers": 2, "width": WIDTH, **LLAMA, "positions": {"kind": "rotary"}}},
         lambda s: (hidden(s), document_ids(), None, positions()),
         15,
         2 * LLAMA_BLOCK_PARAMETERS + WIDTH,
@@ -266,7 +267,7 @@ CASES = {
     ),
     "CausalTransformer, with a prefix": Case(
         layers.CausalTransformer,
-        {"layers": 1, **BERT, "positions": BUCKETS, "bidirectional_prefix": True},
+        {"stack": {"layers": 1, **BERT, "positions": BUCKETS}, "bidirectional_prefix": True},
         lambda s: (hidden(s), document_ids(), np.maximum(positions() - 1, 0)),
         13,
         BLOCK_PARAMETERS + 8 * 2,
@@ -274,7 +275,10 @@ CASES = {
     ),
     "CausalTransformer, attending to an encoder": Case(
         layers.CausalTransformer,
-        {"layers": 2, **BERT, "positions": BUCKETS, "cross_attention": True, "share_layers": {"groups": 1}},
+        {
+            "stack": {"layers": 2, **BERT, "positions": BUCKETS, "share_layers": {"groups": 1}},
+            "cross_attention": True,
+        },
         lambda s: (hidden(s), document_ids(), None, None, hidden(s + 1)[:, :4], document_ids()[:, :4]),
         21,
         BLOCK_PARAMETERS + ATTENTION_PARAMETERS + 2 * WIDTH + 8 * 2,
@@ -334,7 +338,7 @@ CASES = {
     ),
     "TwoStreamBlock": Case(
         layers.TwoStreamBlock,
-        {**BERT, "dropout": 0.1},
+        {"stack": {**BERT, "dropout": 0.1}},
         lambda s: (hidden(s), hidden(s), relative(2 * LENGTH), differs(), bias()),
         16,
         TWO_STREAM_BLOCK_PARAMETERS,
@@ -343,7 +347,7 @@ CASES = {
     ),
     "TwoStreamTransformer": Case(
         layers.TwoStreamTransformer,
-        {"layers": 2, **BERT, "norm_epsilon": 1e-6},
+        {"stack": {"layers": 2, **BERT, "norm_epsilon": 1e-6}},
         lambda s: (hidden(s), document_ids(), ids(s, 3)),
         32,
         2 * TWO_STREAM_BLOCK_PARAMETERS,
@@ -351,7 +355,7 @@ CASES = {
     ),
     "TwoStreamTransformer, the query stream": Case(
         layers.TwoStreamTransformer,
-        {"layers": 2, **BERT},
+        {"stack": {"layers": 2, **BERT}},
         lambda s: (
             hidden(s),
             document_ids(),

@@ -182,7 +182,7 @@ def test_cached_decoding_equals_a_whole_pass(name):
         # Of a prefix, all is read at once.
         del features[names.ATTENTION_ORDER]
     whole = {names.DOCUMENT_IDS, names.ATTENTION_ORDER}
-    cache, found, index = backbone.empty_cache(BATCH, LENGTH), [], 0
+    cache, found, index = backbone.empty_cache(features), [], 0
     step = compiled(lambda *arguments: backbone.call_with_cache(*arguments))
     for count in (5, 1, 1, 4, 1):
         part = {
@@ -197,10 +197,33 @@ def test_cached_decoding_equals_a_whole_pass(name):
     )
 
 
+@encoder_decoders
+def test_cached_decoding_next_to_an_encoder_equals_a_whole_pass(name):
+    backbone, features = built(name), make_features(name)
+    cache, found, index = backbone.empty_cache(features), [], 0
+    # The encoder has been read, and its keys and values are known: nothing reads its tokens again.
+    del features[names.TOKEN_IDS], features[names.POSITION_IDS]
+    read = (names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS)
+    step = compiled(lambda *arguments: backbone.call_with_cache(*arguments))
+    for count in (4, 1, 1, 3, 1):
+        part = {**features, **{key: features[key][:, index : index + count] for key in read}}
+        before = cache
+        states, cache = step(part, cache, keras.ops.convert_to_tensor(index, dtype="int32"))
+        for old, new in zip(before, cache, strict=True):
+            np.testing.assert_array_equal(numpy(old[1]), numpy(new[1]))
+        found.append(numpy(states))
+        index += count
+    assert index == TARGET_LENGTH
+    expected = states_of(name)
+    np.testing.assert_allclose(
+        np.concatenate(found, axis=1), expected, atol=1e-5 * np.abs(expected).max(), rtol=1e-5
+    )
+
+
 def test_a_prefix_is_read_at_once_into_a_cache():
     backbone, features = built("prefix lm"), make_features("prefix lm")
     features = documents_of(features)[0]
-    expected, cache = numpy(backbone(features)), backbone.empty_cache(BATCH, DOCUMENTS[0])
+    expected, cache = numpy(backbone(features)), backbone.empty_cache(features)
     for place in (slice(0, 3), slice(3, 4), slice(4, 7)):
         part = {**features, names.TOKEN_IDS: features[names.TOKEN_IDS][:, place]}
         part[names.POSITION_IDS] = features[names.POSITION_IDS][:, place]

@@ -192,8 +192,7 @@ def test_saved_and_loaded(tmp_path, carry_state):
 
 
 def test_config_round_trip():
-    shape = SHAPE.model_dump(exclude={"kind"})
-    backbone = BiLSTMBackbone(VOCABULARY, **shape, seed=5)
+    backbone = BiLSTMBackbone(VOCABULARY, SHAPE, seed=5)
     again = BiLSTMBackbone.from_config(backbone.get_config())
     assert again.get_config() == backbone.get_config()
     again.build()

@@ -18,16 +18,19 @@ SHAPE = {
 
 def t5(rate=0.0, **parts):
     backbone = EncoderDecoderBackbone(
-        vocabulary_size=300,
-        layers=1,
-        width=WIDTH,
-        **{**SHAPE, "attention": {**SHAPE["attention"], "dropout": rate}},
-        feed_forward={"width": INNER, "activation": "relu", "dropout": rate},
-        dropout=rate,
-        output_dropout=rate,
-        scaled_initializer=True,
+        300,
+        {
+            **SHAPE,
+            "layers": 1,
+            "width": WIDTH,
+            "attention": {**SHAPE["attention"], "dropout": rate},
+            "feed_forward": {"width": INNER, "activation": "relu", "dropout": rate},
+            "dropout": rate,
+            "output_dropout": rate,
+            "scaled_initializer": True,
+            **parts,
+        },
         seed=3,
-        **parts,
     )
     backbone.build()
     return backbone

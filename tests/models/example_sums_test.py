@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from firth.features import PARTS_OF_LOSS, evaluation_sums
-from firth.models import Predictions, cross_entropy, example_sums, predictions_of_logits, total_loss
+from firth.layers import cross_entropy
+from firth.models import Predictions, example_sums, predictions_of_logits, total_loss
 from tests.backends.gradients import derivative
 
 LOSSES = {"mlm": 1.0, "nsp": 1.0}

@@ -39,8 +39,8 @@ class Backbone:
 
 def make(heads, model, objective):
     made = heads(
-        model.model_dump(),
-        objective.model_dump(),
+        model,
+        objective,
         VOCABULARY,
         seed=keras.random.SeedGenerator(1),
         name="heads",
@@ -51,8 +51,8 @@ def make(heads, model, objective):
 
 def build(name) -> PretrainingModel:
     model, objective = TRAINED[name]
-    model = {**MODELS, **OTHERS}[model].model_dump()
-    made = PretrainingModel(model, objective.model_dump(), VOCABULARY, seed=1, dtype="float32")
+    model = {**MODELS, **OTHERS}[model]
+    made = PretrainingModel(model, objective, VOCABULARY, seed=1, dtype="float32")
     made.build()
     return made
 
@@ -132,7 +132,7 @@ def check_logits(heads, backbone, logits):
         made = heads.predictions(backbone, features, training=training)["lm"]
         np.testing.assert_allclose(numpy(made.losses), losses, atol=1e-5)
         np.testing.assert_array_equal(numpy(made.weights), features[names.LABEL_WEIGHTS])
-    np.testing.assert_allclose(numpy(heads.logits(backbone, HIDDEN[:, -1])), logits[:, -1], atol=1e-5)
+    np.testing.assert_allclose(numpy(heads.project(backbone, HIDDEN[:, -1])), logits[:, -1], atol=1e-5)
 
 
 def test_the_tied_output_is_the_token_table():

@@ -92,8 +92,7 @@ def test_weights_that_are_not_features_are_refused(name):
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "bart"])
 def test_positions_beyond_the_table(name):
-    shape = MODELS[name].model_dump(exclude={"kind"})
-    backbone = BACKBONES[MODELS[name].kind](VOCABULARY, **shape)
+    backbone = BACKBONES[MODELS[name].kind](VOCABULARY, MODELS[name])
     ones, places = np.ones((1, 15), "int32"), np.arange(15, dtype="int32")[None]
     features = {"token_ids": ones, "segment_ids": ones, "position_ids": places, "document_ids": ones}
     features |= {f"decoder_{key}": value for key, value in features.items()}

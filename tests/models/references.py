@@ -153,8 +153,8 @@ def build_model(name: str) -> PretrainingModel:
     """Returns our model with the reference's weights."""
     reference = REFERENCES[name]
     made = PretrainingModel(
-        model=reference.model.model_dump(),
-        objective=reference.objective.model_dump(),
+        model=reference.model,
+        objective=reference.objective,
         vocabulary_size=VOCABULARY,
         dtype="float32",
     )

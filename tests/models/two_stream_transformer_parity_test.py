@@ -9,6 +9,7 @@ from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models import blocks
 from firth.recipes.models.model import TwoStreamTransformerConfig
+from firth.recipes.objectives.masking import PermutationLM
 from tests.backends.gradients import compiled
 from tests.models import references, transformers_weights, weights
 from tests.models.references import EPSILON, VOCABULARY, read_golden
@@ -47,7 +48,7 @@ def xlnet_block(state: State, path: str) -> weights.Weights:
 
 @pytest.fixture(scope="module")
 def backbone() -> TwoStreamTransformerBackbone:
-    made = TwoStreamTransformerBackbone(VOCABULARY, **MODEL.model_dump(exclude={"kind"}), dtype="float32")
+    made = TwoStreamTransformerBackbone(VOCABULARY, MODEL, dtype="float32")
     made.build()
     state = State(GOLDEN).below("weight/transformer.")
     found = {
@@ -112,7 +113,7 @@ def test_documents_of_a_packed_row(backbone):
 
 
 def test_loss(backbone):
-    heads = PermutationLMHeads(MODEL.model_dump(), {"kind": "permutation_lm"}, VOCABULARY)
+    heads = PermutationLMHeads(MODEL, PermutationLM(), VOCABULARY)
     heads.build()
     heads.bias.assign(GOLDEN["weight/lm_loss.bias"])
     found = total_loss(example_sums(heads.predictions(backbone, features())), {"lm": 1.0})

@@ -9,6 +9,7 @@ from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models import blocks
 from firth.recipes.models.model import TwoStreamTransformerConfig
+from firth.recipes.objectives.masking import PermutationLM
 from tests.backends.gradients import compiled, gradients
 
 VOCABULARY, LENGTH, BATCH = 23, 12, 3
@@ -26,11 +27,8 @@ class Model(keras.Model):
 
     def __init__(self, dtype=None, seed=1):
         super().__init__(dtype=dtype)
-        shape = MODEL.model_dump(exclude={"kind"})
-        self.backbone = TwoStreamTransformerBackbone(VOCABULARY, **shape, seed=seed, dtype=self.dtype_policy)
-        self.heads = PermutationLMHeads(
-            MODEL.model_dump(), {"kind": "permutation_lm"}, VOCABULARY, dtype=self.dtype_policy
-        )
+        self.backbone = TwoStreamTransformerBackbone(VOCABULARY, MODEL, seed=seed, dtype=self.dtype_policy)
+        self.heads = PermutationLMHeads(MODEL, PermutationLM(), VOCABULARY, dtype=self.dtype_policy)
         self.backbone.build()
         self.heads.build()
         self.built = True

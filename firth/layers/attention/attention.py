@@ -1,6 +1,7 @@
 """Multi-head attention, with one matmul for queries, keys and values."""
 
 import math
+from typing import Any
 
 import keras
 import numpy as np
@@ -11,6 +12,7 @@ from firth.layers.elements.checks import check_groups, check_heads, check_positi
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import NormalColumns, normal
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.rotary_positions import rotate
 
 # Queries of a block of causal attention, and most blocks: smaller or more of them cost more than they spare,
@@ -49,16 +51,13 @@ class Attention(keras.layers.Layer):
         context: Float tensor [batch, keys, width] that keys and values are made of, with `cross` only.
         positions: Float32 tensor of angles that queries and keys are turned by; see `RotaryPositions`. None
             turns nothing.
-        cache: Float tensor [2, batch, key_value_heads, keys, head_width] of the keys and values of a whole
-            row, zeros where there are none yet. Those of `hidden` are written into it, and all are read.
-        index: Int scalar, where in the cache `hidden` begins.
         causal: A Python bool, whether `bias` hides every key after its query. Of long rows only those blocks
             of queries and keys are then read in which a key is seen, which packed documents make few; where
             their number cannot be left to the data (see `block_sparse`), all keys up to a block of queries.
         training: Whether dropout acts.
 
     Returns:
-        A float tensor [batch, length, width]; with `cache` a pair of it and the new cache.
+        A float tensor [batch, length, width].
 
     Raises:
         ValueError: if a number is below 1, if heads do not divide as said, or if the input is not as wide as
@@ -74,20 +73,20 @@ class Attention(keras.layers.Layer):
 
     def __init__(
         self,
-        width,
-        heads,
-        key_value_heads=None,
-        head_width=None,
-        scaled=True,
-        dropout=0.0,
-        biases=True,
-        cross=False,
-        initializer_stddev=0.02,
-        output_stddev=None,
-        scaled_initializer=False,
-        seed=None,
-        **kwargs,
-    ):
+        width: int,
+        heads: int,
+        key_value_heads: int | None = None,
+        head_width: int | None = None,
+        scaled: bool = True,
+        dropout: float = 0.0,
+        biases: bool = True,
+        cross: bool = False,
+        initializer_stddev: float = 0.02,
+        output_stddev: float | None = None,
+        scaled_initializer: bool = False,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
         check_positive("Attention", width=width, heads=heads)
@@ -129,7 +128,7 @@ class Attention(keras.layers.Layer):
         """Query heads that share a head of keys and values."""
         return self.heads // self.key_value_heads
 
-    def build(self, hidden_shape):
+    def build(self, hidden_shape: Shape) -> None:
         """Creates the weights, with H heads of queries and G of keys and values, each of width d.
 
         `kernel` [width, (H + 2 G) d] and `bias` [(H + 2 G) d] make queries, keys and values, in this order;
@@ -170,30 +169,87 @@ class Attention(keras.layers.Layer):
 
     def call(
         self,
-        hidden,
-        bias=None,
-        context=None,
-        positions=None,
-        cache=None,
-        index=None,
-        causal=False,
-        training=None,
-    ):
-        """Returns a float tensor [batch, length, width]; with `cache` a pair of it and the new cache."""
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        context: Tensor | None = None,
+        positions: Tensor | None = None,
+        causal: bool = False,
+        training: bool | None = None,
+    ) -> Tensor:
+        """Returns a float tensor [batch, length, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, context, positions)
-        if cache is None:
-            return self._attend(hidden, query, key, value, bias, training, causal)
+        return self._attend(hidden, query, key, value, bias, training, causal)
+
+    def empty_cache(self, batch: int, length: int) -> Tensor:
+        """Returns the keys and values of rows of `length` tokens of which none has been read.
+
+        Returns:
+            Zeros of the compute dtype [2, batch, key_value_heads, length, head_width].
+        """
+        shape = (2, batch, self.key_value_heads, length, self.head_width)
+        return ops.zeros(shape, dtype=self.compute_dtype)
+
+    def call_with_cache(
+        self,
+        hidden: Tensor,
+        cache: Tensor,
+        index: Tensor | int,
+        bias: Tensor | None = None,
+        positions: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Reads some tokens of rows whose tokens before them have been read.
+
+        Args:
+            hidden: Float tensor [batch, count, width], the tokens to read.
+            cache: Float tensor [2, batch, key_value_heads, keys, head_width], as `empty_cache` or the last
+                call returned it.
+            index: Int scalar, where in the rows these tokens begin.
+            bias: Float32 tensor [batch or 1, heads or 1, count, keys], which hides the keys that are not
+                there yet.
+            positions: Angles of these tokens, as in the call.
+
+        Returns:
+            A float tensor [batch, count, width], and the cache with the keys and values of these tokens.
+        """
+        hidden = ops.cast(hidden, self.compute_dtype)
+        query, key, value = self._project(hidden, None, positions)
         cache = ops.slice_update(cache, (0, 0, 0, index, 0), ops.cast(ops.stack([key, value]), cache.dtype))
-        return self._attend(hidden, query, cache[0], cache[1], bias, training), cache
+        return self._attend(hidden, query, cache[0], cache[1], bias, None), cache
+
+    def context_cache(self, context: Tensor) -> Tensor:
+        """Returns the keys and values of an encoder's states, with `cross` only.
+
+        Args:
+            context: Float tensor [batch, keys, width].
+
+        Returns:
+            A float tensor [2, batch, key_value_heads, keys, head_width] of the compute dtype.
+        """
+        return self._heads(ops.cast(context, self.compute_dtype), self.kernel, self.bias, 2, 0)
+
+    def call_with_context_cache(self, hidden: Tensor, cache: Tensor, bias: Tensor | None = None) -> Tensor:
+        """Reads an encoder's states whose keys and values are known, with `cross` only.
+
+        Args:
+            hidden: Float tensor [batch, count, width].
+            cache: Keys and values as `context_cache` returned them.
+            bias: Float32 tensor [batch or 1, heads or 1, count, keys].
+
+        Returns:
+            A float tensor [batch, count, width].
+        """
+        hidden = ops.cast(hidden, self.compute_dtype)
+        return self._attend(hidden, self._queries(hidden), cache[0], cache[1], bias, None)
+
+    def _queries(self, hidden):
+        return self._heads(hidden, self.query_kernel, self.query_bias, self._group, self._group)
 
     def _project(self, hidden, context, positions):
         """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
         if self.cross:
-            context = ops.cast(context, self.compute_dtype)
-            query = self._heads(hidden, self.query_kernel, self.query_bias, self._group, self._group)
-            key, value = ops.unstack(self._heads(context, self.kernel, self.bias, 2, 0), 2)
-            return query, key, value
+            key, value = ops.unstack(self.context_cache(context), 2)
+            return self._queries(hidden), key, value
         heads = self._heads(hidden, self.kernel, self.bias, self._group + 2, self._group)
         # The gradient of a split is one concatenation, those of slices are as many sums.
         if positions is not None:
@@ -273,16 +329,11 @@ class Attention(keras.layers.Layer):
         bias = ops.reshape(bias, (batch, self._group, self.key_value_heads, length, keys))
         return ops.transpose(bias, (1, 0, 2, 3, 4))
 
-    def empty_cache(self, batch, length):
-        """Returns a cache of zeros for rows of `length` tokens."""
-        shape = (2, batch, self.key_value_heads, length, self.head_width)
-        return ops.zeros(shape, dtype=self.compute_dtype)
-
-    def compute_output_shape(self, hidden_shape):
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

@@ -1,9 +1,12 @@
 """DeBERTa's attention: content and relative positions attend to one another."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth.layers.attention.attention import Attention
+from firth.layers.elements.types import Seed, Tensor
 from firth.layers.positions.relative_shift import relative_shift
 
 
@@ -58,19 +61,19 @@ class DisentangledAttention(Attention):
 
     def __init__(
         self,
-        width,
-        heads,
-        key_value_heads=None,
-        head_width=None,
-        scaled=True,
-        dropout=0.0,
-        biases=True,
-        initializer_stddev=0.02,
-        output_stddev=None,
-        scaled_initializer=False,
-        seed=None,
-        **kwargs,
-    ):
+        width: int,
+        heads: int,
+        key_value_heads: int | None = None,
+        head_width: int | None = None,
+        scaled: bool = True,
+        dropout: float = 0.0,
+        biases: bool = True,
+        initializer_stddev: float = 0.02,
+        output_stddev: float | None = None,
+        scaled_initializer: bool = False,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         if key_value_heads not in (None, heads):
             raise ValueError(
                 "DisentangledAttention: `key_value_heads` must be None or equal `heads`. "
@@ -92,8 +95,14 @@ class DisentangledAttention(Attention):
 
     # There is neither an encoder to read nor a cache.
     def call(  # type: ignore[override]
-        self, hidden, bias=None, positions=None, content=None, causal=False, training=None
-    ):
+        self,
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        positions: Tensor | None = None,
+        content: Tensor | None = None,
+        causal: bool = False,
+        training: bool | None = None,
+    ) -> Tensor:
         """Returns a float tensor [batch, length, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = (
@@ -102,6 +111,10 @@ class DisentangledAttention(Attention):
         relative = self._relative_scores(query[0], key, positions)
         bias = relative if bias is None else ops.add(relative, ops.cast(bias, "float32"))
         return self._attend(hidden, query, key, value, bias, training, causal)
+
+    def call_with_cache(self, *arguments: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
+        """Raises `NotImplementedError`: relative positions are read in whole rows."""
+        raise NotImplementedError("disentangled positions are read in whole rows; there is no cache")
 
     def _apart(self, hidden, content):
         """Returns the queries of some states, and the keys and values of others."""
@@ -125,7 +138,7 @@ class DisentangledAttention(Attention):
         position_to_content = ops.transpose(position_to_content, (0, 1, 3, 2))
         return ops.cast(content_to_position, "float32") + ops.cast(position_to_content, "float32")
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {name: value for name, value in super().get_config().items() if name != "cross"}
 

@@ -1,10 +1,21 @@
 """The transformer decoder over packed rows."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.transformer_stack import TransformerStack
+from firth.layers.elements.configs import stack_of
+from firth.layers.elements.types import Seed, Tensor
+
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
+# Of each layer what `TransformerBlock.empty_cache` returns.
+Cache = tuple[tuple[Tensor, ...], ...]
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -15,121 +26,150 @@ class CausalTransformer(TransformerStack):
     encoder-decoder (Vaswani et al. 2017, section 3.1).
 
     Args:
-        layers, width, attention, feed_forward, norm, positions, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer, seed, dtype: As in `MaskedTransformer`.
+        stack: What the stack is made of, a `firth.layers.StackConfig` or a mapping of its values.
         cross_attention: Whether blocks can attend to an encoder's states.
-        bidirectional_prefix: Where an attention order is given, it alone decides what a token sees of its
-            document, also after it. Relative buckets tell both directions apart then.
-        scaled_residual_initializer: Start the projections that end a sublayer from a stddev divided by the
-            root of the number of sublayers (Radford et al. 2019, section 2.3).
+        bidirectional_prefix: Whether an attention order, where one is given, alone decides what a token sees
+            of its document, also after it. Relative buckets tell both directions apart then.
+        scaled_residual_initializer: Whether the projections that end a sublayer start from a stddev divided
+            by the root of the number of sublayers (Radford et al. 2019, section 2.3).
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        dtype: A Keras dtype or policy, as of `MaskedTransformer`.
 
     Call arguments:
         hidden: Float tensor [batch, length, width].
-        document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other. With a
-            cache those of the whole rows [batch, keys]; what stands after `hidden` is not seen.
-        attention_order: Int tensor as `document_ids`; a token sees those whose order is not above its own.
-        position_ids: int32 [batch, length], of `hidden`; only positions that belong to attention need them.
+        document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+        attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
+        position_ids: int32 [batch, length]; only positions that belong to attention need them.
         context: An encoder's states, float tensor [batch, keys, width].
         context_document_ids: Int tensor [batch, keys]; a token attends to its own document.
-        cache: As `empty_cache` returns it, or as it came out of the last call.
-        index: Int scalar, where in the rows of the cache `hidden` begins.
         training: Whether dropout acts.
 
     Returns:
-        A float tensor [batch, length, width]; with `cache` a pair of it and the new cache.
+        A float tensor [batch, length, width] of the compute dtype.
 
     Raises:
-        ValueError: as the parts do, naming the argument and the received value.
+        ValueError: for a value of `stack` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> decoder = CausalTransformer(layers=2, width=8, attention={"heads": 2})
+    >>> from firth.layers import StackConfig
+    >>> decoder = CausalTransformer(StackConfig(layers=2, width=8, attention={"heads": 2}))
     >>> hidden, document_ids = np.ones((1, 4, 8)), np.array([[1, 1, 2, 0]])
     >>> tuple(decoder(hidden, document_ids).shape)
     (1, 4, 8)
     >>> cache = decoder.empty_cache(batch=1, length=4)
-    >>> first, cache = decoder(hidden[:, :1], document_ids, cache=cache, index=0)
+    >>> first, cache = decoder.call_with_cache(hidden[:, :1], document_ids, cache, index=0)
     >>> tuple(first.shape)
     (1, 1, 8)
     """
 
     def __init__(
         self,
-        layers,
-        width,
-        attention,
-        feed_forward=None,
-        norm=None,
-        positions=None,
-        biases=True,
-        share_layers=None,
-        dropout=0.1,
-        output_dropout=0.0,
-        initializer_stddev=0.02,
-        scaled_initializer=False,
-        seed=None,
-        cross_attention=False,
-        bidirectional_prefix=False,
-        scaled_residual_initializer=False,
-        **kwargs,
-    ):
-        sublayers = layers * (3 if cross_attention else 2)
+        stack: "StackConfig | Mapping[str, Any]",
+        cross_attention: bool = False,
+        bidirectional_prefix: bool = False,
+        scaled_residual_initializer: bool = False,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
+        stack = stack_of(stack)
+        if stack.positions.kind == "disentangled":
+            raise ValueError("CausalTransformer: positions.kind: disentangled is for MaskedTransformer")
+        sublayers = stack.layers * (3 if cross_attention else 2)
         super().__init__(
-            layers,
-            width,
-            attention,
-            feed_forward,
-            norm,
-            positions,
-            biases,
-            share_layers,
-            dropout,
-            output_dropout,
-            initializer_stddev,
-            scaled_initializer,
-            seed,
+            stack,
             cross_attention=cross_attention,
-            output_stddev=initializer_stddev * sublayers**-0.5 if scaled_residual_initializer else None,
+            output_stddev=stack.initializer_stddev * sublayers**-0.5 if scaled_residual_initializer else None,
             bidirectional=bidirectional_prefix,
+            seed=seed,
             **kwargs,
         )
+        self.cross_attention = cross_attention
         self.bidirectional_prefix = bidirectional_prefix
-        self._config |= {
-            "cross_attention": cross_attention,
-            "bidirectional_prefix": bidirectional_prefix,
-            "scaled_residual_initializer": scaled_residual_initializer,
-        }
+        self.scaled_residual_initializer = scaled_residual_initializer
 
     def call(
         self,
-        hidden,
-        document_ids,
-        attention_order=None,
-        position_ids=None,
-        context=None,
-        context_document_ids=None,
-        cache=None,
-        index=0,
-        training=None,
-    ):
-        """Returns a float tensor [batch, length, width]; with `cache` a pair of it and the new cache."""
-        own_ids, own_order = document_ids, attention_order
-        if cache is not None:
-            start, shape = (0, index), (ops.shape(document_ids)[0], ops.shape(hidden)[1])
-            own_ids = ops.slice(document_ids, start, shape)
-            own_order = None if attention_order is None else ops.slice(attention_order, start, shape)
-        is_causal = attention_order is None or not self.bidirectional_prefix
-        bias = attention_bias(own_ids, own_order, is_causal, index, document_ids, attention_order)
-        reading = {"first": index, "cache": cache, "causal": is_causal, "training": training}
+        hidden: Tensor,
+        document_ids: Tensor,
+        attention_order: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        context: Tensor | None = None,
+        context_document_ids: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
+        """Returns a float tensor [batch, length, width]."""
+        is_causal = self._is_causal(attention_order)
+        bias = attention_bias(document_ids, attention_order, is_causal)
+        reading = {"causal": is_causal, "training": training}
         if context is not None:
             reading["context"] = context
-            reading["context_bias"] = attention_bias(own_ids, key_document_ids=context_document_ids)
+            reading["context_bias"] = attention_bias(document_ids, key_document_ids=context_document_ids)
         return self._run(hidden, bias, position_ids, **reading)
 
-    def empty_cache(self, batch, length):
-        """Returns the cache of rows of which nothing has been read.
+    def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> Cache:
+        """Returns the cache of rows of `length` tokens of which none has been read.
 
-        It is a tuple of one tensor [2, batch, key_value_heads, length, head_width] a layer.
+        Args:
+            batch: Number of rows.
+            length: Number of tokens of a row.
+            context: An encoder's states, float tensor [batch, keys, width], if the stack attends to them.
+                Their keys and values are made here, once.
+
+        Returns:
+            For each layer a tuple of keys and values [2, batch, key_value_heads, length, head_width], and
+            with a context of those of the context [2, batch, key_value_heads, keys, head_width].
         """
-        return tuple(self.blocks[place].attention.empty_cache(batch, length) for place in self._order)
+        if not self.built:
+            self.build((None, None, self.stack.width))
+        caches = [block.empty_cache(batch, length, context) for block in self.blocks]
+        return tuple(caches[place] for place in self._order)
+
+    def call_with_cache(
+        self,
+        hidden: Tensor,
+        document_ids: Tensor,
+        cache: Cache,
+        index: Tensor | int,
+        attention_order: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        context_document_ids: Tensor | None = None,
+    ) -> tuple[Tensor, Cache]:
+        """Reads some tokens of rows whose tokens before them have been read; dropout does not act.
+
+        Args:
+            hidden: Float tensor [batch, count, width], the tokens to read.
+            document_ids: Int tensor [batch, length] of the whole rows; what stands after these tokens is not
+                seen.
+            cache: Keys and values as `empty_cache` or the last call returned them.
+            index: Int scalar, where in the rows these tokens begin.
+            attention_order: Int tensor [batch, length] of the whole rows, as in the call.
+            position_ids: int32 [batch, count] of these tokens.
+            context_document_ids: Int tensor [batch, keys], with a context only.
+
+        Returns:
+            A float tensor [batch, count, width], equal to what the call gives for these tokens of the whole
+            rows, and the new cache.
+        """
+        start, shape = (0, index), (ops.shape(document_ids)[0], ops.shape(hidden)[1])
+        own_ids = ops.slice(document_ids, start, shape)
+        own_order = None if attention_order is None else ops.slice(attention_order, start, shape)
+        is_causal = self._is_causal(attention_order)
+        bias = attention_bias(own_ids, own_order, is_causal, index, document_ids, attention_order)
+        context_bias = None
+        if context_document_ids is not None:
+            context_bias = attention_bias(own_ids, key_document_ids=context_document_ids)
+        return self._run_with_cache(hidden, cache, index, bias, position_ids, context_bias)
+
+    def _is_causal(self, attention_order):
+        return attention_order is None or not self.bidirectional_prefix
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {
+            **super().get_config(),
+            "cross_attention": self.cross_attention,
+            "bidirectional_prefix": self.bidirectional_prefix,
+            "scaled_residual_initializer": self.scaled_residual_initializer,
+        }

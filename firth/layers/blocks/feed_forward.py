@@ -1,5 +1,7 @@
 """The position-wise feed-forward layer of a transformer block."""
 
+from typing import TYPE_CHECKING, Any
+
 import keras
 from keras import ops
 
@@ -8,6 +10,10 @@ from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import BlocksConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -45,18 +51,18 @@ class FeedForward(keras.layers.Layer):
 
     def __init__(
         self,
-        width,
-        inner_width=None,
-        activation="gelu",
-        gated=False,
-        biases=True,
-        initializer_stddev=0.02,
-        output_stddev=None,
-        scaled_initializer=False,
-        dropout=0.0,
-        seed=None,
-        **kwargs,
-    ):
+        width: int,
+        inner_width: int | None = None,
+        activation: str = "gelu",
+        gated: bool = False,
+        biases: bool = True,
+        initializer_stddev: float = 0.02,
+        output_stddev: float | None = None,
+        scaled_initializer: bool = False,
+        dropout: float = 0.0,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("FeedForward", width=width)
         self.width = width
@@ -78,7 +84,7 @@ class FeedForward(keras.layers.Layer):
         self._output_initializer = normal(outer_start, generator, truncated=not scaled_initializer)
         self.dropout = Dropout(dropout, seed=generator, dtype=self.dtype_policy, name="dropout")
 
-    def build(self, hidden_shape):
+    def build(self, hidden_shape: Shape) -> None:
         """Creates `inner_kernel`, `inner_bias`, `outer_kernel` and `outer_bias`.
 
         With a gate there are also `gate_kernel` and `gate_bias`, of the projection that is activated. All
@@ -103,7 +109,7 @@ class FeedForward(keras.layers.Layer):
             return kernel, None
         return kernel, self.add_weight(name=f"{name}_bias", shape=(bias_width,), initializer="zeros")
 
-    def call(self, hidden, training=None):
+    def call(self, hidden: Tensor, training: bool | None = None) -> Tensor:
         """Returns a float tensor [batch, length, width]."""
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))
@@ -123,11 +129,11 @@ class FeedForward(keras.layers.Layer):
         of_rows = ops.reshape(inner, (*ops.shape(hidden)[:-1], self.inner_width))
         return ops.reshape(self.dropout(of_rows, training=training), (-1, self.inner_width))
 
-    def compute_output_shape(self, hidden_shape):
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of the input."""
         return tuple(hidden_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),
@@ -142,6 +148,26 @@ class FeedForward(keras.layers.Layer):
             "dropout": self.dropout.rate,
             "seed": self.seed,
         }
+
+
+def build_feed_forward(blocks: "BlocksConfig", **start: Any) -> FeedForward:
+    """Returns the feed-forward layer of a block, named `feed_forward`.
+
+    Args:
+        blocks: What all blocks have.
+        **start: Other arguments of `FeedForward`.
+    """
+    parts = blocks.feed_forward
+    return FeedForward(
+        blocks.width,
+        blocks.inner_width,
+        parts.activation,
+        parts.gated,
+        dropout=parts.dropout,
+        initializer_stddev=blocks.initializer_stddev,
+        name="feed_forward",
+        **start,
+    )
 
 
 def _plus(states, bias):

@@ -1,15 +1,22 @@
 """What stands between the token table and the first block."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positions
+from firth.layers.elements.configs import norm_of, positions_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.parts import check_block_parts
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
+
+if TYPE_CHECKING:
+    from firth.recipes.models.blocks import NormConfig, Positions
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -21,15 +28,16 @@ class InputEmbedding(keras.layers.Layer):
     packed row.
 
     Args:
-        width: Of the embeddings.
-        positions: None, or the recipe's `positions` as a dict. `learned` positions (`length` rows, and as
-            many `unused` ones before them) and `sinusoidal` ones are added here; other kinds belong to
-            attention.
-        segments: Rows of the segment table; 0 for none.
-        norm: None for none, or a dict: `kind` and `epsilon`; see `build_norm`.
+        width: Width of the embeddings.
+        positions: Positions of a stack, as a config or a mapping of its values. `learned` ones (`length`
+            rows, and as many `unused` ones before them) and `sinusoidal` ones are added here; other kinds
+            belong to attention. None for none.
+        segments: Number of rows of the segment table; 0 for none.
+        norm: Norm of the sum, a `NormConfig` or a mapping of its values, whose `placement` is not read. None
+            for none.
         biases: Whether a layer norm has an offset.
         dropout: Share of the result that is dropped in training.
-        initializer_stddev: Of the truncated normal that the tables start from.
+        initializer_stddev: Standard deviation of the truncated normal that the tables start from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -39,7 +47,8 @@ class InputEmbedding(keras.layers.Layer):
         training: Whether dropout acts.
 
     Raises:
-        ValueError: if a number is below 1, for a misspelt key or kind, and for positions beyond the table.
+        ValueError: if a number is below 1, for a key or a kind that does not fit, with the nearest valid
+            name, and for positions beyond the table.
 
     Example:
 
@@ -52,24 +61,24 @@ class InputEmbedding(keras.layers.Layer):
 
     def __init__(
         self,
-        width,
-        positions=None,
-        segments=0,
-        norm=None,
-        biases=True,
-        dropout=0.0,
-        initializer_stddev=0.02,
-        seed=None,
-        **kwargs,
-    ):
+        width: int,
+        positions: "Positions | Mapping[str, Any] | None" = None,
+        segments: int = 0,
+        norm: "NormConfig | Mapping[str, Any] | None" = None,
+        biases: bool = True,
+        dropout: float = 0.0,
+        initializer_stddev: float = 0.02,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         # The tables' rows are summed in the precision of the variables, also under mixed precision.
         super().__init__(autocast=False, **kwargs)
-        check_block_parts("InputEmbedding", positions=positions, norm=norm)
+        places, kind = positions_of(positions), norm_of(norm)
         self._config = {
             "width": width,
-            "positions": dict(positions) if positions else None,
+            "positions": None if places is None else places.model_dump(mode="json"),
             "segments": segments,
-            "norm": None if norm is None else dict(norm),
+            "norm": None if kind is None else kind.model_dump(mode="json"),
             "biases": biases,
             "dropout": dropout,
             "initializer_stddev": initializer_stddev,
@@ -79,25 +88,26 @@ class InputEmbedding(keras.layers.Layer):
         table = {"initializer_stddev": initializer_stddev, "seed": shared, "dtype": self.variable_dtype}
         self.width = width
         self.longest: int | None = None
-        self._unused, self.position = self._positions(positions or {}, table)
+        self._unused, self.position = self._positions(places, table)
         self.segment = Embedding(segments, width, name="segment", **table) if segments else None
         self.norm = None
-        if norm is not None:
-            kind = {key: value for key, value in norm.items() if key != "placement"}
-            self.norm = build_norm(**kind, biases=biases, dtype=self.dtype_policy, name="norm")
+        if kind is not None:
+            self.norm = build_norm(
+                kind.kind, kind.epsilon, biases=biases, dtype=self.dtype_policy, name="norm"
+            )
         self.dropout = Dropout(dropout, seed=shared, dtype=self.dtype_policy, name="dropout")
 
-    def _positions(self, positions, table):
+    def _positions(self, places: "Positions | None", table: dict[str, Any]) -> tuple[int, Any]:
         """Returns how many rows are unused, and the layer that makes vectors of positions, or None."""
-        kind = positions.get("kind")
-        if kind == "sinusoidal":
+        if places is not None and places.kind == "sinusoidal":
             return 0, SinusoidalPositions(self.width, dtype=self.variable_dtype, name="position")
-        if kind == "learned":
-            unused, self.longest = positions.get("unused", 0), positions.get("length", 512)
-            return unused, Embedding(self.longest + unused, self.width, name="position", **table)
+        if places is not None and places.kind == "learned":
+            self.longest = places.length
+            rows = places.length + places.unused
+            return places.unused, Embedding(rows, self.width, name="position", **table)
         return 0, None
 
-    def build(self, tokens_shape):
+    def build(self, tokens_shape: Shape) -> None:
         """Creates the tables and the norm, each where there is one.
 
         They are `position/table` [unused + length, width], `segment/table` [segments, width] and `norm`.
@@ -109,7 +119,13 @@ class InputEmbedding(keras.layers.Layer):
             self.norm.build(tokens_shape)
         self.dropout.build(tokens_shape)
 
-    def call(self, tokens, position_ids=None, segment_ids=None, training=None):
+    def call(
+        self,
+        tokens: Tensor,
+        position_ids: Tensor | None = None,
+        segment_ids: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
         """Returns a float tensor [batch, length, width] of the compute dtype."""
         total = tokens
         if self.segment is not None:
@@ -117,15 +133,15 @@ class InputEmbedding(keras.layers.Layer):
         if self.position is not None:
             if self.longest is not None:
                 check_positions("InputEmbedding", position_ids, **{"positions.length": self.longest})
-            total = ops.add(total, self.position(position_ids + self._unused))
+            total = ops.add(total, self.position(ops.add(position_ids, self._unused)))
         if self.norm is not None:
             total = self.norm(total)
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
 
-    def compute_output_shape(self, tokens_shape):
+    def compute_output_shape(self, tokens_shape: Shape) -> Shape:
         """The shape of `tokens`."""
         return tuple(tokens_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), **self._config}

@@ -1,15 +1,23 @@
 """A transformer block: attention, attention to an encoder if asked, and feed-forward."""
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import keras
 from keras import ops
 
-from firth.layers.attention.attention import Attention
-from firth.layers.attention.relations import build_attention
-from firth.layers.blocks.feed_forward import FeedForward
+from firth.layers.attention.building import build_attention
+from firth.layers.blocks.feed_forward import build_feed_forward
+from firth.layers.elements.configs import stack_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.parts import check_block_parts
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
+Read = Callable[[Tensor], Tensor]
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -21,19 +29,10 @@ class TransformerBlock(keras.layers.Layer):
     Llama.
 
     Args:
-        width: Of the hidden states.
-        attention: A dict of `Attention`'s arguments: `heads`, and if wanted `key_value_heads`, `head_width`,
-            `scaled` and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
-            `FeedForward`.
-        norm: A dict: `kind` and `epsilon`, see `build_norm`, and `placement`, `post` or `pre`.
-        positions: None or a dict, the recipe's `positions`; its `kind` decides the class of the attention.
-        biases: Of all projections and layer norms.
+        stack: The stack that the block is a part of, a `StackConfig` or a mapping of its values.
         cross_attention: Whether the block can attend to an encoder's states.
-        dropout: Share of each sublayer's output that is dropped in training.
-        initializer_stddev: Of the truncated normal that the kernels start from.
-        output_stddev: The same of the projections that end a sublayer; `initializer_stddev` where it is None.
-        scaled_initializer: Start kernels by the number of their inputs instead, as in `Attention`.
+        output_stddev: Standard deviation that the projections which end a sublayer start from;
+            `stack.initializer_stddev` where it is None.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -42,93 +41,62 @@ class TransformerBlock(keras.layers.Layer):
         context: An encoder's states, float tensor [batch, keys, width]; without them a block that could
             attend to an encoder does not.
         context_bias: As `bias`, for the attention to the encoder.
-        positions: What the attention reads of positions; see `build_relation`.
-        cache, index, causal: As in `Attention`.
+        positions: Tensor of what the attention reads of positions; see `build_positions`.
+        causal: A Python bool, whether `bias` hides every key after its query.
         queries: Float tensor [batch, length, width] that the block renews, where it reads `hidden` but does
             not renew it; with disentangled positions only.
         training: Whether dropout acts.
 
     Returns:
-        A float tensor [batch, length, width]; with `cache` a pair of it and the new cache.
+        A float tensor [batch, length, width].
 
     Raises:
-        ValueError: as the parts do, naming the argument and the received value.
+        ValueError: for a value of `stack` that does not fit, with the nearest valid name.
 
     Example:
 
     >>> import numpy as np
-    >>> block = TransformerBlock(width=8, attention={"heads": 2})
+    >>> block = TransformerBlock({"width": 8, "attention": {"heads": 2}})
     >>> tuple(block(np.ones((1, 3, 8)), np.zeros((1, 1, 3, 3))).shape)
     (1, 3, 8)
     """
 
     def __init__(
         self,
-        width,
-        attention,
-        feed_forward=None,
-        norm=None,
-        positions=None,
-        biases=True,
-        cross_attention=False,
-        dropout=0.0,
-        initializer_stddev=0.02,
-        output_stddev=None,
-        scaled_initializer=False,
-        seed=None,
-        **kwargs,
-    ):
+        stack: "StackConfig | Mapping[str, Any]",
+        cross_attention: bool = False,
+        output_stddev: float | None = None,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         # Biases and angles stay float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
-        check_block_parts(
-            "TransformerBlock",
-            attention=attention,
-            feed_forward=feed_forward,
-            norm=norm,
-            positions=positions,
-        )
-        self._config = {
-            "width": width,
-            "attention": dict(attention),
-            "feed_forward": dict(feed_forward or {}),
-            "norm": dict(norm or {}),
-            "positions": dict(positions) if positions else None,
-            "biases": biases,
-            "cross_attention": cross_attention,
-            "dropout": dropout,
-            "initializer_stddev": initializer_stddev,
-            "output_stddev": output_stddev,
-            "scaled_initializer": scaled_initializer,
-            "seed": plain_seed(seed),
-        }
+        self.stack = stack_of(stack)
+        self.output_stddev = output_stddev
+        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
-        start = {
-            "biases": biases,
-            "initializer_stddev": initializer_stddev,
-            "output_stddev": output_stddev,
-            "scaled_initializer": scaled_initializer,
-            **common,
-        }
-        self._norm_config = dict(norm or {})
-        self._is_pre_norm = _is_pre_norm(self._norm_config.pop("placement", "post"))
-        self.attention = build_attention(width, positions, **attention, **start, name="attention")
+        start = {"output_stddev": output_stddev, **common}
+        self._is_pre_norm = self.stack.norm.placement == "pre"
+        self.attention = build_attention(self.stack, name="attention", **start)
         self.attention_norm = self._norm("attention_norm")
         self.cross_attention = self.cross_attention_norm = None
         if cross_attention:
-            self.cross_attention = Attention(width, cross=True, **attention, **start, name="cross_attention")
+            self.cross_attention = build_attention(self.stack, cross=True, name="cross_attention", **start)
             self.cross_attention_norm = self._norm("cross_attention_norm")
-        inner = dict(feed_forward or {})
-        self.feed_forward = FeedForward(
-            width, inner.pop("width", None), **inner, **start, name="feed_forward"
+        self.feed_forward = build_feed_forward(
+            self.stack,
+            biases=self.stack.biases,
+            scaled_initializer=self.stack.scaled_initializer,
+            **start,
         )
         self.feed_forward_norm = self._norm("feed_forward_norm")
-        self.dropout = Dropout(dropout, name="dropout", **common)
+        self.dropout = Dropout(self.stack.dropout, name="dropout", **common)
 
     def _norm(self, name):
-        biases = self._config["biases"]
-        return build_norm(**self._norm_config, biases=biases, dtype=self.dtype_policy, name=name)
+        norm, biases = self.stack.norm, self.stack.biases
+        return build_norm(norm.kind, norm.epsilon, biases=biases, dtype=self.dtype_policy, name=name)
 
-    def build(self, hidden_shape):
+    def build(self, hidden_shape: Shape) -> None:
         """Creates the weights of `attention`, `cross_attention` and `feed_forward`, each with its `_norm`."""
         for name in ("attention", "cross_attention", "feed_forward"):
             sublayer = getattr(self, name)
@@ -139,57 +107,110 @@ class TransformerBlock(keras.layers.Layer):
 
     def call(
         self,
-        hidden,
-        bias=None,
-        context=None,
-        context_bias=None,
-        positions=None,
-        cache=None,
-        index=None,
-        causal=False,
-        queries=None,
-        training=None,
-    ):
-        """Returns a float tensor [batch, length, width]; with `cache` a pair of it and the new cache."""
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        context: Tensor | None = None,
+        context_bias: Tensor | None = None,
+        positions: Tensor | None = None,
+        causal: bool = False,
+        queries: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
+        """Returns a float tensor [batch, length, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
-        reading = {"positions": positions, "training": training}
+        reading = {"positions": positions, "causal": causal, "training": training}
         if queries is not None:
             reading["content"] = self._before(hidden, self.attention_norm)
             hidden = ops.cast(queries, self.compute_dtype)
-        states = self._before(hidden, self.attention_norm)
-        if cache is None:
-            attended = self.attention(states, bias, causal=causal, **reading)
-        else:
-            attended, cache = self.attention(states, bias, cache=cache, index=index, **reading)
-        hidden = self._after(hidden, attended, self.attention_norm, training)
+        read_context = None
         if context is not None and self.cross_attention is not None:
-            states = self._before(hidden, self.cross_attention_norm)
-            attended = self.cross_attention(states, context_bias, context=context, training=training)
-            hidden = self._after(hidden, attended, self.cross_attention_norm, training)
-        states = self._before(hidden, self.feed_forward_norm)
-        transformed = self.feed_forward(states, training=training)
-        hidden = self._after(hidden, transformed, self.feed_forward_norm, training)
-        return hidden if cache is None else (hidden, cache)
+            read_context = _reader(self.cross_attention, context_bias, context=context, training=training)
+        return self._run(hidden, _reader(self.attention, bias, **reading), read_context, training)
+
+    def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> tuple[Tensor, ...]:
+        """Returns the cache of rows of `length` tokens of which none has been read.
+
+        Args:
+            batch: Number of rows.
+            length: Number of tokens of a row.
+            context: An encoder's states, float tensor [batch, keys, width], if the block attends to them.
+
+        Returns:
+            Keys and values [2, batch, key_value_heads, length, head_width], zeros; and with a context its
+            keys and values [2, batch, key_value_heads, keys, head_width].
+        """
+        cache = (self.attention.empty_cache(batch, length),)
+        if context is None or self.cross_attention is None:
+            return cache
+        return (*cache, self.cross_attention.context_cache(context))
+
+    def call_with_cache(
+        self,
+        hidden: Tensor,
+        cache: tuple[Tensor, ...],
+        index: Tensor | int,
+        bias: Tensor | None = None,
+        context_bias: Tensor | None = None,
+        positions: Tensor | None = None,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Reads some tokens of rows whose tokens before them have been read.
+
+        Args:
+            hidden: Float tensor [batch, count, width], the tokens to read.
+            cache: Keys and values as `empty_cache` or the last call returned them.
+            index: Int scalar, where in the rows these tokens begin.
+            bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides what is not there yet.
+            context_bias: As `bias`, for the attention to the encoder.
+            positions: Tensor of what the attention reads of positions, of these tokens.
+
+        Returns:
+            A float tensor [batch, count, width], and the cache with the keys and values of these tokens.
+        """
+        own, *of_context = cache
+
+        def read(states: Tensor) -> Tensor:
+            nonlocal own
+            attended, own = self.attention.call_with_cache(states, own, index, bias, positions)
+            return attended
+
+        read_context = None
+        if of_context and self.cross_attention is not None:
+            (known,) = of_context
+            cross = self.cross_attention
+            read_context = lambda states: cross.call_with_context_cache(states, known, context_bias)  # noqa: E731
+        hidden = self._run(ops.cast(hidden, self.compute_dtype), read, read_context, None)
+        return hidden, (own, *of_context)
+
+    def _run(self, hidden: Tensor, read: Read, read_context: Read | None, training: bool | None) -> Tensor:
+        """Applies the sublayers, one after another."""
+        sublayers: list[tuple[Read, Any]] = [(read, self.attention_norm)]
+        if read_context is not None:
+            sublayers.append((read_context, self.cross_attention_norm))
+        sublayers.append((_reader(self.feed_forward, training=training), self.feed_forward_norm))
+        for sublayer, norm in sublayers:
+            hidden = hidden + self.dropout(sublayer(self._before(hidden, norm)), training=training)
+            hidden = hidden if self._is_pre_norm else norm(hidden)
+        return hidden
 
     def _before(self, hidden, norm):
         """Returns what a sublayer reads."""
         return norm(hidden) if self._is_pre_norm else hidden
 
-    def _after(self, hidden, output, norm, training):
-        """Adds what a sublayer made of the hidden states."""
-        hidden = hidden + self.dropout(output, training=training)
-        return hidden if self._is_pre_norm else norm(hidden)
-
-    def compute_output_shape(self, hidden_shape):
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**super().get_config(), **self._config}
+        return {
+            **super().get_config(),
+            "stack": self.stack.model_dump(mode="json"),
+            "cross_attention": self.cross_attention is not None,
+            "output_stddev": self.output_stddev,
+            "seed": self.seed,
+        }
 
 
-def _is_pre_norm(placement: str) -> bool:
-    if placement not in ("post", "pre"):
-        raise ValueError(f"`placement` of a norm must be `post` or `pre`. Received: placement={placement!r}")
-    return placement == "pre"
+def _reader(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:
+    """Returns the function of the hidden states that a layer is once all else is given."""
+    return lambda states: layer(states, *arguments, **keywords)

@@ -1,15 +1,21 @@
 """XLNet's encoder of two streams over packed rows."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
-from firth.layers.elements.checks import check_positive
+from firth.layers.elements.configs import two_streams_of
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.parts import check_block_parts
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_sinusoids import relative_sinusoids
+
+if TYPE_CHECKING:
+    from firth.recipes.models.model import TwoStreamTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -22,16 +28,9 @@ class TwoStreamTransformer(keras.layers.Layer):
     the same weights. The memory of segments before (section 2.4) is left out: rows are independent.
 
     Args:
-        layers: Blocks.
-        width: Of the hidden states, an even number.
-        attention: A dict of `TwoStreamAttention`'s arguments: `heads`, and if wanted `head_width`, `scaled`
-            and `dropout`.
-        feed_forward: A dict: `width` of the inner layer, `activation`, `gated` and `dropout`; see
-            `FeedForward`.
-        norm_epsilon: Added to the variance in each layer norm.
-        dropout: Share of the input, of the sinusoids, of each sublayer's output and of the output that is
-            dropped in training. One draw for the sinusoids serves a whole batch.
-        initializer_stddev: Of the truncated normal that weights start from.
+        stack: What the stack is made of, a `TwoStreamTransformerConfig` or a mapping of its values. Dropout
+            acts on the input, on the sinusoids (one draw for a whole batch), on each sublayer's output and on
+            the output.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy. Under `mixed_bfloat16` matmuls run in bfloat16, softmax and norms in
             float32.
@@ -56,7 +55,7 @@ class TwoStreamTransformer(keras.layers.Layer):
     Example:
 
     >>> import numpy as np
-    >>> encoder = TwoStreamTransformer(layers=2, width=8, attention={"heads": 2})
+    >>> encoder = TwoStreamTransformer({"layers": 2, "width": 8, "attention": {"heads": 2}})
     >>> documents, segments = np.array([[1, 1, 2, 0]]), np.array([[0, 1, 0, 0]])
     >>> tuple(encoder(np.ones((1, 4, 8)), documents, segments).shape)
     (1, 4, 8)
@@ -64,38 +63,25 @@ class TwoStreamTransformer(keras.layers.Layer):
 
     def __init__(
         self,
-        layers,
-        width,
-        attention,
-        feed_forward=None,
-        norm_epsilon=1e-12,
-        dropout=0.1,
-        initializer_stddev=0.02,
-        seed=None,
-        **kwargs,
-    ):
+        stack: "TwoStreamTransformerConfig | Mapping[str, Any]",
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         # Sinusoids stay float32 under mixed precision; blocks cast what they read.
         super().__init__(autocast=False, **kwargs)
-        check_positive("TwoStreamTransformer", layers=layers, width=width)
-        check_block_parts("TwoStreamTransformer", attention=attention, feed_forward=feed_forward)
-        if width % 2:
-            raise ValueError(f"TwoStreamTransformer: `width` must be even. Received: width={width}")
-        self.width = width
-        block = {
-            "width": width,
-            "attention": dict(attention),
-            "feed_forward": dict(feed_forward or {}),
-            "norm_epsilon": norm_epsilon,
-            "dropout": dropout,
-            "initializer_stddev": initializer_stddev,
-        }
-        self._config = {"layers": layers, **block, "seed": plain_seed(seed)}
+        self.stack = two_streams_of(stack)
+        if self.stack.width % 2:
+            raise ValueError(f"TwoStreamTransformer: width: {self.stack.width} must be even")
+        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
-        self.blocks = [TwoStreamBlock(name=f"block_{index}", **block, **common) for index in range(layers)]
-        self.dropout = Dropout(dropout, name="dropout", **common)
-        self.relative_dropout = Dropout(dropout, batch_axis=None, name="relative_dropout", **common)
+        places = range(self.stack.layers)
+        self.blocks = [TwoStreamBlock(self.stack, name=f"block_{index}", **common) for index in places]
+        self.dropout = Dropout(self.stack.dropout, name="dropout", **common)
+        self.relative_dropout = Dropout(
+            self.stack.dropout, batch_axis=None, name="relative_dropout", **common
+        )
 
-    def build(self, content_shape):
+    def build(self, content_shape: Shape) -> None:
         """Creates the weights of every block."""
         for block in self.blocks:
             block.build(content_shape)
@@ -103,17 +89,17 @@ class TwoStreamTransformer(keras.layers.Layer):
 
     def call(
         self,
-        content,
-        document_ids,
-        segment_ids,
-        attention_order=None,
-        query=None,
-        positions=None,
-        training=None,
-    ):
+        content: Tensor,
+        document_ids: Tensor,
+        segment_ids: Tensor,
+        attention_order: Tensor | None = None,
+        query: Tensor | None = None,
+        positions: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
         """Returns the content stream, or with `query` the query stream."""
         content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
-        relative = relative_sinusoids(ops.shape(content)[1], self.width)
+        relative = relative_sinusoids(ops.shape(content)[1], self.stack.width)
         relative = self.relative_dropout(relative, training=training)
         differs = _differs(segment_ids, segment_ids)
         bias = attention_bias(document_ids, attention_order)
@@ -155,18 +141,19 @@ class TwoStreamTransformer(keras.layers.Layer):
 
     def compute_output_shape(
         self,
-        content_shape,
-        document_ids_shape=None,
-        segment_ids_shape=None,
-        attention_order_shape=None,
-        query_shape=None,
-    ):
+        content_shape: Shape,
+        document_ids_shape: Shape | None = None,
+        segment_ids_shape: Shape | None = None,
+        attention_order_shape: Shape | None = None,
+        query_shape: Shape | None = None,
+    ) -> Shape:
         """The shape of `query`, or without one that of `content`."""
         return tuple(query_shape or content_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {**super().get_config(), **self._config}
+        config = {"stack": self.stack.model_dump(mode="json"), "seed": self.seed}
+        return {**super().get_config(), **config}
 
 
 def _differs(segments, of_keys):

@@ -1,14 +1,20 @@
 """Positions as angles that queries and keys are turned by."""
 
 import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
+from firth.layers.elements.configs import rotary_scaling_of
 from firth.layers.elements.custom_gradient import custom_gradient
-from firth.layers.elements.parts import check_part
+from firth.layers.elements.types import Shape, Tensor
+
+if TYPE_CHECKING:
+    from firth.recipes.models.blocks import RotaryScalingConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -20,12 +26,12 @@ class RotaryPositions(keras.layers.Layer):
     i + d/2 of a head form the i-th plane.
 
     Args:
-        head_width: Of a head, an even number.
-        base: Of the wavelengths.
-        scaling: None, or a dict that stretches the angles to longer contexts as Llama 3.1 does: `factor`,
-            `low_frequency_factor`, `high_frequency_factor`, `original_length`. Angles whose wavelength is
-            above `original_length / low_frequency_factor` are divided by `factor`, those below
-            `original_length / high_frequency_factor` stay, and between them one goes over into the other.
+        head_width: Width of a head, an even number.
+        base: Base of the wavelengths.
+        scaling: Stretching of the angles to longer contexts, as Llama 3.1 has it: a `RotaryScalingConfig` or
+            a mapping of its values. Angles whose wavelength is above `original_length / low_frequency_factor`
+            are divided by `factor`, those below `original_length / high_frequency_factor` stay, and between
+            them one goes over into the other. None for none.
 
     Call arguments:
         position_ids: int32 [batch, length].
@@ -34,7 +40,7 @@ class RotaryPositions(keras.layers.Layer):
         float32 [batch, 2, length, head_width / 2], under every dtype policy.
 
     Raises:
-        ValueError: if `head_width` is odd.
+        ValueError: if `head_width` is odd, or a value of `scaling` does not fit.
 
     Example:
 
@@ -43,48 +49,49 @@ class RotaryPositions(keras.layers.Layer):
     [0.5403, 0.8415]
     """
 
-    def __init__(self, head_width, base=10_000.0, scaling=None, **kwargs):
+    def __init__(
+        self,
+        head_width: int,
+        base: float = 10_000.0,
+        scaling: "RotaryScalingConfig | Mapping[str, Any] | None" = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("RotaryPositions", head_width=head_width)
         if head_width % 2:
             raise ValueError(f"RotaryPositions: `head_width` must be even. Received: head_width={head_width}")
         self.head_width = head_width
         self.base = base
-        self.scaling = dict(scaling) if scaling else None
+        self.scaling = rotary_scaling_of(scaling)
         frequencies = base ** (-np.arange(0, head_width, 2) / head_width)
-        if scaling:
-            from firth.recipes.models.blocks import RotaryScalingConfig
+        self._frequencies = frequencies if self.scaling is None else _stretched(frequencies, self.scaling)
 
-            check_part("RotaryPositions", "scaling", scaling, RotaryScalingConfig)
-            frequencies = _stretched(frequencies, RotaryScalingConfig.model_construct(**scaling))
-        self._frequencies = frequencies
-
-    def call(self, position_ids):
+    def call(self, position_ids: Tensor) -> Tensor:
         """Returns float32 [batch, 2, length, head_width / 2]."""
         positions = ops.cast(ops.expand_dims(position_ids, -1), "float32")
         angles = positions * ops.cast(self._frequencies, "float32")
         return ops.stack([ops.cos(angles), ops.sin(angles)], axis=1)
 
-    def compute_output_spec(self, position_ids):
+    def compute_output_spec(self, position_ids: Tensor) -> keras.KerasTensor:
         """The shape of `compute_output_shape`; float32 under every dtype policy."""
         return keras.KerasTensor(self.compute_output_shape(position_ids.shape), dtype="float32")
 
-    def compute_output_shape(self, position_ids_shape):
+    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
         """Cosines and sines of each position."""
         batch, length = position_ids_shape
         return batch, 2, length, self.head_width // 2
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),
             "head_width": self.head_width,
             "base": self.base,
-            "scaling": self.scaling,
+            "scaling": self.scaling and self.scaling.model_dump(mode="json"),
         }
 
 
-def _stretched(frequencies, scaling):
+def _stretched(frequencies: np.ndarray, scaling: "RotaryScalingConfig") -> np.ndarray:
     """Llama 3.1's frequencies."""
     low, high = scaling.low_frequency_factor, scaling.high_frequency_factor
     turns = scaling.original_length * frequencies / (2.0 * math.pi)
@@ -92,7 +99,7 @@ def _stretched(frequencies, scaling):
     return frequencies * (kept + (1.0 - kept) / scaling.factor)
 
 
-def rotate(heads, angles):
+def rotate(heads: Tensor, angles: Tensor) -> Tensor:
     """Returns heads turned by the angles of their positions.
 
     Args:

@@ -83,6 +83,11 @@ class CausalTransformerConfig(TransformerConfig):
     bidirectional_prefix: bool = False
     scaled_residual_initializer: bool = False
 
+    @property
+    def output_scale(self) -> float:
+        """Factor of the states before the projection to the vocabulary."""
+        return 1.0
+
     @pydantic.model_validator(mode="after")
     def _parts_are_causal(self) -> "CausalTransformerConfig":
         _refuse(self, DisentangledPositionsConfig)
@@ -121,6 +126,11 @@ class EncoderDecoderConfig(TransformerConfig):
     def blocks_of_decoder(self) -> int:
         """Blocks of the decoder."""
         return self.decoder_layers or self.layers
+
+    @property
+    def output_scale(self) -> float:
+        """Factor of the decoder's states before the projection to the vocabulary."""
+        return self.width**-0.5 if self.scaled_output and self.tied_output else 1.0
 
     @property
     def decoder_stack(self) -> StackConfig:

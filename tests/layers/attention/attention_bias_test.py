@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from firth.layers import CausalTransformer, MaskedTransformer, attention_bias
+from firth.layers import CausalTransformer, MaskedTransformer, StackConfig
+from firth.layers.attention.attention_bias import attention_bias
 
 WIDTH = 16
 LENGTHS = [(5, 3, 4), (1, 1, 10), (12,), (2, 9)]
@@ -11,7 +12,9 @@ LENGTHS = [(5, 3, 4), (1, 1, 10), (12,), (2, 9)]
 
 @pytest.fixture(scope="module")
 def encoder():
-    encoder = MaskedTransformer(layers=3, width=WIDTH, attention={"heads": 4}, initializer_stddev=0.3, seed=1)
+    encoder = MaskedTransformer(
+        StackConfig(layers=3, width=WIDTH, attention={"heads": 4}, initializer_stddev=0.3), seed=1
+    )
     encoder.build((None, None, WIDTH))
     return encoder
 
@@ -82,7 +85,9 @@ def test_bias_by_hand(arguments, expected):
 
 
 def test_an_encoder_document_that_is_missing_leaves_states_finite():
-    decoder = CausalTransformer(1, WIDTH, {"heads": 2}, cross_attention=True, seed=1)
+    decoder = CausalTransformer(
+        StackConfig(layers=1, width=WIDTH, attention={"heads": 2}), cross_attention=True, seed=1
+    )
     hidden = np.ones((1, 3, WIDTH), "float32")
     context = {"context": hidden, "context_document_ids": np.array([[1, 1, 1]])}
     assert np.isfinite(np.array(decoder(hidden, np.array([[1, 2, 0]]), **context))).all()

@@ -10,9 +10,10 @@ from firth.layers import (
     DisentangledAttention,
     DisentangledPositions,
     RotaryPositions,
-    attention_bias,
+    StackConfig,
 )
 from firth.layers.attention.attention import CAUSAL_BLOCK, CAUSAL_BLOCKS
+from firth.layers.attention.attention_bias import attention_bias
 from tests.backends.gradients import gradients
 
 WIDTH = 8
@@ -82,9 +83,9 @@ def test_keys_behind_a_block_are_not_read():
 def test_the_stack_reads_in_blocks_unless_a_prefix_sees_behind_itself():
     hidden, documents = packed_rows(LENGTHS[0])
     hidden[:, CAUSAL_BLOCK:] = np.nan
-    attention = {"heads": 2}
-    decoder = CausalTransformer(1, WIDTH, attention, dropout=0.0)
+    stack = StackConfig(layers=1, width=WIDTH, attention={"heads": 2})
+    decoder = CausalTransformer(stack)
     assert np.isfinite(np.array(decoder(hidden, documents))[:, :CAUSAL_BLOCK]).all()
     order = np.zeros_like(documents)
-    prefix = CausalTransformer(1, WIDTH, attention, dropout=0.0, bidirectional_prefix=True)
+    prefix = CausalTransformer(stack, bidirectional_prefix=True)
     assert np.isnan(np.array(prefix(hidden, documents, attention_order=order))[1, 0]).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from firth import layers
+from firth.layers.attention.attention_bias import attention_bias
 
 
 def randomized(layer, seed=0, scale=0.5):
@@ -77,5 +78,5 @@ def test_attention_equals_a_naive_one(arguments):
         1 / math.sqrt(layer.head_width) if layer.scaled else 1.0,
     )
     inputs = {"context": encoded} if layer.cross else {}
-    result = layer(hidden, layers.attention_bias(documents) + of_heads, **inputs)
+    result = layer(hidden, attention_bias(documents) + of_heads, **inputs)
     np.testing.assert_allclose(np.array(result), expected, atol=1e-5)

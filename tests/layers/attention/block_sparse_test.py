@@ -6,8 +6,9 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers import Attention, CausalTransformer, RotaryPositions, attention_bias
+from firth.layers import Attention, CausalTransformer, RotaryPositions, StackConfig
 from firth.layers.attention import block_sparse
+from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.attention.block_sparse import BLOCK, FEWEST_TOKENS, read_blocks
 from tests.backends.gradients import gradients
 
@@ -116,7 +117,9 @@ def test_compiled_for_any_batch_and_in_bfloat16():
     import tensorflow as tf
 
     hidden, documents = packed_rows(LENGTHS[0])
-    model = CausalTransformer(1, WIDTH, {"heads": 2}, dropout=0.0, dtype="mixed_bfloat16")
+    model = CausalTransformer(
+        StackConfig(layers=1, width=WIDTH, attention={"heads": 2}), dtype="mixed_bfloat16"
+    )
     eager = model(hidden, documents)
     signature = [tf.TensorSpec([None, *hidden.shape[1:]]), tf.TensorSpec([None, LENGTHS[0]], tf.int32)]
     compiled = tf.function(model, input_signature=signature)

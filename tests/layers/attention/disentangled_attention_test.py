@@ -4,7 +4,8 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers import DisentangledAttention, DisentangledPositions, MaskedTransformer, attention_bias
+from firth.layers import DisentangledAttention, DisentangledPositions, MaskedTransformer, StackConfig
+from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.positions.disentangled_positions import rows_by_distance
 from tests.backends.gradients import compiled
 
@@ -110,7 +111,10 @@ def test_bad_arguments(make, message):
 
 @pytest.fixture(scope="module")
 def encoder():
-    encoder = MaskedTransformer(3, 16, {"heads": 4}, positions=POSITIONS, initializer_stddev=0.3, seed=1)
+    encoder = MaskedTransformer(
+        StackConfig(layers=3, width=16, attention={"heads": 4}, positions=POSITIONS, initializer_stddev=0.3),
+        seed=1,
+    )
     encoder.build((None, None, 16))
     return encoder
 

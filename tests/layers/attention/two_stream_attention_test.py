@@ -4,7 +4,8 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers import TwoStreamAttention, TwoStreamTransformer, relative_sinusoids
+from firth.layers import TwoStreamAttention, TwoStreamTransformer
+from firth.layers.positions.relative_sinusoids import relative_sinusoids
 
 WIDTH, HEADS, LENGTH = 8, 2, 6
 HEAD_WIDTH = WIDTH // HEADS
@@ -98,9 +99,14 @@ def test_attention_equals_a_naive_one(streams):
         np.testing.assert_allclose(np.array(found)[row], np.concatenate(expected), atol=1e-5)
 
 
+def stack(layers):
+    shape = {"layers": layers, "width": WIDTH, "attention": {"heads": HEADS}, "initializer_stddev": 0.5}
+    return TwoStreamTransformer(shape, seed=1)
+
+
 @pytest.fixture(scope="module")
 def encoder():
-    encoder = TwoStreamTransformer(3, WIDTH, {"heads": HEADS}, initializer_stddev=0.5, seed=1)
+    encoder = stack(layers=3)
     encoder.build((None, None, WIDTH))
     return encoder
 
@@ -150,7 +156,7 @@ def test_the_query_stream_knows_where_it_stands(encoder):
 
 def test_one_block():
     """The last block, which renews the query stream alone, may be the first."""
-    encoder = TwoStreamTransformer(1, WIDTH, {"heads": HEADS}, initializer_stddev=0.5, seed=1)
+    encoder = stack(layers=1)
     query = {"query": normal(1, 2, 3, WIDTH), "positions": PREDICTED}
     found = changes(lambda content: run(encoder, content, **query), normal(0, 2, LENGTH, WIDTH))
     np.testing.assert_array_equal(found, rows_of(visible(own=False), PREDICTED))
@@ -166,8 +172,8 @@ def test_a_query_stream_needs_an_order_and_positions(encoder, missing):
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: TwoStreamTransformer(2, 9, {"heads": 3}), "width=9"),
-        (lambda: TwoStreamTransformer(0, 8, {"heads": 2}), "layers=0"),
+        (lambda: TwoStreamTransformer({"width": 9, "attention": {"heads": 3}}), "width: 9 must be even"),
+        (lambda: TwoStreamTransformer({"layers": 0, "width": 8, "attention": {"heads": 2}}), "layers: .*0"),
         (lambda: TwoStreamAttention(8, 4, key_value_heads=2), "key_value_heads=2, heads=4"),
         (lambda: relative_sinusoids(3, width=5), "width=5"),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from firth.layers import MaskedTransformer
+from firth.layers import MaskedTransformer, StackConfig
 from firth.layers.positions.disentangled_positions import rows_by_distance
 
 WIDTH, HEADS, LENGTH = 8, 2, 5
@@ -48,7 +48,14 @@ def apply(block, queries, content, relative):
 @pytest.mark.parametrize("passes", [1, 2, 3])
 def test_equals_the_reference_code_written_out(passes):
     encoder = MaskedTransformer(
-        3, WIDTH, {"heads": HEADS}, {"width": 12, "activation": "relu"}, positions=POSITIONS, seed=1
+        StackConfig(
+            layers=3,
+            width=WIDTH,
+            attention={"heads": HEADS},
+            feed_forward={"width": 12, "activation": "relu"},
+            positions=POSITIONS,
+        ),
+        seed=1,
     )
     encoder.build((None, None, WIDTH))
     generator = np.random.default_rng(0)
@@ -77,7 +84,7 @@ def test_equals_the_reference_code_written_out(passes):
 
 
 def test_other_positions_are_refused():
-    encoder = MaskedTransformer(2, WIDTH, {"heads": HEADS})
+    encoder = MaskedTransformer(StackConfig(layers=2, width=WIDTH, attention={"heads": HEADS}))
     hidden = np.ones((1, LENGTH, WIDTH), "float32")
     with pytest.raises(ValueError, match="needs disentangled positions"):
         encoder(hidden, DOCUMENTS[None], absolute=hidden)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from firth.layers import MaskedTransformer
+from firth.layers import MaskedTransformer, StackConfig
 from tests.layers.inputs import WIDTH, bias, document_ids, hidden
 
 
@@ -11,11 +11,13 @@ from tests.layers.inputs import WIDTH, bias, document_ids, hidden
 def test_groups_are_those_of_the_reference_code(passes, groups, blocks):
     """`group = int(pass / passes * groups)`, all inner blocks of it in each pass."""
     stack = MaskedTransformer(
-        layers=passes * blocks,
-        width=WIDTH,
-        attention={"heads": 2},
-        share_layers={"groups": groups, "blocks": blocks},
-        initializer_stddev=0.3,
+        StackConfig(
+            layers=passes * blocks,
+            width=WIDTH,
+            attention={"heads": 2},
+            share_layers={"groups": groups, "blocks": blocks},
+            initializer_stddev=0.3,
+        ),
         seed=1,
     )
     found = stack(hidden(0), document_ids())

@@ -4,8 +4,8 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers import chunked_cross_entropy, draw_candidates, sampled_cross_entropy
-from firth.layers.losses.sampled_softmax import count_certain
+from firth.layers import chunked_cross_entropy, sampled_cross_entropy
+from firth.layers.losses.sampled_softmax import count_certain, draw_candidates
 from tests.backends.gradients import Scalars, gradients
 
 VOCABULARY, WIDTH, ROWS = 60, 4, 5

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers import relative_shift, relative_shift_at
+from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
 from tests.backends.gradients import compiled, derivative
 
 BATCH, HEADS = 2, 3

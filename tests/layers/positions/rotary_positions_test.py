@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from firth import layers
+from firth.layers.positions.rotary_positions import rotate
 from tests.backends.gradients import derivative
 
 
@@ -15,7 +16,7 @@ def test_rotation_by_complex_numbers():
     heads = generator.normal(size=(5, 2, 3, 4, 6)).astype("float32")
     places = np.array([[0, 1, 2, 3], [0, 0, 1, 50]])
     angles = layers.RotaryPositions(head_width=6, base=100.0)(places)
-    found = np.array(layers.rotate(heads, angles))
+    found = np.array(rotate(heads, angles))
     turn = np.exp(1j * places[:, None, :, None] * 100.0 ** (-np.arange(3) / 3))
     expected = (heads[..., :3] + 1j * heads[..., 3:]) * turn
     np.testing.assert_allclose(found[..., :3], expected.real, atol=1e-5)
@@ -28,7 +29,7 @@ def test_rotated_products_depend_on_the_distance_alone():
 
     def product(query_place, key_place):
         turned = [
-            np.array(layers.rotate(head, rotary(np.array([[place]]))))
+            np.array(rotate(head, rotary(np.array([[place]]))))
             for head, place in ((query, query_place), (key, key_place))
         ]
         return float(np.sum(turned[0] * turned[1]))
@@ -41,9 +42,9 @@ def test_derivative_of_a_rotation():
     generator = np.random.default_rng(0)
     heads, direction = generator.normal(size=(2, 1, 1, 3, 4))
     angles = np.array(layers.RotaryPositions(head_width=4)(np.array([[0, 1, 2]])))
-    found = derivative(lambda x: layers.rotate(x, angles), heads, direction)
+    found = derivative(lambda x: rotate(x, angles), heads, direction)
     back = angles * np.array([1, -1]).reshape(1, 2, 1, 1)
-    np.testing.assert_allclose(found, np.array(layers.rotate(direction.astype("float32"), back)), atol=1e-6)
+    np.testing.assert_allclose(found, np.array(rotate(direction.astype("float32"), back)), atol=1e-6)
 
 
 def test_llama_3_1_frequencies_by_hand():

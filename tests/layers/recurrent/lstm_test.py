@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from keras import ops
 
-from firth.layers import LSTM, custom_gradient
+from firth.layers import LSTM
+from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.recurrent.lstm import step_masks
 from tests.backends.gradients import derivative, gradients
 

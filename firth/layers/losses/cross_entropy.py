@@ -2,10 +2,11 @@
 
 from keras import ops
 
-from firth.layers import custom_gradient
+from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 
-def cross_entropy(logits, labels):
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns `-log softmax(logits)[label]` of each row, in float32.
 
     Its gradient is written out: `softmax(logits) - one_hot(label)`, made from the probabilities that the

@@ -1,0 +1,73 @@
+"""The attention of a stack of blocks, and what it reads of positions."""
+
+from typing import TYPE_CHECKING, Any
+
+from firth.layers.attention.attention import Attention
+from firth.layers.attention.disentangled_attention import DisentangledAttention
+from firth.layers.positions.disentangled_positions import DisentangledPositions
+from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
+from firth.layers.positions.rotary_positions import RotaryPositions
+
+if TYPE_CHECKING:
+    from firth.recipes.models.stack import StackConfig
+
+# What a layer makes, once for all blocks, for their attention to read.
+AnyPositions = RelativeBucketBias | RotaryPositions | DisentangledPositions
+
+
+def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> Attention:
+    """Returns an attention layer of a block.
+
+    The self-attention of disentangled positions has a class of its own, with neither a cache nor `cross`.
+
+    Args:
+        stack: What the stack is made of.
+        cross: Whether it reads an encoder's states.
+        **start: `output_stddev`, `seed`, `dtype` and `name`.
+    """
+    parts = stack.attention
+    arguments = {
+        "key_value_heads": parts.key_value_heads,
+        "head_width": parts.head_width,
+        "scaled": parts.scaled,
+        "dropout": parts.dropout,
+        "biases": stack.biases,
+        "initializer_stddev": stack.initializer_stddev,
+        "scaled_initializer": stack.scaled_initializer,
+        **start,
+    }
+    if stack.positions.kind == "disentangled" and not cross:
+        return DisentangledAttention(stack.width, parts.heads, **arguments)
+    return Attention(stack.width, parts.heads, cross=cross, **arguments)
+
+
+def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) -> AnyPositions | None:
+    """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions.
+
+    Args:
+        stack: What the stack is made of.
+        bidirectional: Whether tokens also see those after them.
+        **common: `seed` and `dtype`.
+
+    Returns:
+        None where attention reads nothing of positions; `RelativeBucketBias`, whose output is added to the
+        scores; or `RotaryPositions` or `DisentangledPositions`, whose output goes to each attention as
+        `positions`.
+    """
+    positions, name = stack.positions, "positions"
+    start = {"initializer_stddev": stack.initializer_stddev, "name": name, **common}
+    if positions.kind == "relative_buckets":
+        if stack.scaled_initializer:
+            start |= {"initializer_stddev": stack.width**-0.5, "truncated": False}
+        return RelativeBucketBias(
+            stack.attention.heads, positions.buckets, positions.max_distance, bidirectional, **start
+        )
+    if positions.kind == "disentangled":
+        return DisentangledPositions(
+            stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
+        )
+    if positions.kind == "rotary":
+        return RotaryPositions(
+            stack.head_width, positions.base, positions.scaling, dtype=common["dtype"], name=name
+        )
+    return None

@@ -1,0 +1,73 @@
+"""The recipe types that layers are made of. They load with the first layer, not with the import of layers."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from firth.recipes.models.blocks import NormConfig, Positions, RotaryScalingConfig
+    from firth.recipes.models.model import TwoStreamTransformerConfig
+    from firth.recipes.models.stack import StackConfig
+
+
+def stack_of(values: "StackConfig | Mapping[str, Any]") -> "StackConfig":
+    """Returns what a stack of blocks is made of, given as it is, within a model's config, or as plain values.
+
+    Raises:
+        ValueError: for a key or a value that does not fit, with the nearest valid name.
+
+    Example:
+
+    >>> stack_of({"width": 8, "attention": {"heads": 2}}).inner_width
+    32
+    >>> stack_of({"widht": 8})
+    Traceback (most recent call last):
+        ...
+    ValueError: StackConfig: widht: unknown key; did you mean width?
+    """
+    from firth.recipes.models.stack import StackConfig
+
+    return StackConfig.of(values).stack
+
+
+def two_streams_of(
+    values: "TwoStreamTransformerConfig | Mapping[str, Any]",
+) -> "TwoStreamTransformerConfig":
+    """Returns what XLNet's stack is made of, given as it is or as plain values; as `stack_of`."""
+    from firth.recipes.models.model import TwoStreamTransformerConfig
+
+    return TwoStreamTransformerConfig.of(values)
+
+
+def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions | None":
+    """Returns positions of any kind, given as they are or as plain values; None for None.
+
+    Raises:
+        ValueError: as `stack_of` does.
+
+    Example:
+
+    >>> positions_of({"kind": "rotari"})
+    Traceback (most recent call last):
+        ...
+    ValueError: positions: kind: unknown kind 'rotari'; did you mean rotary?
+    """
+    from firth.recipes.base.choices import config_of
+    from firth.recipes.models.blocks import Positions
+
+    return None if values is None else config_of("positions", Positions, values)
+
+
+def norm_of(values: "NormConfig | Mapping[str, Any] | None") -> "NormConfig | None":
+    """Returns a norm's kind and settings, given as they are or as plain values; None for None."""
+    from firth.recipes.models.blocks import NormConfig
+
+    return None if values is None else NormConfig.of(values)
+
+
+def rotary_scaling_of(
+    values: "RotaryScalingConfig | Mapping[str, Any] | None",
+) -> "RotaryScalingConfig | None":
+    """Returns the stretching of rotary frequencies, given as it is or as plain values; None for None."""
+    from firth.recipes.models.blocks import RotaryScalingConfig
+
+    return None if values is None else RotaryScalingConfig.of(values)

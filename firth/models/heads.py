@@ -1,0 +1,74 @@
+"""What the heads of all objectives have in common."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers.elements.types import Tensor
+from firth.models.predictions import Predictions, predictions_of_logits
+
+Features = Mapping[str, Tensor]
+
+
+class Heads(keras.layers.Layer):
+    """Logits of each loss of an objective, and the losses that they make with the labels.
+
+    Subclasses give `logits` and `labels`; where all logits at once are too many, also `predictions`.
+    """
+
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of each loss, by its name, from features without labels too.
+
+        Args:
+            backbone: The backbone that reads the features.
+            features: As the objective's, batched. What is predicted at chosen positions is, where the
+                features hold none, predicted at each.
+            training: Whether dropout acts.
+
+        Returns:
+            float32 [batch, predictions or length, classes] each; its cross-entropy with the labels is the
+            loss.
+        """
+        raise NotImplementedError
+
+    def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the labels, int32 [batch, predictions or length], and weights of each loss that has some.
+
+        Args:
+            features: As the objective's, batched.
+        """
+        raise NotImplementedError
+
+    def predictions(
+        self, backbone: Any, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
+        """Returns the predictions of each loss, by its name.
+
+        Args:
+            backbone: The backbone that reads the features.
+            features: As the objective's, batched.
+            training: Whether dropout acts.
+        """
+        logits, labels = self.logits(backbone, features, training), self.labels(features)
+        return {name: predictions_of_logits(logits[name], *labels[name]) for name in logits}
+
+
+def masked_positions(features: Features) -> Tensor:
+    """Returns where tokens are predicted, int32 [batch, predictions]: at each position if none is chosen."""
+    chosen = features.get(names.MASKED_POSITIONS)
+    return every_position(features) if chosen is None else chosen
+
+
+def every_position(features: Features) -> Tensor:
+    """Returns the positions of all tokens of each row, int32 [batch, length]."""
+    batch, length = ops.shape(features[names.TOKEN_IDS])
+    places = ops.expand_dims(ops.arange(length, dtype="int32"), 0)
+    return ops.broadcast_to(places, (batch, length))
+
+
+def masked_labels(features: Features) -> tuple[Tensor, Tensor]:
+    """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions]."""
+    return features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]
