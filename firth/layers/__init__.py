@@ -11,8 +11,6 @@ Example:
 (1, 5, 64)
 """
 
-from typing import TYPE_CHECKING, Any
-
 from firth.layers.attention.attention import Attention
 from firth.layers.attention.disentangled_attention import DisentangledAttention
 from firth.layers.attention.two_stream_attention import TwoStreamAttention
@@ -26,6 +24,7 @@ from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.characters.char_cnn import CharCNN
 from firth.layers.characters.highway import Highway
+from firth.layers.elements.configs import find_type
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
 from firth.layers.heads.masked_lm_head import MaskedLMHead
@@ -41,9 +40,6 @@ from firth.layers.positions.rotary_positions import RotaryPositions
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
 from firth.layers.recurrent.bilstm import BiLSTM
 from firth.layers.recurrent.lstm import LSTM
-
-if TYPE_CHECKING:
-    from firth.recipes.models.stack import StackConfig
 
 __all__ = [
     "LSTM",
@@ -77,11 +73,5 @@ __all__ = [
     "sampled_cross_entropy",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Loads the recipe types with the first use of `StackConfig`; layers alone need no pydantic."""
-    if name == "StackConfig":
-        from firth.recipes.models.stack import StackConfig
-
-        return StackConfig
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# `StackConfig` loads with its first use, for layers alone need no pydantic.
+__getattr__ = find_type

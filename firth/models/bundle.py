@@ -60,7 +60,8 @@ def save_model(
 def load_model(folder: str | os.PathLike, dtype=None) -> PretrainingModel:
     """Returns the model of a bundle, with its weights. Needs neither TFX nor Beam.
 
-    `model.backbone(features)` gives hidden states, `model(features)` the predictions of each loss.
+    `model.backbone(features)` gives hidden states, `model.logits(features)` the logits of each loss, and
+    `model(features)` its predictions. `firth.serving.load_served` reads texts with the bundle's tokenizer.
 
     Args:
         folder: The folder that `save_model` wrote, such as the `bundle` next to an exported model. Its
@@ -82,9 +83,8 @@ def load_model(folder: str | os.PathLike, dtype=None) -> PretrainingModel:
     ...     load_model(f"{root}/model").backbone.width
     128
     """
-    storage.check_whole(folder)
+    recipe = read_recipe(folder)
     with storage.local_copy(folder) as local:
-        recipe = _read_recipe(os.path.join(local, RECIPE_FILE))
         model = build_pretraining_model(recipe, dtype)
         _assign(model, os.path.join(local, WEIGHTS_FILE))
     return model
@@ -107,6 +107,21 @@ def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
         paths = [each.path for each in weights]
         raise ValueError(f"two weights are named {next(path for path in paths if paths.count(path) > 1)}")
     return by_path
+
+
+def read_recipe(folder: str | os.PathLike) -> Recipe:
+    """Returns the recipe of a bundle.
+
+    Args:
+        folder: Path of the folder that `save_model` wrote.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        BundleError: if the recipe is missing or damaged.
+    """
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local:
+        return _read_recipe(os.path.join(local, RECIPE_FILE))
 
 
 def _read_recipe(path: str) -> Recipe:

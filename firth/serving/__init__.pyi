@@ -1,3 +1,4 @@
+from .bundle import load_served as load_served
 from .client import Candidate as Candidate
 from .client import Client as Client
 from .client import NoModelError as NoModelError

@@ -9,6 +9,22 @@ if TYPE_CHECKING:
     from firth.recipes.models.stack import StackConfig
 
 
+def find_type(name: str) -> Any:
+    """Returns a recipe type that `firth.layers` exports, as its `__getattr__` (PEP 562).
+
+    Args:
+        name: Name of the attribute that is looked up.
+
+    Raises:
+        AttributeError: for another name.
+    """
+    if name != "StackConfig":
+        raise AttributeError(f"module 'firth.layers' has no attribute {name!r}")
+    from firth.recipes.models.stack import StackConfig
+
+    return StackConfig
+
+
 def stack_of(values: "StackConfig | Mapping[str, Any]") -> "StackConfig":
     """Returns what a stack of blocks is made of, given as it is, within a model's config, or as plain values.
 

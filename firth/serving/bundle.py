@@ -1,0 +1,31 @@
+"""A model bundle with its tokenizer, for reading texts without an exported model."""
+
+import os
+from typing import Any
+
+from firth.models.bundle import TOKENIZER_FOLDER, load_model, read_recipe
+from firth.serving.served import Served
+from firth.tokenizers import load_tokenizer
+
+
+def load_served(folder: str | os.PathLike[str], dtype: Any = None) -> Served:
+    """Returns the model of a bundle with its tokenizer, which frames texts as in training. Needs no TFX.
+
+    Args:
+        folder: Path of the folder that `firth.models.save_model` wrote.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        firth.models.BundleError: if files are missing or damaged.
+        firth.tokenizers.TokenizerMismatchError: if the tokenizer's files were changed.
+
+    Example: hidden states and logits of texts, in a notebook.
+
+        served = load_served("runs/bert_mini/bundle")
+        features = served.encode(["The fox [MASK] over the dog."]).features
+        hidden = served.model.backbone(features)
+        logits = served.model.logits(features)["mlm"]
+    """
+    tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
+    return Served(load_model(folder, dtype), tokenizer, read_recipe(folder))

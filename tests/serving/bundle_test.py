@@ -1,0 +1,38 @@
+"""Hidden states and logits of texts, from a bundle alone."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+from firth.models import save_model
+from firth.tokenizers import save_tokenizer
+from tests.exported_model import RECIPE, ROWS_OF_VOCABULARY, make_served
+
+PROGRAM = """
+import json, sys
+from firth.serving import load_served
+served = load_served(sys.argv[1])
+features = served.encode(["the cat [MASK] on the mat .", "a word"]).features
+hidden, logits = served.model.backbone(features), served.model.logits(features)
+loaded = [name for name in ("tfx", "apache_beam") if name in sys.modules]
+mlm = logits["mlm"].numpy().tolist()
+print(json.dumps({"hidden": hidden.numpy().tolist(), "mlm": mlm, "loaded": loaded}))
+"""
+
+
+def test_a_bundle_reads_texts_in_a_process_without_tfx(tmp_path):
+    served = make_served(RECIPE)
+    save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
+    save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "bundle")
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "bundle")]
+    found = json.loads(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+    )
+    features = served.encode(["the cat [MASK] on the mat .", "a word"]).features
+    assert found["loaded"] == []
+    np.testing.assert_allclose(found["hidden"], served.model.backbone(features), atol=1e-5)
+    np.testing.assert_allclose(found["mlm"], served.model.logits(features)["mlm"], atol=1e-4)
+    # [CLS] and [SEP] stand around the longer text of seven pieces.
+    assert np.shape(found["mlm"]) == (2, 9, ROWS_OF_VOCABULARY)
