@@ -1,8 +1,10 @@
 """Connected components of a graph whose nodes fit into memory, while its links need not."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from firth.corpus.grouping.tables import FOLD_ROWS, table_of
 
@@ -23,39 +25,23 @@ def find_forest(tables: Iterable[np.ndarray]) -> np.ndarray:
     [(5, 3), (9, 3)]
     """
     forest = np.zeros(0, [("node", np.uint64), ("label", np.uint64)])
-    for links in _lots(tables):
-        forest = _join(np.concatenate([forest, links]))
-    return forest
-
-
-def _lots(tables: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yields many small tables as few large ones."""
     waiting: list[np.ndarray] = []
-    for table in tables:
-        waiting.append(table)
-        if sum(map(len, waiting)) >= FOLD_ROWS:
-            yield np.concatenate(waiting)
+    for links in tables:
+        waiting.append(links)
+        # As many as are in the forest, so that no link is sorted again and again.
+        if sum(map(len, waiting)) >= max(FOLD_ROWS, len(forest)):
+            forest = _join(np.concatenate([forest, *waiting]))
             waiting = []
-    if waiting:
-        yield np.concatenate(waiting)
+    return _join(np.concatenate([forest, *waiting]))
 
 
 def _join(links: np.ndarray) -> np.ndarray:
     nodes, places = np.unique(np.concatenate([links["node"], links["label"]]), return_inverse=True)
-    ends = places.reshape(2, -1)
-    # Of each node the place of a smaller one of its component, or its own.
-    parents = np.arange(len(nodes))
-    while True:
-        roots = np.sort(parents[ends], axis=0)
-        if (roots[0] == roots[1]).all():
-            break
-        np.minimum.at(parents, roots[1], roots[0])
-        parents = _to_roots(parents)
-    is_linked = parents != np.arange(len(nodes))
-    return table_of(node=nodes[is_linked], label=nodes[parents[is_linked]])
-
-
-def _to_roots(parents: np.ndarray) -> np.ndarray:
-    while (parents != parents[parents]).any():
-        parents = parents[parents]
-    return parents
+    ends = tuple(places.reshape(2, -1))
+    adjacency = sparse.coo_array((np.ones(len(links), np.int8), ends), shape=(len(nodes), len(nodes)))
+    _, components = connected_components(adjacency, directed=False)
+    # Nodes are sorted, so that the first of a component is its smallest.
+    _, smallest = np.unique(components, return_index=True)
+    labels = nodes[smallest[components]]
+    is_linked = labels != nodes
+    return table_of(node=nodes[is_linked], label=labels[is_linked])
