@@ -3,9 +3,8 @@
 Before the first component, `{"kind": "changes", "lines"}` says which keys differ from the last
 recipe of the folder.
 
-
-TFX announces each component on its log; the training loop announces its steps on `firth.progress`. The
-listener here turns both into small dictionaries, so that whoever draws them needs neither.
+The runner tells of components; the training loop announces its steps on the logger `firth.progress`. Both
+become small dictionaries here, so that whoever draws them needs neither.
 """
 
 import contextlib
@@ -13,7 +12,6 @@ import json
 import logging
 import os
 import pathlib
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,59 +23,41 @@ import psutil
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-_RUNNING = re.compile(r"^Component (\S+) is running\.$")
-_FINISHED = re.compile(r"^Component (\S+) is finished\.$")
 _PROGRESS = logging.getLogger("firth.progress")
-_CACHED = re.compile(r"^A cached execution \d+ is used\.$")
 
 
-class ComponentListener(logging.Handler):
-    """Follows TFX's log and `firth.progress`, and calls `on_event` with an event for each change.
+class ComponentEvents:
+    """Calls a function with an event for each component that starts or ends.
 
     Events are `{"kind": "component", "name", "state", "seconds", "peak_bytes"}` with state `running`,
-    `finished`, `cached` or `failed`, and whatever the training loop reports with kind `training`.
+    `finished`, `cached` or `failed`; a component that is `running` has neither seconds nor bytes.
 
     Args:
-        on_event: Function that is called with each event.
-        memory: Samples of memory, for the peak of each component.
+        on_event: Function to call.
+        memory: Running measurement of the peak memory.
     """
 
     def __init__(self, on_event: OnEvent, memory: "PeakMemory") -> None:
-        super().__init__(logging.INFO)
         self.current: str | None = None
         self._on_event = on_event
         self._memory = memory
-        self._cached = False
         self._started = 0.0
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Reads one log record.
+    def start(self, component: str) -> None:
+        """Reports that a component starts.
 
         Args:
-            record: Record of TFX's log, or of `firth.progress`.
+            component: Name of the component.
         """
-        progress = getattr(record, "firth", None)
-        if progress is not None:
-            self._on_event(progress)
-            return
-        message = record.getMessage()
-        if match := _RUNNING.match(message):
-            self._start(match[1])
-        elif _CACHED.match(message):
-            self._cached = True
-        elif _FINISHED.match(message):
-            self.close_component("cached" if self._cached else "finished")
-
-    def _start(self, name: str) -> None:
-        self.current, self._cached, self._started = name, False, time.monotonic()
+        self.current, self._started = component, time.monotonic()
         self._memory.reset()
-        self._on_event({"kind": "component", "name": name, "state": "running"})
+        self._on_event({"kind": "component", "name": component, "state": "running"})
 
-    def close_component(self, state: str) -> None:
+    def end(self, state: str) -> None:
         """Reports the current component's end, if one is running.
 
         Args:
-            state: State in which it ended.
+            state: State that the component ended in.
         """
         if self.current is None:
             return
@@ -85,6 +65,17 @@ class ComponentListener(logging.Handler):
         event = {"kind": "component", "name": self.current, "state": state, "seconds": seconds}
         self.current = None
         self._on_event({**event, "peak_bytes": self._memory.peak_bytes})
+
+
+class _TrainingEvents(logging.Handler):
+    """Calls a function with what the training loop reports, events of kind `training`."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        super().__init__(logging.INFO)
+        self._on_event = on_event
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._on_event(record.firth)  # type: ignore[attr-defined]  # Given to the logger as `extra`.
 
 
 class PeakMemory:
@@ -164,23 +155,25 @@ class Timings:
 
 
 @contextlib.contextmanager
-def listening(on_event: OnEvent) -> Iterator[ComponentListener]:
-    """Calls `on_event` with the run's events for as long as the block runs.
+def reporting(on_event: OnEvent) -> Iterator[ComponentEvents]:
+    """Calls a function with the run's events for as long as the block runs.
 
     Args:
-        on_event: Function that is called with each event.
+        on_event: Function to call, from this thread or another.
+
+    Yields:
+        What to tell of components.
     """
-    # Through absl and not through `logging`: saving a model sets absl's verbosity aside and back.
+    # The log has what TFX says of each. Through absl and not through `logging`: saving a model sets absl's
+    # verbosity aside and back.
     verbosity = absl.logging.get_verbosity()
     absl.logging.set_verbosity(absl.logging.INFO)
     _PROGRESS.setLevel(logging.INFO)
-    with PeakMemory() as memory:
-        listener = ComponentListener(on_event, memory)
-        for source in (absl.logging.get_absl_logger(), _PROGRESS):
-            source.addHandler(listener)
-        try:
-            yield listener
-        finally:
-            for source in (absl.logging.get_absl_logger(), _PROGRESS):
-                source.removeHandler(listener)
-            absl.logging.set_verbosity(verbosity)
+    training = _TrainingEvents(on_event)
+    _PROGRESS.addHandler(training)
+    try:
+        with PeakMemory() as memory:
+            yield ComponentEvents(on_event, memory)
+    finally:
+        _PROGRESS.removeHandler(training)
+        absl.logging.set_verbosity(verbosity)

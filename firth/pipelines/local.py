@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import filelock
 
 from firth.pipelines import logs
-from firth.pipelines.events import Event, Timings, listening
+from firth.pipelines.events import ComponentEvents, Event, Timings, reporting
 from firth.pipelines.results import (
     CORPUS_PAGE_FILE,
     METADATA_FILE,
@@ -182,14 +182,14 @@ def _execute(
             ended.append(ComponentResult(**{key: event[key] for key in ComponentResult.__annotations__}))
         on_event(event)
 
-    with listening(follow) as listener, ending_with_children():
+    with reporting(follow) as components, ending_with_children():
         try:
-            _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline)
+            _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline, components)
         except Exception as error:
-            component, page = listener.current, None
+            component, page = components.current, None
             # What went wrong first is to be told, whatever else goes wrong from here on.
             with contextlib.suppress(OSError):
-                listener.close_component("failed")
+                components.end("failed")
             _log_traceback(log_path)
             problem = full_disk(error, run_dir)
             if component and not problem:
@@ -207,7 +207,11 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
 
 
 def _run_pipeline(
-    recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str], make_pipeline: MakePipeline
+    recipe: Recipe,
+    run_dir: pathlib.Path,
+    beam_pipeline_args: Sequence[str],
+    make_pipeline: MakePipeline,
+    components: ComponentEvents,
 ) -> None:
     # First, so that what workers need is imported next to what is imported here.
     from firth.corpus import fork_workers
@@ -217,14 +221,13 @@ def _run_pipeline(
     from firth.training.distribution import prepare_devices
 
     prepare_devices(recipe.training)
-    from tfx.orchestration.local.local_dag_runner import LocalDagRunner
-
     from firth.pipelines.leftovers import remove_leftovers
     from firth.pipelines.metadata_repair import remove_dangling_rows
+    from firth.pipelines.observed_runner import ObservedDagRunner
 
     remove_dangling_rows(run_dir / METADATA_FILE)
     remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE, run_dir / SERVING_FOLDER)
-    LocalDagRunner().run(make_pipeline(recipe, run_dir, beam_pipeline_args))
+    ObservedDagRunner(components).run(make_pipeline(recipe, run_dir, beam_pipeline_args))
 
 
 def create_local_pipeline(

@@ -1,10 +1,11 @@
 import json
 import logging
 
+import absl.logging
 import pytest
 import tensorflow as tf
 
-from firth.pipelines.events import ComponentListener, PeakMemory, Timings, listening
+from firth.pipelines.events import ComponentEvents, PeakMemory, Timings, reporting
 
 
 @pytest.fixture
@@ -12,17 +13,12 @@ def events():
     return []
 
 
-def announce(*messages):
-    for message in messages:
-        logging.getLogger("absl").info(message)
-
-
-def test_components_are_followed_from_tfx_log(events):
-    with listening(events.append):
-        announce("Component Curator is running.", "noise", "Component Curator is finished.")
-        announce(
-            "Component Trainer is running.", "A cached execution 7 is used.", "Component Trainer is finished."
-        )
+def test_components_start_and_end(events):
+    with reporting(events.append) as components:
+        components.start("Curator")
+        components.end("finished")
+        components.start("Trainer")
+        components.end("cached")
     states = [(event["name"], event["state"]) for event in events]
     assert states == [
         ("Curator", "running"),
@@ -33,28 +29,31 @@ def test_components_are_followed_from_tfx_log(events):
     assert all(event["seconds"] >= 0 and event["peak_bytes"] > 0 for event in events[1::2])
 
 
-def test_components_are_followed_after_a_model_was_saved(events, tmp_path):
+def test_what_tfx_says_is_logged_after_a_model_was_saved(events, tmp_path, caplog):
     module = tf.Module()
     module.f = tf.function(lambda: tf.constant(1), input_signature=[])
-    with listening(events.append):
-        announce("Component Trainer is running.")
+    before = absl.logging.get_verbosity()
+    with reporting(events.append):
         tf.saved_model.save(module, str(tmp_path))
-        announce("Component Trainer is finished.")
-    assert [event["state"] for event in events] == ["running", "finished"]
+        absl.logging.get_absl_logger().addHandler(caplog.handler)
+        absl.logging.info("Component Trainer is running.")
+    assert "Component Trainer is running." in caplog.messages
+    assert events == []
+    assert absl.logging.get_verbosity() == before
 
 
 def test_training_progress_passes_through(events):
-    with listening(events.append):
+    with reporting(events.append):
         logging.getLogger("firth.progress").info("step", extra={"firth": {"kind": "training", "step": 3}})
     assert events == [{"kind": "training", "step": 3}]
 
 
-def test_a_failed_component_is_closed_once(events):
+def test_a_failed_component_ends_once(events):
     with PeakMemory() as memory:
-        listener = ComponentListener(events.append, memory)
-        listener.emit(logging.makeLogRecord({"msg": "Component Trainer is running."}))
-        listener.close_component("failed")
-        listener.close_component("failed")
+        components = ComponentEvents(events.append, memory)
+        components.start("Trainer")
+        components.end("failed")
+        components.end("failed")
     assert [event["state"] for event in events] == ["running", "failed"]
 
 

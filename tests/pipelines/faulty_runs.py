@@ -8,7 +8,6 @@ JSON what became of each attempt.
 import contextlib
 import dataclasses
 import json
-import logging
 import os
 import pathlib
 import shutil
@@ -20,7 +19,6 @@ import time
 from collections.abc import Callable
 
 DISK_BYTES = 48 * 2**20
-STARTED = "Component {} is running."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,16 +36,18 @@ class Attempt:
     output: str
 
 
-class AtStart(logging.Handler):
-    """Calls a function when TFX says that it starts a component."""
+def _at_start(component: str, call: Callable[[], None]) -> None:
+    """Has a function called whenever a run is told that a component starts."""
+    from firth.pipelines.events import ComponentEvents
 
-    def __init__(self, component: str, call: Callable[[], None]):
-        super().__init__(logging.INFO)
-        self._message, self._call = STARTED.format(component), call
+    start = ComponentEvents.start
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.getMessage() == self._message:
-            self._call()
+    def start_and_call(self, name: str) -> None:
+        start(self, name)
+        if name == component:
+            call()
+
+    ComponentEvents.start = start_and_call
 
 
 def full(run_dir: pathlib.Path, component: str, free: int) -> Callable[[], None]:
@@ -59,12 +59,12 @@ def full(run_dir: pathlib.Path, component: str, free: int) -> Callable[[], None]
         with open(disk / "ballast", "wb") as file:
             os.posix_fallocate(file.fileno(), 0, usage.f_bavail * usage.f_frsize - free)
 
-    return lambda: _listen(AtStart(component, fill)) if component else fill()
+    return lambda: _at_start(component, fill) if component else fill()
 
 
 def killed(run_dir: pathlib.Path, component: str) -> Callable[[], None]:
     """Returns what kills the run when a component has begun to write, or is about to be recorded."""
-    from tfx.orchestration.portable.launcher import Launcher
+    from tfx.orchestration.portable import execution_publish_utils
 
     folder = run_dir / "pipeline" / component
 
@@ -75,10 +75,10 @@ def killed(run_dir: pathlib.Path, component: str) -> Callable[[], None]:
         os.killpg(0, signal.SIGKILL)
 
     def arm() -> None:
-        Launcher._publish_successful_execution = lambda *_: os.killpg(0, signal.SIGKILL)
+        execution_publish_utils.publish_succeeded_execution = lambda *_, **__: os.killpg(0, signal.SIGKILL)
         threading.Thread(target=watch, daemon=True).start()
 
-    return lambda: _listen(AtStart(component, arm))
+    return lambda: _at_start(component, arm)
 
 
 FAULTS: dict[str, Callable[..., Callable[[], None]]] = {
@@ -86,12 +86,6 @@ FAULTS: dict[str, Callable[..., Callable[[], None]]] = {
     "killed": killed,
     "no": lambda *_: lambda: None,
 }
-
-
-def _listen(handler: logging.Handler) -> None:
-    import absl.logging
-
-    absl.logging.get_absl_logger().addHandler(handler)
 
 
 @dataclasses.dataclass

@@ -1,0 +1,88 @@
+"""TFX's runner on one machine, observed: it says when each component starts, and how it ended."""
+
+import datetime
+from typing import Any, Protocol
+
+from absl import logging
+from ml_metadata.proto import metadata_store_pb2
+from tfx.dsl.compiler import constants
+from tfx.orchestration import metadata
+from tfx.orchestration.local import runner_utils
+from tfx.orchestration.portable import launcher, runtime_parameter_utils, tfx_runner
+from tfx.utils import telemetry_utils
+
+
+class Observer(Protocol):
+    """What is told about components while a pipeline runs."""
+
+    def start(self, component: str) -> None:
+        """Takes note that a component starts."""
+
+    def end(self, state: str) -> None:
+        """Takes note that the component that started last has ended: `finished` or `cached`."""
+
+
+class ObservedDagRunner(tfx_runner.IrBasedRunner):
+    """Runs a pipeline's components one after the other, each by TFX's launcher, as `LocalDagRunner` does.
+
+    That one announces components on its log alone. Whether a component's outputs came from the cache is what
+    ML Metadata says of its execution.
+
+    Args:
+        observer: Object that is told of each component.
+    """
+
+    def __init__(self, observer: Observer):
+        super().__init__()
+        self._observer = observer
+
+    def run_with_ir(self, pipeline: Any, run_options: Any = None, **kwargs: Any) -> None:
+        """Runs a compiled pipeline.
+
+        Args:
+            pipeline: A `tfx.proto.orchestration.pipeline_pb2.Pipeline`.
+            run_options: None: the whole pipeline runs.
+            **kwargs: None either.
+
+        Raises:
+            ValueError: for options, which would ask for a part of the pipeline.
+            Exception: what a component raises; the observer is not told of its end.
+        """
+        if run_options is not None or kwargs:
+            raise ValueError("the whole pipeline runs: no options are taken")
+        run_id = datetime.datetime.now().isoformat()
+        runtime_parameter_utils.substitute_runtime_parameter(
+            pipeline, {constants.PIPELINE_RUN_ID_PARAMETER_NAME: run_id}
+        )
+        with telemetry_utils.scoped_labels({telemetry_utils.LABEL_TFX_RUNNER: "local"}):
+            for node in pipeline.nodes:
+                self._run_component(pipeline, node.pipeline_node)
+
+    def _run_component(self, pipeline: Any, node: Any) -> None:
+        name = node.node_info.id
+        deployment = runner_utils.extract_local_deployment_config(pipeline)
+        connection = deployment.metadata_connection_config
+        store = metadata.Metadata(getattr(connection, connection.WhichOneof("connection_config")))
+        component = launcher.Launcher(
+            pipeline_node=node,
+            mlmd_connection=store,
+            pipeline_info=pipeline.pipeline_info,
+            pipeline_runtime_spec=pipeline.runtime_spec,
+            executor_spec=runner_utils.extract_executor_spec(deployment, name),
+            custom_driver_spec=runner_utils.extract_custom_driver_spec(deployment, name),
+        )
+        logging.info("Component %s is running.", name)
+        self._observer.start(name)
+        execution = component.launch()
+        self._observer.end(
+            "cached" if execution and _is_cached(store, execution.execution_id) else "finished"
+        )
+        logging.info("Component %s is finished.", name)
+
+
+def _is_cached(store: metadata.Metadata, execution_id: int | None) -> bool:
+    if execution_id is None:
+        return False
+    with store as handle:
+        (execution,) = handle.store.get_executions_by_id([execution_id])
+    return execution.last_known_state == metadata_store_pb2.Execution.CACHED

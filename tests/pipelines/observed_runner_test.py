@@ -1,0 +1,61 @@
+import pytest
+from tfx.dsl.component.experimental.annotations import InputArtifact, OutputArtifact, Parameter
+from tfx.dsl.component.experimental.decorators import component
+from tfx.orchestration import metadata
+from tfx.orchestration.pipeline import Pipeline
+from tfx.types.standard_artifacts import Model
+
+from firth.pipelines.observed_runner import ObservedDagRunner
+
+
+@component
+def Make(model: OutputArtifact[Model], size: Parameter[int]):
+    with open(f"{model.uri}.size", "w") as file:
+        file.write(str(size))
+
+
+@component
+def Check(model: InputArtifact[Model], most: Parameter[int]):
+    with open(f"{model.uri}.size") as file:
+        if int(file.read()) > most:
+            raise ValueError("too large")
+
+
+class Recorder(list):
+    def start(self, component):
+        self.append(component)
+
+    def end(self, state):
+        self.append(state)
+
+
+def run(folder, size: int, most: int) -> tuple[list[str], Exception | None]:
+    make = Make(size=size)
+    check = Check(model=make.outputs["model"], most=most)
+    pipeline = Pipeline(
+        "test",
+        str(folder / "root"),
+        components=[make, check],
+        enable_cache=True,
+        metadata_connection_config=metadata.sqlite_metadata_connection_config(str(folder / "metadata.db")),
+    )
+    seen = Recorder()
+    try:
+        ObservedDagRunner(seen).run(pipeline)
+    except Exception as error:
+        return seen, error
+    return seen, None
+
+
+def test_components_start_and_end_finished_cached_or_not_at_all(tmp_path):
+    assert run(tmp_path, 3, 5) == (["Make", "finished", "Check", "finished"], None)
+    assert run(tmp_path, 3, 5) == (["Make", "cached", "Check", "cached"], None)
+    seen, error = run(tmp_path, 3, 2)
+    assert seen == ["Make", "cached", "Check"]
+    assert "too large" in str(error)
+    assert run(tmp_path, 3, 3) == (["Make", "cached", "Check", "finished"], None)
+
+
+def test_a_part_of_a_pipeline_is_refused():
+    with pytest.raises(ValueError, match="no options"):
+        ObservedDagRunner(Recorder()).run_with_ir(None, run_options=object())
