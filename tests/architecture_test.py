@@ -156,6 +156,7 @@ OUTSIDE = {
     "docstrings_test": "the docstrings of every folder",
     "pipelines/examples_scripts_test": "examples/",
     "pipelines/examples_test": "examples/",
+    "private_parts_test": "private names, in the sources of every folder",
     "setup_test": "setup.py",
 }
 

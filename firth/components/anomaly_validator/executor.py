@@ -37,7 +37,6 @@ class Executor(base_executor.BaseExecutor):
         Raises:
             SourceSchemaError: naming each anomaly.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         found = _anomalies(artifact_utils.get_single_instance(input_dict["anomalies"]))
         folder = artifact_utils.get_single_uri(output_dict["found"])
         io_utils.write_string_file(os.path.join(folder, FOUND_FILE), json.dumps(found, indent=2))

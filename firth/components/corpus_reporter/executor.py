@@ -30,7 +30,6 @@ class Executor(base_executor.BaseExecutor):
             output_dict: `page`.
             exec_properties: `name`, and `cleaning` as JSON.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         cleaning = Cleaning.from_json(exec_properties["cleaning"])
         report, steps = read_corpus_report(artifact_utils.get_single_uri(input_dict["report"]))
         corpus = CorpusView(report or {}, steps, cleaning.limits)

@@ -39,7 +39,6 @@ class Executor(base_executor.BaseExecutor):
         Raises:
             firth.corpus.CorpusLimitsError: if a limit is broken.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         report_path = os.path.join(artifact_utils.get_single_uri(input_dict["report"]), REPORT_FILE)
         limits = CorpusLimits.from_json(exec_properties["limits"])
         report = read_json(report_path)

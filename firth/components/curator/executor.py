@@ -39,7 +39,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Raises:
             firth.corpus.EmptyCorpusError: if nothing is left, or nothing for one of the splits.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         documents = artifact_utils.get_single_instance(input_dict["documents"])
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         (split,) = artifact_utils.decode_split_names(documents.split_names)

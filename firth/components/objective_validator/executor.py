@@ -40,7 +40,6 @@ class Executor(base_executor.BaseExecutor):
             firth.training.objective_rates.ObjectiveRatesError: if a rate is out of its bounds.
             firth.training.RowsError: for missing or malformed rows.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         examples = artifact_utils.get_single_instance(input_dict["examples"])
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri([examples], TRAIN_SPLIT))
         report = measure_objective(

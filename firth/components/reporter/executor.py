@@ -34,7 +34,6 @@ class Executor(base_executor.BaseExecutor):
             output_dict: `report`.
             exec_properties: `recipe`, as JSON, and `run_dir`.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         artifacts = {name: found[0] for name, found in input_dict.items() if found}
         run_dir = exec_properties["run_dir"]
         rates = artifacts.get("objective_rates")

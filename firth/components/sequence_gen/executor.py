@@ -46,7 +46,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             firth.corpus.EmptyCorpusError: if a split has no rows.
             firth.tokenizers.TokenizerMismatchError: if the tokenizer is not the one that was stamped.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         documents = artifact_utils.get_single_instance(input_dict["documents"])
         tokenizer = artifact_utils.get_single_instance(input_dict["tokenizer"])
         examples = artifact_utils.get_single_instance(output_dict["examples"])

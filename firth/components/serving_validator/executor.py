@@ -40,7 +40,6 @@ class Executor(base_executor.BaseExecutor):
             output_dict: `report` and `blessing`.
             exec_properties: `eval_rows`.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         model = artifact_utils.get_single_instance(input_dict["model"])
         directory = path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
         rows = _first_rows(input_dict.get("examples"), exec_properties["eval_rows"])

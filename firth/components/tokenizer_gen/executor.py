@@ -31,7 +31,6 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.
         """
-        self._log_startup(input_dict, output_dict, exec_properties)
         config = tokenizer_from_json(exec_properties["config"])
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
