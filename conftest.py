@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tests.shared_data import missing_data, twin_problem
+
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
@@ -11,8 +13,20 @@ collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 
 
 def pytest_collection_modifyitems(items):
-    """Sorts the tests, those of a file in their order."""
+    """Sorts the tests, those of a file in their order, and refuses tests that need data and have no twin."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    pairs = [(item.path, mark) for item in items for mark in item.iter_markers("needs_data")]
+    problems = {f"{path}: {problem}" for path, mark in pairs if (problem := twin_problem(path, mark))}
+    if problems:
+        raise pytest.UsageError("\n".join(sorted(problems)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Skips a test whose data are not on this machine, before its fixtures look for them."""
+    for mark in item.iter_markers("needs_data"):
+        if reason := missing_data(mark):
+            pytest.skip(reason)
 
 
 # `tests.backends.gradients` makes gradients of its own.

@@ -158,6 +158,7 @@ OUTSIDE = {
     "pipelines/examples_test": "examples/",
     "private_parts_test": "private names, in the sources of every folder",
     "setup_test": "setup.py",
+    "shared_data_test": "../shared/data and its twins",
 }
 
 

@@ -1,21 +1,14 @@
 """What the tests of the corpus share."""
 
-import os
-import pathlib
 import random
 
 import apache_beam as beam
-import pytest
 import tensorflow as tf
 
 from firth.corpus import SPLITS, Document, ReadSources, check_sources, curate
 from firth.corpus.documents.document import document_id
 from firth.corpus.io.record_files import write_records
 from firth.recipes.corpus.cleaning import Cleaning, ExactDuplicatesStep, LengthStep, NormalizeStep, Split
-
-SHARED_DATA = pathlib.Path(
-    os.environ.get("FIRTH_SHARED_DATA", pathlib.Path(__file__).parents[2].parent / "shared" / "data")
-)
 
 
 def make_pipeline() -> beam.Pipeline:
@@ -28,13 +21,6 @@ def make_pipeline_of_two() -> beam.Pipeline:
 
 def document(text: str, name: str = "a", source: str = "docs", licence: str = "CC0") -> Document:
     return Document(document_id(source, name), text, source, licence, name)
-
-
-def shared_data(name: str) -> pathlib.Path:
-    path = SHARED_DATA / name
-    if not path.exists():
-        pytest.skip(f"there is no {path}; FIRTH_SHARED_DATA names the folder of real data")
-    return path
 
 
 STEPS = (

@@ -1,26 +1,15 @@
 """What the tests of ELMo read: AllenNLP's fixture, and words as its model reads them, in plain Python."""
 
 import json
-import os
 import pathlib
 
 import numpy as np
 import pytest
 
-SHARED_DATA = pathlib.Path(
-    os.environ.get("FIRTH_SHARED_DATA", pathlib.Path(__file__).parents[2].parent / "shared" / "data")
-)
+FIXTURE = "golden/elmo_allennlp"
 BEGIN, END = "<S>", "</S>"
 # The numbers are AllenNLP's, which count a word's characters from 1.
 WORD_BEGIN, WORD_END, PADDING = 259, 260, 261
-
-
-def elmo_files() -> pathlib.Path:
-    """Returns the folder of the fixture, or skips the test."""
-    path = SHARED_DATA / "golden" / "elmo_allennlp"
-    if not path.exists():
-        pytest.skip(f"there is no {path}; FIRTH_SHARED_DATA names the folder of real data")
-    return path
 
 
 def write_random_files(

@@ -9,16 +9,19 @@ import pytest
 
 from firth.models.elmo_import import ElmoFileError, load_elmo
 from tests.backends.gradients import compiled
-from tests.models.elmo_files import BEGIN, END, characters_of, elmo_files, write_random_files
+from tests.models.elmo_files import BEGIN, END, FIXTURE, characters_of, write_random_files
+from tests.models.elmo_in_numpy import ElmoInNumpy
+from tests.shared_data import shared_data
 
 h5py = pytest.importorskip("h5py")
+PACKED = "tests/models/bilstm_test.py::test_packed_equals_alone_and_padding_changes_nothing"
 LISTS, LENGTH = 3, 64
 NAMES = ("characters", "document_ids")
 
 
 @pytest.fixture(scope="module")
 def files():
-    return elmo_files()
+    return shared_data(FIXTURE)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,7 @@ def without_marks(layer, words):
     return np.stack(np.split(layer[1 : len(words) + 1], 2, axis=-1))
 
 
+@pytest.mark.needs_data(FIXTURE, twin="test_random_files_in_plain_numpy")
 def test_thirty_sentences_with_states_handed_on(run, batches, expected):
     state, compared = None, 0
     for sentences, wanted in zip(batches, expected):
@@ -78,6 +82,7 @@ def test_thirty_sentences_with_states_handed_on(run, batches, expected):
     assert compared == 30
 
 
+@pytest.mark.needs_data(FIXTURE, twin=PACKED)
 def test_a_sentence_without_state_is_the_same_in_any_batch(run, batches, expected):
     for sentences in batches[:3]:
         together, _ = run(make_features(sentences))
@@ -93,6 +98,7 @@ def test_a_sentence_without_state_is_the_same_in_any_batch(run, batches, expecte
         assert (np.abs(found - expected[place][0]).max() < 1e-5) == close
 
 
+@pytest.mark.needs_data(FIXTURE, twin=PACKED)
 def test_packed_equals_alone(backbone, run, batches):
     features = [make_features([words], len(words) + 2) for words in batches[3]]
     packed = {name: np.concatenate([each[name] for each in features], axis=1) for name in NAMES}
@@ -104,6 +110,7 @@ def test_packed_equals_alone(backbone, run, batches):
         np.testing.assert_allclose(together[:, start:end], alone[row, :, : end - start], atol=1e-6)
 
 
+@pytest.mark.needs_data(FIXTURE, twin="test_random_files_in_plain_numpy")
 def test_vectors_of_words(backbone, files):
     with h5py.File(files / "elmo_token_embeddings.hdf5") as file:
         expected = np.array(file["embedding"])
@@ -115,14 +122,32 @@ def test_vectors_of_words(backbone, files):
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.needs_data(FIXTURE, twin="test_word_characters_of_hard_words")
 def test_word_characters_are_those_of_the_tokenizer(files):
-    word_characters = pytest.importorskip("firth.tokenizers.graph.word_characters", reason="needs TensorFlow")
     words = (files / "vocab_test.txt").read_text(encoding="utf-8").split("\n")
-    words = [*(word for word in words if word not in (BEGIN, END)), "\N{SNOWMAN}" * 20, "é"]
+    check_word_characters([word for word in words if word not in (BEGIN, END)])
+
+
+def test_word_characters_of_hard_words():
+    check_word_characters(["a", "don't", "\N{SNOWMAN}" * 20, "é", "x" * 49, "日本語", "1851", "\U0001f40b"])
+
+
+def check_word_characters(words):
+    word_characters = pytest.importorskip("firth.tokenizers.graph.word_characters", reason="needs TensorFlow")
     expected = np.stack([characters_of(word, 50) for word in words])
     np.testing.assert_array_equal(word_characters.word_characters(words, 50).numpy(), expected)
     marks = word_characters.sentence_characters(50)
     np.testing.assert_array_equal(marks, [characters_of(mark, 50) for mark in (BEGIN, END)])
+
+
+def test_random_files_in_plain_numpy(tmp_path):
+    options, weights = write_random_files(tmp_path)
+    reference, loaded = ElmoInNumpy(options, weights), load_elmo(options, weights)
+    for words in (["a", "snow\N{SNOWMAN}man"], ["one", "two", "three", "of-many-letters"], []):
+        characters = np.stack([characters_of(word, 10) for word in [BEGIN, *words, END]])
+        features = {"characters": characters[None], "document_ids": np.ones((1, len(characters)), "int32")}
+        found = keras.ops.convert_to_numpy(loaded.layer_outputs(features))[0]
+        np.testing.assert_allclose(found, reference.layers(characters), atol=1e-4, rtol=1e-4)
 
 
 def broken(folder, options=None, weights=None):

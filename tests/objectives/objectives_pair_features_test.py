@@ -67,7 +67,9 @@ def test_pooled_positions_are_where_documents_begin(made):
 
 def test_segment_ids_are_1_from_the_second_segment_on(made):
     for one, _ in made.each():
-        for (first, second), numbers in zip(segments(one), by_document(one, one[features.SEGMENT_IDS])):
+        for (first, second), numbers in zip(
+            segments(one), by_document(one, one[features.SEGMENT_IDS]), strict=True
+        ):
             assert numbers == [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
 
@@ -106,7 +108,7 @@ def test_half_of_the_pairs_are_swapped_and_none_is_random():
     labels = made.features[features.SENTENCE_ORDER_LABELS][weights]
     assert abs(labels.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(labels))
     for one, documents in made.each():
-        for (first, second), truth in zip(segments(one), documents):
+        for (first, second), truth in zip(segments(one), documents, strict=True):
             assert sorted(first + second) == sorted(truth)
     other = make("masked_lm").partners
     again = made.again(partners=other)

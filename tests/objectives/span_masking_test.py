@@ -40,6 +40,7 @@ def spans(one):
 
 @pytest.mark.parametrize("name", ["span_masking", "span_masking-hard", "span_masking-places"])
 def test_boundaries_are_shown_and_of_the_same_document(name):
+    seen = 0
     for one, _ in make(name).each():
         place, chosen = 0, one["masked_positions"][one["masked_weights"] > 0]
         for span in spans(one):
@@ -53,6 +54,8 @@ def test_boundaries_are_shown_and_of_the_same_document(name):
                 place += 1
         for side in ("left", "right", "offsets"):
             assert not one[f"boundary_{side}"][place:].any()
+        seen += place
+    assert seen > 50
 
 
 def test_without_the_boundary_objective_there_are_no_boundaries():

@@ -12,8 +12,10 @@ from firth.corpus import ReadSources, curate
 from firth.corpus.io.record_files import write_records
 from firth.recipes import load_recipe
 from firth.recipes.corpus.cleaning import step_names
-from tests.corpus.helpers import SHARED_DATA, document, shared_data
+from tests.corpus.helpers import document
+from tests.pipelines.made_up_data import write_made_up_data
 from tests.pipelines.pipelines_beam_options_test import OPTIONS, NotRun, Translated, no_bucket  # noqa: F401
+from tests.shared_data import SHARED_DATA
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.yaml"))
 MANY_SOURCES = next(path for path in EXAMPLES if path.stem == "many_sources")
@@ -41,15 +43,13 @@ def test_every_recipe_of_the_examples_is_tested():
     assert EXAMPLES == [MANY_SOURCES]
 
 
-def data() -> pathlib.Path:
-    for path in ("gutenberg_books", "web_html/html", "commoncrawl", "glue", "xsum", "multi30k_en_de"):
-        shared_data(path)
-    return SHARED_DATA
+DATA = ("gutenberg_books", "web_html/html", "commoncrawl", "glue", "xsum", "multi30k_en_de")
 
 
 @pytest.mark.repeated
+@pytest.mark.needs_data(*DATA, twin="test_many_sources_are_translated_for_the_runner_unchanged")
 def test_many_sources_go_through_with_one_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(data())
+    monkeypatch.chdir(SHARED_DATA)
     recipe = load_recipe(str(MANY_SOURCES))
     places = {source.name: place for place, source in enumerate(recipe.sources)}
     fewer = [f"sources.{places[name]}.{value}" for name, value in FEWER.items()]
@@ -72,7 +72,8 @@ def test_many_sources_go_through_with_one_command(tmp_path, monkeypatch):
 @pytest.mark.parametrize("runner", OPTIONS)
 @pytest.mark.usefixtures("no_bucket")
 def test_many_sources_are_translated_for_the_runner_unchanged(runner, tmp_path, monkeypatch):
-    monkeypatch.chdir(data())
+    write_made_up_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
     recipe = load_recipe(str(MANY_SOURCES))
 
     def make_pipeline():

@@ -13,7 +13,7 @@ from firth.tokenizers import BytePairTokenizer, count_byte_words, train_byte_pai
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
 from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES
-from tests.corpus.helpers import shared_data
+from tests.shared_data import shared_data
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 # Where GPT-2's pattern is intricate: spaces before words, marks and ends, contractions, bytes.
@@ -126,14 +126,19 @@ def test_every_character_is_split_as_the_reference_splits_it(trained):
         assert bounds == expected, ascii(text)
 
 
+@pytest.mark.needs_data("golden/gpt2", twin="test_ids_equal_the_reference_s")
 def test_gpt2_on_hard_strings(gpt2):
     ours, theirs = gpt2
     texts = [*STRINGS, *INTRICATE, *SAMPLE]
     assert ours(texts).to_list() == theirs(texts)
 
 
+LINES = ("tinyshakespeare/input.txt", "golden/sentencepiece/botchan.txt")
+
+
+@pytest.mark.needs_data("golden/gpt2", *LINES, twin="test_ids_equal_the_reference_s")
 def test_gpt2_on_ten_thousand_lines(gpt2):
-    paths = [shared_data(name) for name in ("tinyshakespeare/input.txt", "golden/sentencepiece/botchan.txt")]
+    paths = [shared_data(name) for name in LINES]
     lines = [line for path in paths for line in path.read_text(encoding="utf-8").split("\n")][-10_000:]
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     ours, theirs = gpt2

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from firth.tokenizers import SentencePieceTokenizer, count_spaced_words, train_sentencepiece
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
-from tests.corpus.helpers import shared_data
+from tests.shared_data import shared_data
 from tests.tokenizers.golden.hard_strings import SPECIALS, STRINGS
 
 SAMPLE = ["The neighbours' house's roof is red; the house is ours.", "Größe, façade… 中文。", *STRINGS]
@@ -117,6 +117,9 @@ def test_fewer_pieces_where_words_yield_no_more():
 
 
 @pytest.mark.parametrize("name", ["t5_tokenizer_base", "albert_spiece", "test_sentencepiece_bpe"])
+@pytest.mark.needs_data(
+    "golden/sentencepiece", "tinyshakespeare/input.txt", twin="test_ids_and_texts_equal_the_reference_s"
+)
 def test_published_models_on_ten_thousand_lines(name):
     """The kernel that we rely on, in the graph, next to the package."""
     model = shared_data(f"golden/sentencepiece/{name}.model").read_bytes()

@@ -13,10 +13,11 @@ from tests.corpus.helpers import (
     clean,
     document,
     make_pipeline_of_two,
+    random_text,
     read_records,
     read_to,
-    shared_data,
 )
+from tests.shared_data import shared_data
 
 
 @pytest.fixture(scope="module")
@@ -166,9 +167,20 @@ def test_documents_that_go_missing_are_noticed():
         tally.check(["length", "next"])
 
 
+@pytest.mark.needs_data("c4/c4_docs.jsonl", twin="test_made_up_pages")
 def test_real_web_pages(tmp_path):
-    path = shared_data("c4/c4_docs.jsonl")
-    documents = read_to(tmp_path, [JsonlSource(kind="jsonl", paths=(str(path),))])
+    check_most_pages_stay(tmp_path, shared_data("c4/c4_docs.jsonl"))
+
+
+def test_made_up_pages(tmp_path):
+    texts = [random_text(random.Random(number), 60) for number in range(520)]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    check_most_pages_stay(tmp_path, path)
+
+
+def check_most_pages_stay(folder, path):
+    documents = read_to(folder, [JsonlSource(kind="jsonl", paths=(str(path),))])
     assert len(documents) > 500
-    report = clean(tmp_path, documents, Cleaning())
+    report = clean(folder, documents, Cleaning())
     assert sum(row["documents"] for row in report["splits"]) > 0.9 * len(documents)

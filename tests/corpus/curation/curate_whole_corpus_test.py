@@ -145,5 +145,5 @@ def test_killed_and_started_again_nothing_is_lost_or_doubled(folder, first, tmp_
 
 def test_documents_are_whole(first):
     for split in SPLITS:
-        for record in read_records(f"{first[0]}/{split}/*"):
-            assert Document.from_example(record).text.strip()
+        documents = [Document.from_example(record) for record in read_records(f"{first[0]}/{split}/*")]
+        assert documents and all(each.text.strip() for each in documents)

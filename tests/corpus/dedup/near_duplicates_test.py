@@ -1,5 +1,7 @@
 import random
 
+import pytest
+
 from firth.corpus import SPLITS, Document
 from firth.corpus.dedup.connected_components import GROUPS_AT_ONCE
 from firth.corpus.dedup.minhash import MinHash
@@ -15,7 +17,8 @@ from tests.corpus.duplicates_helpers import (
     sizes,
     with_changes,
 )
-from tests.corpus.helpers import clean, document, read_records, shared_data
+from tests.corpus.helpers import clean, document, read_records
+from tests.shared_data import shared_data
 
 
 def corpus(seed: int = 0) -> list[Document]:
@@ -122,9 +125,24 @@ def test_no_near_duplicates_lie_across_train_and_eval(tmp_path):
         seen |= buckets
 
 
+@pytest.mark.needs_data(
+    "dedup_fixtures/documents_with_fuzzy_duplicates", twin="test_changed_copies_of_two_texts"
+)
 def test_licences_of_real_projects(tmp_path):
     folder = shared_data("dedup_fixtures/documents_with_fuzzy_duplicates")
     documents = [document(path.read_text(), path.name) for path in sorted(folder.glob("*.txt"))]
     kept, tally = run_steps(tmp_path, documents, NEAR)
     assert {each.uri for each in kept} == {"pytorch_license.txt", "react_mit_license.txt"}
+    assert tally.total("near_duplicates", "docs", KEPT) == 2
+
+
+def test_changed_copies_of_two_texts(tmp_path):
+    documents = []
+    for name in ("one", "two"):
+        words = random_words(random.Random(name), 204)
+        copies = [" ".join(with_changes(words, changes)) for changes in range(3)]
+        documents += [document(text, f"{name}{number}") for number, text in enumerate(copies)]
+        documents.append(document(" ".join([*words, "longest"]), name))
+    kept, tally = run_steps(tmp_path, documents, NEAR)
+    assert {each.uri for each in kept} == {"one", "two"}
     assert tally.total("near_duplicates", "docs", KEPT) == 2

@@ -5,7 +5,8 @@ import pytest
 from firth.corpus.dedup.sentence_duplicates import units_of
 from firth.recipes.corpus.duplicates import SentenceDuplicatesStep
 from tests.corpus.duplicates_helpers import reasons, run_steps
-from tests.corpus.helpers import document, shared_data
+from tests.corpus.helpers import document
+from tests.shared_data import shared_data
 
 
 def step(**settings) -> SentenceDuplicatesStep:
@@ -64,6 +65,11 @@ def test_units_joined_are_the_text(text, unit):
     assert "".join(units_of(text, unit)) == text
 
 
+@pytest.mark.needs_data(
+    "dedup_fixtures/documents_with_line_duplicates",
+    "dedup_fixtures/documents_line_deduplicated",
+    twin="test_order_and_batches_change_nothing_and_lines_are_cut_once",
+)
 def test_lines_of_real_pages(tmp_path):
     before, after = (
         {path.name: path.read_text() for path in shared_data(f"dedup_fixtures/{name}").glob("*.txt")}

@@ -3,7 +3,8 @@ import pytest
 from firth.corpus.documents.steps import Drop, Keep
 from firth.corpus.filters.gutenberg import Gutenberg
 from firth.recipes.corpus.gutenberg import GutenbergStep
-from tests.corpus.helpers import document, shared_data
+from tests.corpus.helpers import document
+from tests.shared_data import shared_data
 
 STEP = Gutenberg(GutenbergStep(kind="gutenberg"))
 HEADER = "The Project Gutenberg EBook of X\r\n\r\n*** START OF THIS PROJECT GUTENBERG EBOOK X ***\r\n"
@@ -67,6 +68,7 @@ def test_credits_may_stay():
 MENTIONS = {"Great-Expectations": 1, "Moby-Dick": 1, "Paradise-Lost": 5}
 
 
+@pytest.mark.needs_data("gutenberg_books", twin="test_notices")
 def test_all_real_books():
     paths = sorted(shared_data("gutenberg_books").glob("*.txt"))
     assert len(paths) == 30

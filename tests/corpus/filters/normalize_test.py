@@ -13,7 +13,8 @@ from firth.corpus.documents.steps import Drop, Keep
 from firth.corpus.filters.normalize import Normalize, normalize_text
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 from firth.tokenizers.graph.text_normalization import TextNormalization
-from tests.corpus.helpers import document, shared_data
+from tests.corpus.helpers import document
+from tests.shared_data import shared_data
 
 OPTIONS = [
     Normalization(line_endings=lines, control_characters=controls, form=form, whitespace=whitespace)
@@ -94,6 +95,7 @@ def test_the_graph_does_the_same_to_every_character(form):
     assert normalize_in_graph(texts, options) == [normalize_text(text, options) for text in texts]
 
 
+@pytest.mark.needs_data("golden/text_normalize", twin="test_the_graph_does_the_same")
 def test_the_graph_does_the_same_to_real_lines():
     lines = shared_data("golden/text_normalize/text_normalization_ag_news_test.csv").read_bytes()
     texts = lines.decode().split("\n")[::4]

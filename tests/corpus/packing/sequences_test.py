@@ -94,8 +94,9 @@ def test_rows_keep_to_their_specs(splits, packed):
     folder, _ = packed
     starts = load_tokenizer(f"{splits}/tokenizer").word_start_table
     specs = features.row_specs(SEQUENCES.length - 3, SEQUENCES.max_documents)
-    for record in read_records(f"{folder}/*/*.gz"):
-        row = parse(record)
+    rows = [parse(record) for record in read_records(f"{folder}/*/*.gz")]
+    assert rows
+    for row in rows:
         for name, spec in specs.items():
             assert len(row[name]) <= (spec.shape or (1,))[0]
         assert all(0 <= each < 2**63 for each in row["document_keys"] + row["example_id"])

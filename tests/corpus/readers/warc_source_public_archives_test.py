@@ -51,11 +51,15 @@ ARCHIVES: dict[str, dict[str, int]] = {
 }
 
 
+needs_archives = pytest.mark.needs_data(
+    *ARCHIVES,
+    variable="FIRTH_WARC_FILES",
+    twin="tests/corpus/readers/warc_source_test.py::test_an_archive_of_many_kinds_of_records",
+)
+
+
 def archive(name: str) -> pathlib.Path:
-    folder = os.environ.get("FIRTH_WARC_FILES")
-    if not folder or not (pathlib.Path(folder) / name).exists():
-        pytest.skip(f"FIRTH_WARC_FILES names no folder with {name}")
-    return pathlib.Path(folder) / name
+    return pathlib.Path(os.environ["FIRTH_WARC_FILES"]) / name
 
 
 def read(kind: str, path: pathlib.Path) -> list:
@@ -64,6 +68,7 @@ def read(kind: str, path: pathlib.Path) -> list:
     return list(SOURCES[kind].read(source, list_files(source)[0]))
 
 
+@needs_archives
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_the_records_of_an_archive(name):
     records = read("warc", archive(name))
@@ -72,6 +77,7 @@ def test_the_records_of_an_archive(name):
     assert all(each.uri.startswith("http") for each in records if isinstance(each, Document))
 
 
+@needs_archives
 @pytest.mark.parametrize("kind", sorted(FILES))
 def test_no_reader_loses_an_archive(kind):
     for name in ARCHIVES:

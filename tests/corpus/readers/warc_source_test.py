@@ -11,8 +11,8 @@ from firth.corpus.readers.archive_records import read_archive
 from firth.corpus.readers.sources import SOURCES, list_files
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import WarcSource, WetSource
-from tests.corpus.helpers import shared_data
 from tests.corpus.source_files import TEXTS, arc_record, http_block, page, response, warc_record
+from tests.shared_data import shared_data
 
 OK = [response(f"http://a/{i}", page(text)) for i, text in enumerate(TEXTS)]
 
@@ -193,8 +193,27 @@ def test_wet(tmp_path):
         ("whirlwind.warc.wat.gz", 0, {"empty": 1}),
     ],
 )
+@pytest.mark.needs_data("commoncrawl", twin="test_an_archive_of_many_kinds_of_records")
 def test_real_archives(name, documents, rejected):
-    path = shared_data(f"commoncrawl/{name}")
+    check_archive(shared_data(f"commoncrawl/{name}"), documents, rejected)
+
+
+def test_an_archive_of_many_kinds_of_records(tmp_path):
+    records = [
+        warc_record("warcinfo", "http://a/", b"software: x"),
+        warc_record("revisit", "http://a/1", b"HTTP/1.1 304 Not Modified\r\n\r\n"),
+        *OK,
+        response("http://a/image", b"\x89PNG", "Content-Type: image/png"),
+        response("http://a/gone", page(TEXTS[0]), status=404),
+        response("http://a/empty", b"<html></html>"),
+    ]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(map(gzip.compress, records)))
+    rejected = {"not_a_response": 1, "not_text": 1, "not_successful": 1, "no_text": 1}
+    check_archive(path, len(TEXTS), rejected)
+
+
+def check_archive(path, documents, rejected):
     source = WarcSource(kind="warc", paths=(str(path),), extractor="resiliparse")
     records = list(SOURCES["warc"].read(source, list_files(source)[0]))
     reasons = [each.reason for each in records if not isinstance(each, Document)]
@@ -205,6 +224,7 @@ def test_real_archives(name, documents, rejected):
 
 
 @pytest.mark.parametrize("extractor", ["trafilatura", "resiliparse"])
+@pytest.mark.needs_data("commoncrawl", twin="tests/corpus/readers/pages_test.py::test_f1_on_made_up_pages")
 def test_the_text_of_a_page_is_in_what_common_crawl_made_of_it(extractor):
     folder = shared_data("commoncrawl")
     (ours,) = read(folder / "whirlwind.warc.gz", extractor=extractor)

@@ -1,8 +1,8 @@
 import pytest
 
 from firth.recipes.corpus.sources import WikiextractorSource
-from tests.corpus.helpers import shared_data
 from tests.corpus.readers.reading import outcomes, read
+from tests.shared_data import shared_data
 
 WIKI = {
     '<doc id="1" url="http://w/1" title="A "b"">\nA "b"\n\nText.\n</doc>\n': ['A "b"\n\nText.'],
@@ -26,9 +26,22 @@ def test_wikiextractor(tmp_path, content):
     assert outcomes(source) == WIKI[content]
 
 
+@pytest.mark.needs_data("wiki_extract", twin="test_articles_of_several_files")
 def test_real_articles():
     folder = shared_data("wiki_extract")
     documents = read(WikiextractorSource(kind="wikiextractor", paths=(f"{folder}/wiki_*",)))
     assert len(documents) == 37 + 41 + 43 + 32
     assert documents[0].uri == "https://en.wikipedia.org/wiki?curid=12"
     assert documents[0].text.startswith("Anarchism\n\nAnarchism is")
+
+
+def test_articles_of_several_files(tmp_path):
+    for name, numbers in (("wiki_00", (12, 25)), ("wiki_01", (39,))):
+        articles = (
+            f'<doc id="{n}" url="https://w/?curid={n}" title="T{n}">\nT{n}\n\nT{n} is.\n</doc>\n'
+            for n in numbers
+        )
+        (tmp_path / name).write_text("".join(articles))
+    documents = read(WikiextractorSource(kind="wikiextractor", paths=(f"{tmp_path}/wiki_*",)))
+    assert [each.uri for each in documents] == [f"https://w/?curid={n}" for n in (12, 25, 39)]
+    assert documents[0].text == "T12\n\nT12 is."

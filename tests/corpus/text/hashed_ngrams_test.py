@@ -13,9 +13,9 @@ def test_vectors_count_ngrams_and_do_not_depend_on_other_texts(texts):
     hashing = Hashing((1, 2), 2**28, 20)
     vectors = hash_ngrams(texts, hashing)
     alone = join_vectors([hash_ngrams([each], hashing) for each in texts])
-    for part, same in zip(vectors, alone):
+    for part, same in zip(vectors, alone, strict=True):
         assert part.tolist() == same.tolist()
-    for each, start, end in zip(texts, vectors.splits, vectors.splits[1:]):
+    for each, start, end in zip(texts, vectors.splits[:-1], vectors.splits[1:], strict=True):
         words = each[:20].lower().split()
         counts: dict = {}
         for ngram in [*zip(words), *itertools.pairwise(words)]:

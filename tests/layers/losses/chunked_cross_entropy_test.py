@@ -86,6 +86,7 @@ def test_gradients(max_logits, training, weights, asked_for):
     _, _, probabilities = by_hand()
     slope = (probabilities - np.eye(VOCABULARY)[LABELS]) * (direction * (weighted > 0))[:, None]
     expected = {"hidden": slope @ TABLE, "table": slope.T @ HIDDEN, "bias": slope.sum(0)}
+    assert {path.split("/")[-1] for path in found} == set(expected)
     for path, value in found.items():
         np.testing.assert_allclose(value, expected[path.split("/")[-1]], atol=1e-5, err_msg=path)
 
@@ -95,7 +96,9 @@ def test_nothing_predicted(max_logits):
     layer, nothing = Projection(), np.zeros(COUNT, "float32")
     arguments = {"weights": nothing, "training": True, "max_logits": max_logits}
     np.testing.assert_array_equal(np.array(layer.losses(**arguments)), np.zeros((2, COUNT)))
-    for value in gradients(layer, lambda: keras.ops.sum(layer.losses(**arguments)[0])).values():
+    found = gradients(layer, lambda: keras.ops.sum(layer.losses(**arguments)[0]))
+    assert len(found) == 3
+    for value in found.values():
         np.testing.assert_array_equal(value, 0.0)
 
 

@@ -10,7 +10,7 @@ from firth.tokenizers import count_byte_words, train_byte_pairs
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes, to_piece
 from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, sentinel_pieces
 from firth.tokenizers.training.byte_pair import merge_byte_pairs
-from tests.corpus.helpers import shared_data
+from tests.shared_data import shared_data
 
 LECTURE = {"low_": 5, "lowest_": 2, "newer_": 6, "wider_": 3, "new_": 2}
 
@@ -49,6 +49,7 @@ def test_of_equal_counts_the_greater_pair_of_bytes_wins():
     assert merge_byte_pairs({"Ġx": 3, "ax": 3}, 257, 1)[-1] == "ax"
 
 
+@pytest.mark.needs_data("golden/bpe_train", twin="test_it_equals_the_slow_way")
 def test_the_reference_merges_of_a_real_corpus():
     folder = shared_data("golden/bpe_train")
     text = (folder / "corpus.en").read_bytes().decode()
