@@ -2,7 +2,7 @@
 
     python examples/own_corpus.py
 
-The texts are docstrings of the standard library, with a copy and an e-mail address put among them.
+The texts are docstrings of the standard library, with e-mail addresses put among them.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def write_corpus(folder: pathlib.Path) -> pathlib.Path:
     """
     (folder / "modules").mkdir()
     for module in (argparse, email, inspect, json, tempfile, unittest):
-        text = f"{module.__doc__}\nWrite to ann@firth.example.org.\n"
+        text = f"{module.__doc__}\nWrite to ann@mail.firth-docs.org.\n"
         (folder / "modules" / f"{module.__name__}.txt").write_text(text)
     members = [*vars(argparse).values(), *vars(unittest).values()]
     classes = [each for each in members if inspect.isclass(each)]
@@ -70,8 +70,8 @@ def main() -> None:
         for fate in ("dropped", "rejected"):
             for reason, lost in row[fate].items():
                 print(f"    {lost['documents']} {fate}: {reason}")
-        for name, count in row.get("counts", {}).items():
-            print(f"    {count} {name}")
+    for row in report["counts"]:
+        print(f"{row['step']:17} {row['source']:8} {row['name']}: {row['count']}")
     print(f"The page: {result.run_dir / 'corpus_report.html'}")
 
 
