@@ -43,7 +43,7 @@ def length_bin(length: int) -> int:
 def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str, Any]:
     """Returns the report as a JSON object. Sizes are numbers of `documents`, `bytes` and `words`.
 
-    Its keys:
+    Outputs:
         funnel: One object for each step and source, in order: `step`; `source`; the sizes of what came in, as
             `documents_in` and so on; the sizes of what was kept, as `documents_kept`; and `dropped` and
             `rejected`, objects of sizes by reason. In every row, documents in = kept + dropped + rejected,
