@@ -1,13 +1,13 @@
 """Gathers what the report needs from a run's artifacts."""
 
 import dataclasses
-import glob
 import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from firth import storage
 from firth.analysis.held_out import HeldOutRow, masked_sentences, plain_sentences
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
@@ -105,16 +105,12 @@ def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str,
 
 
 def _read_json(folder: str, name: str) -> Any:
-    text = _read_text(folder, name)
-    return None if text is None else json.loads(text)
+    return storage.read_json(os.path.join(folder, name)) if folder else None
 
 
 def _read_text(folder: str, name: str) -> str | None:
     path = os.path.join(folder, name)
-    if not folder or not os.path.exists(path):
-        return None
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    return storage.read_text(path) if folder and storage.exists(path) else None
 
 
 def _vocabulary(folder: str) -> tuple[str, ...]:
@@ -130,7 +126,7 @@ def _history(folder: str) -> list[Mapping[str, float]]:
 
 
 def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:
-    if not folder or not os.path.isdir(folder):
+    if not folder or not storage.is_folder(folder):
         return {}
     from firth.evaluation import load_evaluation
 
@@ -139,16 +135,16 @@ def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:
 
 def _blessed(folder: str, serving: Mapping[str, Any] | None) -> bool | None:
     """Returns whether the model kept its thresholds and, where that was tried, can be served."""
-    if folder and os.path.exists(os.path.join(folder, "BLESSED")):
+    if folder and storage.exists(os.path.join(folder, "BLESSED")):
         return serving is None or serving["blessed"]
-    return False if folder and os.path.exists(os.path.join(folder, "NOT_BLESSED")) else None
+    return False if folder and storage.exists(os.path.join(folder, "NOT_BLESSED")) else None
 
 
 def _sentences(
     inputs: ReportInputs, vocabulary: Sequence[str]
 ) -> tuple[list[FilledMask], list[ScoredSentence]]:
     """Asks the exported model about held-out sentences, as far as it can be asked."""
-    if not (inputs.model and vocabulary and glob.glob(os.path.join(inputs.examples, "Split-eval", "*"))):
+    if not (inputs.model and vocabulary and storage.glob(os.path.join(inputs.examples, "Split-eval", "*"))):
         return [], []
     from firth.analysis.eval_rows import eval_rows
     from firth.serving import Client

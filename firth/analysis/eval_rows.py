@@ -1,12 +1,12 @@
 """Rows of the eval split, chosen by a hash, for showing single sentences."""
 
-import glob
 import hashlib
 import heapq
 import os
 from collections.abc import Iterator
 
 from firth import features as names
+from firth import storage
 from firth.analysis.held_out import HeldOutRow
 
 
@@ -30,7 +30,7 @@ def _rows(examples_uri: str) -> Iterator[HeldOutRow]:
 
     from firth.corpus.io.record_files import read_records
 
-    files = sorted(glob.glob(os.path.join(examples_uri, "Split-eval", "*")))
+    files = storage.glob(os.path.join(examples_uri, "Split-eval", "*"))
     for record in (record for file in files for record in read_records(file)):
         features = tf.train.Example.FromString(record).features.feature
         yield HeldOutRow(

@@ -3,8 +3,9 @@
 import hashlib
 import importlib.metadata
 import os
-import pathlib
 import platform
+
+from firth import storage
 
 # Larger artifacts are named without a digest: reading them again would cost more than the report is worth.
 MAX_DIGEST_BYTES = 2 * 10**9
@@ -33,15 +34,14 @@ def directory_digest(directory: str | os.PathLike[str]) -> str:
     >>> directory_digest("/no/such/folder")
     'not computed: no such folder'
     """
-    root = pathlib.Path(directory)
-    if not root.is_dir():
+    if not storage.is_folder(directory):
         return "not computed: no such folder"
-    files = sorted(path for path in root.rglob("*") if path.is_file())
-    if sum(path.stat().st_size for path in files) > MAX_DIGEST_BYTES:
+    paths = {name: os.path.join(directory, name) for name in storage.files_below(directory)}
+    if sum(map(storage.size_of, paths.values())) > MAX_DIGEST_BYTES:
         return f"not computed: above {MAX_DIGEST_BYTES // 10**9} GB"
     whole = hashlib.sha256()
-    for path in files:
-        whole.update(path.relative_to(root).as_posix().encode() + b"\0")
+    for name, path in paths.items():
+        whole.update(name.encode() + b"\0")
         whole.update(_file_digest(path))
     return f"sha256:{whole.hexdigest()}"
 
@@ -63,9 +63,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _file_digest(path: pathlib.Path) -> bytes:
+def _file_digest(path: str) -> bytes:
     content = hashlib.sha256()
-    with path.open("rb") as file:
+    with storage.open_file(path) as file:
         while block := file.read(2**20):
             content.update(block)
     return content.digest()

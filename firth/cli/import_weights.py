@@ -52,7 +52,7 @@ def _elmo(options: Options, weights: Weights, output: Output) -> None:
         typer.echo(f"{path}\n  {use}")
 
 
-def _export(options: pathlib.Path, weights: pathlib.Path, output: pathlib.Path) -> dict[pathlib.Path, str]:
+def _export(options: pathlib.Path, weights: pathlib.Path, output: pathlib.Path) -> dict[str, str]:
     """Exports with TensorFlow's noise in a file, which stays only if something fails."""
     from firth.pipelines.logs import output_in
 

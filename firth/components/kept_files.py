@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from tfx.dsl.io import fileio
+from firth import storage
 
 FOLDER = "failed"
 
@@ -21,19 +21,17 @@ def keep_files(folder: str, *names: str) -> str:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as root:
-    ...     os.makedirs(f"{root}/Curator/report/7")
-    ...     open(f"{root}/Curator/report/7/a.json", "w").close()
+    ...     storage.write_json(f"{root}/Curator/report/7/a.json", {})
     ...     kept = keep_files(f"{root}/Curator/report/7", "a.json", "b.json")
-    ...     kept.removeprefix(root), os.listdir(kept)
+    ...     kept.removeprefix(root), storage.list_folder(kept)
     ('/Curator/failed/report/7', ['a.json'])
     """
     output, number = os.path.split(folder.rstrip("/"))
     component, name = os.path.split(output)
     kept = os.path.join(component, FOLDER, name, number)
-    fileio.makedirs(kept)
     for file in names:
-        if fileio.exists(os.path.join(folder, file)):
-            fileio.copy(os.path.join(folder, file), os.path.join(kept, file), overwrite=True)
+        if storage.exists(os.path.join(folder, file)):
+            storage.copy_file(os.path.join(folder, file), os.path.join(kept, file))
     return kept
 
 
@@ -50,7 +48,7 @@ def keeping(folder: str, *names: str, errors: type[Exception]) -> Iterator[None]
         yield
     except Exception as error:
         kept = keep_files(folder, *names)
-        found = [path for name in names if fileio.exists(path := os.path.join(kept, name))]
+        found = [path for name in names if storage.exists(path := os.path.join(kept, name))]
         if not found or not isinstance(error, errors):
             raise
         message = str(error).split(" [while running")[0]

@@ -1,15 +1,15 @@
 """Chooses the blessed model that a new one is compared with."""
 
-import json
 import os
 from typing import Any
 
 from ml_metadata.metadata_store import MetadataStore
 from tfx.components.evaluator import constants
 from tfx.dsl.components.common import resolver
-from tfx.dsl.io import fileio
 from tfx.types.artifact import Artifact
 from tfx.utils import path_utils
+
+from firth import storage
 
 MODEL, BLESSING, CURRENT = "model", "model_blessing", "current_model"
 
@@ -51,9 +51,8 @@ def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
         model: Artifact of the Trainer.
     """
     path = os.path.join(path_utils.serving_model_path(model.uri), "assets.extra", "firth.json")
-    if not fileio.exists(path):
+    about = storage.read_json(path)
+    if about is None:
         return None
-    with fileio.open(path) as file:
-        about = json.load(file)
     recipe = about["recipe"]
     return about["tokenizer_digest"], recipe["sequences"], recipe["objective"]

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from tfx.components import ExampleValidator, SchemaGen, StatisticsGen
 from tfx.dsl.components.base.base_node import BaseNode
-from tfx.dsl.io import fileio
 from tfx.orchestration import metadata
 from tfx.orchestration.pipeline import Pipeline
 
+from firth import storage
 from firth.components import (
     AnomalyValidator,
     CorpusExampleGen,
@@ -71,9 +71,9 @@ def _record_checks(example_gen: CorpusExampleGen, pinned: str | None) -> dict[st
 
 
 def _digest(path: str) -> str:
-    if not fileio.exists(path):
+    if not storage.exists(path):
         raise SourceError(f"source_schema: there is no file {path}")
-    with fileio.open(path, "rb") as file:
+    with storage.open_file(path) as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 

@@ -8,9 +8,7 @@ become small dictionaries here, so that whoever draws them needs neither.
 """
 
 import contextlib
-import json
 import logging
-import os
 import pathlib
 import threading
 import time
@@ -19,6 +17,8 @@ from typing import Any
 
 import absl.logging
 import psutil
+
+from firth import storage
 
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
@@ -135,7 +135,7 @@ class Timings:
 
     def __init__(self, path: pathlib.Path) -> None:
         self._path = path
-        self.components: dict[str, Event] = json.loads(path.read_text()) if path.exists() else {}
+        self.components: dict[str, Event] = storage.read_json(path) or {}
 
     def record(self, event: Event) -> None:
         """Takes in one event; writes the file when a component has ended.
@@ -149,9 +149,7 @@ class Timings:
         if event["state"] == "cached" and kept is not None:
             return
         self.components[event["name"]] = {key: event[key] for key in ("state", "seconds", "peak_bytes")}
-        temporary = self._path.with_suffix(".partial")
-        temporary.write_text(json.dumps(self.components, indent=1))
-        os.replace(temporary, self._path)
+        storage.write_json(self._path, self.components, indent=1)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,10 @@
 """The reasons why a run's model is not blessed."""
 
-import json
 import pathlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
+
+from firth import storage
 
 if TYPE_CHECKING:
     from firth.pipelines.lineage import Outputs
@@ -38,7 +39,7 @@ def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
     if "report" not in made:
         yield "it was not tried as a server would ask it"
         return
-    report = json.loads((made["report"] / SERVING_REPORT).read_text(encoding="utf-8"))
+    report = storage.read_json(made["report"] / SERVING_REPORT)
     yield from (f"the serving validation: {reason}" for reason in report["reasons"])
 
 

@@ -1,11 +1,11 @@
 """Outputs of components that a kill or a full disk cut short."""
 
 import pathlib
-import shutil
 
 from ml_metadata.metadata_store import MetadataStore
 from ml_metadata.proto import metadata_store_pb2
 
+from firth import storage
 from firth.components.pusher.executor import UNFINISHED
 from firth.pipelines.lineage import DESTINATION_PROPERTY, PUSHED_TYPE, PUSHER, WHOLE, metadata_store
 
@@ -37,7 +37,7 @@ def remove_leftovers(
     if serving_dir is not None:
         found += _pushed_by(cut_short, store, serving_dir)
     for folder in found:
-        shutil.rmtree(folder, ignore_errors=True)
+        storage.remove(folder)
     return found
 
 

@@ -2,12 +2,10 @@
 
 import dataclasses
 import datetime
-import json
-import os
 import pathlib
-import shutil
 from typing import TYPE_CHECKING
 
+from firth import storage
 from firth.pipelines.judgement import newest_version, reasons_against
 from firth.pipelines.source_schema import propose_schema
 from firth.storage import BUNDLE_FOLDER, is_whole
@@ -152,9 +150,7 @@ def copy_pages(run_dir: pathlib.Path, outputs: "Outputs") -> None:
     for file, (component, output) in _PAGES.items():
         folder = outputs.get(component, {}).get(output)
         if folder is not None:
-            temporary = run_dir / f"{file}.partial"
-            shutil.copyfile(folder / file, temporary)
-            os.replace(temporary, run_dir / file)
+            storage.copy_file(folder / file, run_dir / file)
 
 
 def _evaluation(outputs: "Outputs") -> dict[str, dict[str, float]]:
@@ -178,9 +174,7 @@ def _write_summary(result: RunResult) -> None:
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
         },
     }
-    temporary = result.run_dir / f"{SUMMARY_FILE}.partial"
-    temporary.write_text(json.dumps(summary, indent=1), encoding="utf-8")
-    os.replace(temporary, result.run_dir / SUMMARY_FILE)
+    storage.write_json(result.run_dir / SUMMARY_FILE, summary, indent=1)
 
 
 def _is_blessed(outputs: "Outputs") -> bool:

@@ -6,6 +6,7 @@ import pathlib
 from collections import Counter
 from collections.abc import Sequence
 
+from firth import storage
 from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError, is_full
 from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
@@ -74,9 +75,7 @@ def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
     path, text = run_dir / RECIPE_FILE, recipe_to_yaml(recipe)
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
         return
-    temporary = run_dir / f"{RECIPE_FILE}.partial"
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    storage.write_text(path, text)
 
 
 def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:

@@ -1,8 +1,9 @@
 """The schema of the sources' records: the one a run is checked against, and the one it proposes."""
 
-import os
 import pathlib
 from typing import TYPE_CHECKING
+
+from firth import storage
 
 if TYPE_CHECKING:
     from firth.pipelines.lineage import Outputs
@@ -42,7 +43,7 @@ def set_schema_aside(run_dir: pathlib.Path) -> None:
     """
     path = run_dir / SCHEMA_FILE
     if path.exists():
-        os.replace(path, run_dir / PREVIOUS_FILE)
+        storage.move(path, run_dir / PREVIOUS_FILE)
 
 
 def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | None:
@@ -58,10 +59,8 @@ def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | 
     path, inferred = run_dir / SCHEMA_FILE, outputs.get("SchemaGen", {}).get("schema")
     if inferred is None or path.exists():
         return None
-    temporary = run_dir / f"{SCHEMA_FILE}.partial"
     header = HEADER.format(outcomes=MIN_OUTCOME_MASS, others=MIN_DOMAIN_MASS)
-    temporary.write_text(header + tolerant((inferred / SCHEMA_FILE).read_text("utf-8")), encoding="utf-8")
-    os.replace(temporary, path)
+    storage.write_text(path, header + tolerant(storage.read_text(inferred / SCHEMA_FILE)))
     return path
 
 

@@ -1,13 +1,11 @@
 """The requests that a model must answer before it is served."""
 
 import dataclasses
-import json
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import tensorflow as tf
-
+from firth import storage
 from firth.features import evaluation_sums
 from firth.serving.samples import TEXTS
 from firth.serving.warmup import FOLDER, Request, read_warmup
@@ -74,8 +72,7 @@ def read_description(directory: str) -> dict[str, Any]:
     Args:
         directory: Folder of the SavedModel.
     """
-    with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION)) as file:
-        return json.load(file)
+    return storage.read_json(os.path.join(directory, FOLDER, DESCRIPTION))
 
 
 def _row_cases(rows: list[bytes], losses: list[str]) -> Iterator[Case]:

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
+from firth import storage
+
 SAVED_MODEL = "saved_model.pb"
 
 
@@ -182,15 +184,15 @@ def newest_model(directory: str) -> str:
     Raises:
         NoModelError: if there is no model.
     """
-    if tf.io.gfile.exists(os.path.join(directory, SAVED_MODEL)):
+    if storage.exists(os.path.join(directory, SAVED_MODEL)):
         return directory
-    if not tf.io.gfile.isdir(directory):
+    if not storage.is_folder(directory):
         raise NoModelError(f"there is no folder {directory}: no model was pushed there")
     # Pusher copies saved_model.pb last, so a version without it is still on its way.
     versions = [
-        name.rstrip("/")
-        for name in tf.io.gfile.listdir(directory)
-        if name.rstrip("/").isdigit() and tf.io.gfile.exists(os.path.join(directory, name, SAVED_MODEL))
+        name
+        for name in storage.list_folder(directory)
+        if name.isdigit() and storage.exists(os.path.join(directory, name, SAVED_MODEL))
     ]
     if not versions:
         raise NoModelError(

@@ -1,23 +1,26 @@
 """Exports imported ELMo weights: a Keras model, a SavedModel for words, a recipe's model."""
 
 import os
-import pathlib
 from typing import Any
 
 import tensorflow as tf
 import yaml
 
-from firth import features
+from firth import features, storage
 from firth.models.bilstm import BiLSTMBackbone
 from firth.models.elmo_import import ElmoFileError, load_elmo, read_options
 from firth.tokenizers.graph.word_characters import sentence_characters, word_characters
 
 __all__ = ["ElmoFileError", "embed_words", "export_elmo"]
 
+BACKBONE_FILE = "backbone.keras"
+SERVING_FOLDER = "serving"
+MODEL_FILE = "model.yaml"
+
 
 def export_elmo(
     options: str | os.PathLike[str], weights: str | os.PathLike[str], directory: str | os.PathLike[str]
-) -> dict[pathlib.Path, str]:
+) -> dict[str, str]:
     """Writes the contents of published ELMo files in this library's own formats.
 
     Args:
@@ -32,27 +35,24 @@ def export_elmo(
         ElmoFileError, OSError: as `load_elmo` does.
         FileExistsError: if the directory already exists.
     """
-    directory = pathlib.Path(directory)
-    if directory.exists():
-        raise FileExistsError(f"{directory} already exists")
+    directory = os.fspath(directory)
     backbone = load_elmo(options, weights)
     shape = read_options(options)
-    partial = directory.with_name(directory.name + ".partial")
-    partial.mkdir(parents=True)
-    backbone.save(partial / "backbone.keras")
-    _save_graph(backbone, shape["characters"]["max_characters"], str(partial / "serving"))
-    model = {"kind": "bilstm", **shape, "characters": _plain(shape["characters"])}
-    (partial / "model.yaml").write_text(yaml.safe_dump({"model": model}, sort_keys=False))
-    partial.rename(directory)
-    return {
-        directory
-        / "backbone.keras": "keras.models.load_model gives a BiLSTMBackbone; import firth.models first",
-        directory / "serving": (
+    with storage.whole_folder(directory) as folder:
+        backbone.save(os.path.join(folder, BACKBONE_FILE))
+        _save_graph(backbone, shape["characters"]["max_characters"], os.path.join(folder, SERVING_FOLDER))
+        model = {"kind": "bilstm", **shape, "characters": _plain(shape["characters"])}
+        recipe = yaml.safe_dump({"model": model}, sort_keys=False)
+        storage.write_text(os.path.join(folder, MODEL_FILE), recipe)
+    uses = {
+        BACKBONE_FILE: "keras.models.load_model gives a BiLSTMBackbone; import firth.models first",
+        SERVING_FOLDER: (
             "SavedModel: words (string [batch, words], '' after a sentence) to "
             "layers (float32 [batch, words, layers + 1, width])"
         ),
-        directory / "model.yaml": "the `model` of a recipe that trains a model of this shape",
+        MODEL_FILE: "the `model` of a recipe that trains a model of this shape",
     }
+    return {os.path.join(directory, name): use for name, use in uses.items()}
 
 
 def _plain(characters: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import keras
 import numpy.typing as npt
 import tensorflow as tf
 
+from firth import storage
 from firth.recipes import Recipe
 from firth.serving.cases import DESCRIPTION
 from firth.serving.evaluate import evaluator
@@ -50,23 +51,15 @@ def export(
         tokenizer: Tokenizer of `firth.tokenizers`; its vocabulary becomes a part of the graph.
         recipe: Recipe of the run.
         unigram_counts: Number of occurrences of each piece in the training split, int64 [rows].
-        directory: Folder that does not exist yet, or is empty, on any file system that TensorFlow writes.
+        directory: Folder that does not exist yet, or is empty, on any file system.
 
     Raises:
         FileExistsError: if the directory holds something.
         ValueError: if counts, tokenizer and recipe do not fit together.
     """
     _check(tokenizer, recipe)
-    if tf.io.gfile.exists(directory) and tf.io.gfile.listdir(directory):
-        raise FileExistsError(f"{directory} is not empty; a model is exported into a directory of its own")
-    partial = directory.rstrip("/") + ".partial"
-    _remove(partial)
-    try:
-        _write(Served(model, tokenizer, recipe), unigram_counts, partial)
-        _remove(directory)
-        tf.io.gfile.rename(partial, directory)
-    finally:
-        _remove(partial)
+    with storage.whole_folder(directory) as folder:
+        _write(Served(model, tokenizer, recipe), unigram_counts, folder)
 
 
 def _check(tokenizer: "AnyTokenizer", recipe: Recipe) -> None:
@@ -75,11 +68,6 @@ def _check(tokenizer: "AnyTokenizer", recipe: Recipe) -> None:
         raise ValueError(
             f"the tokenizer has {pieces} pieces, the model {rows} rows (tokenizer.vocabulary_size)"
         )
-
-
-def _remove(directory: str) -> None:
-    if tf.io.gfile.exists(directory):
-        tf.io.gfile.rmtree(directory)
 
 
 def _write(served: Served, unigram_counts: npt.NDArray[Any], directory: str) -> None:
@@ -91,8 +79,7 @@ def _write(served: Served, unigram_counts: npt.NDArray[Any], directory: str) -> 
     module.tokenizer_kernel = served.tokenizer.kernel
     tf.saved_model.save(module, directory, signatures=_signatures(served, unigram), options=_OPTIONS)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
-    with tf.io.gfile.GFile(os.path.join(directory, FOLDER, DESCRIPTION), "w") as file:
-        json.dump(_description(served), file, indent=2)
+    storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served))
 
 
 def _signatures(served: Served, unigram: npt.NDArray[Any]) -> dict[str, Any]:

@@ -10,8 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-import tensorflow as tf
-
+from firth import storage
 from firth.serving.cases import Case, cases, read_description
 
 SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
@@ -43,7 +42,9 @@ def validate_serving(
         the process printed.
     """
     tried = list(cases(directory, rows))
-    about, results, failure, log = _run(directory, tried, _tolerance(directory), timeout_seconds)
+    # The process has no library for buckets.
+    with storage.local_copy(directory) as model:
+        about, results, failure, log = _run(model, tried, _tolerance(model), timeout_seconds)
     outcomes = [_outcome(case, result) for case, result in zip(tried, results)]
     reasons = [*([failure] if failure else []), *_model_problems(about), *_case_problems(tried, outcomes)]
     if len(results) < len(tried) and about:
@@ -154,8 +155,4 @@ def _by_signature(about: dict[str, Any], tried: list[Case], outcomes: list[dict[
 
 
 def _size_bytes(directory: str) -> int:
-    return sum(
-        tf.io.gfile.stat(os.path.join(folder, name)).length
-        for folder, _, names in tf.io.gfile.walk(directory)
-        for name in names
-    )
+    return sum(storage.size_of(os.path.join(directory, name)) for name in storage.files_below(directory))

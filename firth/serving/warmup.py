@@ -7,6 +7,8 @@ from typing import NamedTuple
 import tensorflow as tf
 from tensorflow_serving.apis import model_pb2, predict_pb2, prediction_log_pb2
 
+from firth import storage
+
 FOLDER = "assets.extra"
 FILE = "tf_serving_warmup_requests"
 
@@ -27,11 +29,11 @@ def write_warmup(directory: str, requests: Sequence[Request]) -> None:
     """Writes requests as PredictionLogs into the folder of a SavedModel, where TF Serving looks for them.
 
     Args:
-        directory: Folder of the SavedModel.
+        directory: Local folder of the SavedModel.
         requests: Requests to write.
     """
     folder = os.path.join(directory, FOLDER)
-    tf.io.gfile.makedirs(folder)
+    os.makedirs(folder)
     with tf.io.TFRecordWriter(os.path.join(folder, FILE)) as writer:
         for request in requests:
             writer.write(_prediction_log(request).SerializeToString())
@@ -44,7 +46,7 @@ def read_warmup(directory: str) -> Iterator[Request]:
         directory: Folder of the SavedModel.
     """
     path = os.path.join(directory, FOLDER, FILE)
-    if not tf.io.gfile.exists(path):
+    if not storage.exists(path):
         return
     for record in tf.data.TFRecordDataset(path).as_numpy_iterator():
         request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request

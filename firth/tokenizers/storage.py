@@ -2,11 +2,9 @@
 
 import json
 import os
-import pathlib
-import shutil
-import tempfile
 from typing import Any
 
+from firth import storage
 from firth.tokenizers.byte_pair import BytePairTokenizer
 from firth.tokenizers.sentence_piece import SentencePieceTokenizer
 from firth.tokenizers.word import WordTokenizer
@@ -53,7 +51,7 @@ def _read_golden(tokenizer: AnyTokenizer) -> list[dict[str, Any]]:
 def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike[str]) -> str:
     """Writes a tokenizer with golden id vectors, and returns its digest.
 
-    The directory appears whole or not at all: files are written to a sibling, which then takes its name.
+    The directory appears whole or not at all.
 
     Args:
         tokenizer: Tokenizer to write.
@@ -64,41 +62,31 @@ def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike[str]) -
 
     Example:
 
+    >>> import tempfile
     >>> tokenizer = WordPieceTokenizer(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "fox"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     digest = save_tokenizer(tokenizer, f"{folder}/saved")
     ...     load_tokenizer(f"{folder}/saved", expected_digest=digest).tokenize("fox").numpy().tolist()
     [5]
     """
-    target = pathlib.Path(directory)
-    if target.exists() and any(target.iterdir()):
-        raise FileExistsError(
-            f"{target} holds files already; a tokenizer is saved into a directory of its own"
-        )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = pathlib.Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        _write(tokenizer, temporary)
-        temporary.chmod(0o755)
-        temporary.rename(target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with storage.whole_folder(directory) as folder:
+        _write(tokenizer, folder)
     return tokenizer.digest
 
 
-def _write(tokenizer: AnyTokenizer, folder: pathlib.Path) -> None:
+def _write(tokenizer: AnyTokenizer, folder: str) -> None:
     lines = "".join(f"{piece}\n" for piece in tokenizer.get_vocabulary())
-    (folder / VOCABULARY_FILE).write_text(lines, encoding="utf-8", newline="\n")
+    storage.write_text(os.path.join(folder, VOCABULARY_FILE), lines)
     if isinstance(tokenizer, SentencePieceTokenizer):
-        (folder / MODEL_FILE).write_bytes(tokenizer.model)
+        with storage.whole_file(os.path.join(folder, MODEL_FILE)) as file:
+            file.write(tokenizer.model)
     settings = {
         "kind": tokenizer.kind,
         **tokenizer.settings,
         "digest": tokenizer.digest,
         "golden": _read_golden(tokenizer),
     }
-    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    storage.write_json(os.path.join(folder, SETTINGS_FILE), settings, indent=1)
 
 
 def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | None = None) -> AnyTokenizer:
@@ -114,14 +102,16 @@ def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | Non
         TokenizerMismatchError: if the files were changed, the digest is not the expected one, or a golden
             text gives other ids than it did when the tokenizer was saved.
     """
-    folder = pathlib.Path(directory)
-    settings = _read_settings(folder / SETTINGS_FILE)
+    # It needs no marker: the digest and the golden ids tell whether all of it is there.
+    folder = os.fspath(directory)
+    settings = _read_settings(os.path.join(folder, SETTINGS_FILE))
+    vocabulary = os.path.join(folder, VOCABULARY_FILE)
     # str.splitlines would also split at U+2028 and its like.
-    pieces = (folder / VOCABULARY_FILE).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+    pieces = storage.read_text(vocabulary).removesuffix("\n").split("\n")
     try:
         tokenizer = _make(settings, pieces, folder)
     except (ValueError, TypeError) as error:
-        raise TokenizerMismatchError(f"{folder / VOCABULARY_FILE}: {error}") from error
+        raise TokenizerMismatchError(f"{vocabulary}: {error}") from error
     if tokenizer.get_vocabulary() != pieces:
         raise TokenizerMismatchError(f"{folder}: {VOCABULARY_FILE} is not the vocabulary of {MODEL_FILE}")
     _check(tokenizer, settings, folder)
@@ -132,9 +122,9 @@ def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | Non
     return tokenizer
 
 
-def _read_settings(path: pathlib.Path) -> dict[str, Any]:
+def _read_settings(path: str) -> dict[str, Any]:
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(storage.read_text(path))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise TokenizerMismatchError(f"{path} is not valid JSON: {error}") from error
     for key in _OWN_KEYS:
@@ -146,9 +136,10 @@ def _read_settings(path: pathlib.Path) -> dict[str, Any]:
     return settings
 
 
-def _make(settings: dict[str, Any], pieces: list[str], folder: pathlib.Path) -> AnyTokenizer:
+def _make(settings: dict[str, Any], pieces: list[str], folder: str) -> AnyTokenizer:
     if settings["kind"] == SentencePieceTokenizer.kind:
-        return SentencePieceTokenizer((folder / MODEL_FILE).read_bytes(), **_made_with(settings))
+        with storage.open_file(os.path.join(folder, MODEL_FILE)) as file:
+            return SentencePieceTokenizer(file.read(), **_made_with(settings))
     return _OF_PIECES[settings["kind"]](pieces, **_made_with(settings))
 
 
@@ -156,7 +147,7 @@ def _made_with(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if key not in _OWN_KEYS}
 
 
-def _check(tokenizer: AnyTokenizer, settings: dict[str, Any], folder: pathlib.Path) -> None:
+def _check(tokenizer: AnyTokenizer, settings: dict[str, Any], folder: str) -> None:
     if tokenizer.digest != settings["digest"]:
         raise TokenizerMismatchError(
             f"{folder}: vocabulary, settings or normalisation give the digest {tokenizer.digest}, "

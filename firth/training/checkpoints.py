@@ -6,18 +6,19 @@ import json
 import logging
 import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 
 import keras
 import tensorflow as tf
 
+from firth import storage
 from firth.recipes.run.recipe import Recipe
 
 _LOG = logging.getLogger(__name__)
-_FORMAT = 2
-_MANIFEST = "progress.json"
+_FORMAT = 3
+_PROGRESS = "progress.json"
+_VARIABLES = "variables"
 _NAME = re.compile(r"step-(\d+)")
 
 
@@ -86,8 +87,7 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
 class Checkpoints:
     """The newest checkpoints of one run, in a directory of its own.
 
-    A checkpoint is written next to its place, flushed to the disk, and renamed when it is whole. Its
-    manifest lists the size of every file, so that one that a crash of the machine cut short is passed over.
+    A checkpoint appears whole or not at all, and one that lost a part of its files since is passed over.
 
     Args:
         directory: Folder of this run's checkpoints; made if it does not exist.
@@ -110,10 +110,10 @@ class Checkpoints:
         self.directory = directory
         self._keep = keep
         self._checkpoint = tf.train.Checkpoint(variables=dict(variables))
-        os.makedirs(directory, exist_ok=True)
-        for name in os.listdir(directory):
-            if name.endswith(".unfinished"):
-                shutil.rmtree(os.path.join(directory, name))
+        for name in storage.list_folder(directory):
+            # What a process that was killed has left.
+            if name.startswith("."):
+                storage.remove(os.path.join(directory, name))
 
     def save(self, progress: Progress) -> str:
         """Writes the variables as they are, and returns the checkpoint's folder.
@@ -122,64 +122,25 @@ class Checkpoints:
             progress: Progress of the run.
         """
         final = os.path.join(self.directory, f"step-{progress.step:010d}")
-        unfinished = final + ".unfinished"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        os.makedirs(unfinished)
-        try:
-            self._checkpoint.write(os.path.join(unfinished, "variables"))
-            _write_manifest(unfinished, progress)
-            shutil.rmtree(final, ignore_errors=True)
-            os.replace(unfinished, final)
-        except BaseException:
-            shutil.rmtree(unfinished, ignore_errors=True)
-            raise
+        storage.remove(final)
+        with storage.whole_folder(final) as folder:
+            self._checkpoint.write(os.path.join(folder, _VARIABLES))
+            storage.write_json(os.path.join(folder, _PROGRESS), dataclasses.asdict(progress))
         for _, path in self._found()[: -self._keep]:
-            shutil.rmtree(path, ignore_errors=True)
+            storage.remove(path)
         return final
 
     def restore(self) -> Progress:
         """Sets the variables to the newest whole checkpoint; a `Progress` of zeros if there is none."""
         for _, path in reversed(self._found()):
-            progress = _read_manifest(path)
-            if progress is None:
+            if not storage.is_unchanged(path):
                 _LOG.warning("the checkpoint %s is not whole; trying the one before it", path)
                 continue
-            status = self._checkpoint.read(os.path.join(path, "variables"))
-            status.assert_consumed()
-            return progress
+            with storage.local_copy(path) as folder:
+                self._checkpoint.read(os.path.join(folder, _VARIABLES)).assert_consumed()
+                return Progress(**storage.read_json(os.path.join(folder, _PROGRESS)))
         return Progress()
 
     def _found(self) -> list[tuple[int, str]]:
-        matches = [_NAME.fullmatch(name) for name in os.listdir(self.directory)]
+        matches = [_NAME.fullmatch(name) for name in storage.list_folder(self.directory)]
         return sorted((int(m[1]), os.path.join(self.directory, m[0])) for m in matches if m)
-
-
-def _write_manifest(directory: str, progress: Progress) -> None:
-    sizes = {}
-    for name in os.listdir(directory):
-        path = os.path.join(directory, name)
-        sizes[name] = os.path.getsize(path)
-        _flush(path)
-    path = os.path.join(directory, _MANIFEST)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"progress": dataclasses.asdict(progress), "sizes": sizes}, file)
-    _flush(path)
-
-
-def _flush(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _read_manifest(directory: str) -> Progress | None:
-    """Returns the progress of a checkpoint, None if it is not whole."""
-    try:
-        with open(os.path.join(directory, _MANIFEST), encoding="utf-8") as file:
-            manifest = json.load(file)
-        sizes = {name: os.path.getsize(os.path.join(directory, name)) for name in manifest["sizes"]}
-        return Progress(**manifest["progress"]) if sizes == manifest["sizes"] else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

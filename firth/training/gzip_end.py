@@ -2,8 +2,9 @@
 
 import gzip
 import zlib
+from typing import IO
 
-import tensorflow as tf
+from firth import storage
 
 # A header, an empty stream, a checksum and a size.
 _LEAST_BYTES = 20
@@ -22,16 +23,16 @@ def check_gzip_end(path: str, size: int) -> None:
     holds several streams, which reading it again, with its checksums, tells apart.
 
     Args:
-        path: Path of the file, on any file system of TensorFlow.
+        path: Path of the file, on any file system.
         size: Number of bytes of content that were read of the file.
 
     Raises:
         TruncatedError: if the file is truncated; the message says what is missing.
     """
-    length = tf.io.gfile.stat(path).length
+    length = storage.size_of(path)
     if length < _LEAST_BYTES:
         raise TruncatedError(f"{length} bytes are not a gzip stream")
-    with tf.io.gfile.GFile(path, "rb") as file:
+    with storage.open_file(path) as file:
         file.seek(length - _SIZE_BYTES)
         if int.from_bytes(file.read(_SIZE_BYTES), "little") == size % 2**32:
             return
@@ -41,7 +42,7 @@ def check_gzip_end(path: str, size: int) -> None:
         raise TruncatedError(f"{size} bytes were read of {found}")
 
 
-def _size_of(file: tf.io.gfile.GFile) -> int:
+def _size_of(file: IO[bytes]) -> int:
     size = 0
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as stream:

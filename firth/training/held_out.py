@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from firth import features
+from firth import features, storage
 from firth.recipes.run.recipe import Recipe
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.held_out_samples import sampler
@@ -80,7 +80,7 @@ class HeldOut:
 
 
 def _first_rows(patterns: Sequence[str], count: int) -> list[bytes]:
-    files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
+    files = storage.glob(*patterns)
     rows: list[bytes] = []
     for path in files:
         rows += _records(path, count - len(rows))

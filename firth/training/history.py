@@ -2,10 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
+
+from firth import storage
 
 # What a line says of how far the run has come, next to what is drawn over the steps.
 _PROGRESS = ("step", "tokens", "seconds")
@@ -28,31 +30,35 @@ class History:
 
     def __init__(self, kept_directory: str, run_directory: str, step: int) -> None:
         lines = [line for line in read_history(kept_directory) if line["step"] <= step]
-        paths = [os.path.join(directory, HISTORY_FILE) for directory in (kept_directory, run_directory)]
-        os.makedirs(run_directory, exist_ok=True)
+        text = "".join(map(_as_text, lines))
+        self._files = [
+            storage.GrowingText(os.path.join(directory, HISTORY_FILE), text)
+            for directory in (kept_directory, run_directory)
+        ]
         _remove_events(run_directory)
-        for path in paths:
-            _rewrite(path, lines)
-        self._files = [open(path, "a", encoding="utf-8") for path in paths]  # noqa: SIM115
         self._writer = tf.summary.create_file_writer(run_directory)
         for line in lines:
             self._write_scalars(line)
 
     def append(self, line: dict[str, Any]) -> None:
-        """Adds the line of one step; it has left this process on return.
+        """Adds the line of one step; on a local disk it has left this process on return.
 
         Args:
             line: Values of the step, fit for JSON.
         """
         for file in self._files:
-            file.write(json.dumps(line) + "\n")
-            file.flush()
+            file.append(_as_text(line))
         self._write_scalars(line)
 
-    def close(self) -> None:
-        """Closes all files."""
+    def flush(self) -> None:
+        """Writes all lines to buckets too."""
         for file in self._files:
-            file.close()
+            file.flush()
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Writes all lines and closes the event file."""
+        self.flush()
         self._writer.close()
 
     def _write_scalars(self, line: Mapping[str, Any]) -> None:
@@ -75,20 +81,16 @@ def read_history(directory: str) -> list[dict[str, Any]]:
         directory: Folder of the file.
     """
     path = os.path.join(directory, HISTORY_FILE)
-    if not os.path.exists(path):
+    if not storage.exists(path):
         return []
-    with open(path, encoding="utf-8") as file:
-        # A kill may leave a last line without its end.
-        return [json.loads(line) for line in file if line.endswith("\n")]
+    # A kill may leave a last line without its end.
+    return [json.loads(line) for line in storage.read_text(path).split("\n")[:-1]]
 
 
-def _rewrite(path: str, lines: Iterable[dict[str, Any]]) -> None:
-    with open(path + ".unfinished", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(line) + "\n" for line in lines)
-    os.replace(path + ".unfinished", path)
+def _as_text(line: dict[str, Any]) -> str:
+    return json.dumps(line) + "\n"
 
 
 def _remove_events(directory: str) -> None:
-    for name in os.listdir(directory):
-        if name.startswith("events.out.tfevents."):
-            os.remove(os.path.join(directory, name))
+    for path in storage.glob(os.path.join(directory, "events.out.tfevents.*")):
+        storage.remove(path)

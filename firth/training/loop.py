@@ -108,6 +108,8 @@ class Loop:
     def _save(self, progress: Progress) -> None:
         last, stops = progress.step == self.training.steps, self.termination.is_requested
         if last or stops or self._is_due(progress.step, self.training.checkpoint_every_steps):
+            # First, because lines up to a checkpoint are not made again.
+            self.history.flush()
             saved = self.checkpoints.save(progress)
             if stops:
                 raise TrainingTerminated(progress.step, self.training.steps, saved)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth import features
+from firth import features, storage
 from firth.objectives import OBJECTIVES, measure_rates
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -105,7 +105,7 @@ def check_report(report: dict[str, Any]) -> None:
 
 def _copy_first_rows(patterns: Sequence[str], count: int, folder: str) -> str:
     """Copies as many rows of each file, and returns the path of the copy."""
-    files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
+    files = storage.glob(*patterns)
     if not files:
         raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
     path, each = os.path.join(folder, "sample.gz"), -(-count // len(files))

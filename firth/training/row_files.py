@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth import features
+from firth import features, storage
 from firth.tokenizers.graph.word_characters import word_characters
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
@@ -42,6 +41,8 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     Args:
         patterns: Patterns of TFRecord files (gzipped if they end in `.gz`) of `tf.train.Example`s.
         cache_directory: Folder that is made if it does not exist. Only one process at a time may build in it.
+            If it is not local, the rows, which are memory-mapped, have a folder on this machine while the
+            process lives.
         limits: Limits that each row must keep to.
 
     Raises:
@@ -49,16 +50,15 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
             limits; names the file and the record.
     """
     files = _match(patterns)
-    directory = os.path.join(cache_directory, _key(files, limits))
+    directory = os.path.join(storage.local_folder(cache_directory), _key(files, limits))
     specs = limits.specs()
-    if not os.path.exists(directory):
+    if not storage.is_whole(directory):
         _build(files, directory, specs, limits)
     return load_rows(directory, specs)
 
 
 def _match(patterns: Sequence[str]) -> list[str]:
-    files = sorted({path for pattern in patterns for path in tf.io.gfile.glob(pattern)})
-    files = [path for path in files if not tf.io.gfile.isdir(path)]
+    files = [path for path in storage.glob(*patterns) if not storage.is_folder(path)]
     if not files:
         raise RowsError(f"no file matches {', '.join(patterns) or 'an empty list of patterns'}")
     return files
@@ -71,35 +71,20 @@ def _key(files: Sequence[str], limits: RowLimits) -> str:
 
 def _file_digest(path: str) -> str:
     digest = hashlib.sha256()
-    with tf.io.gfile.GFile(path, "rb") as file:
+    with storage.open_file(path) as file:
         while block := file.read(2**20):
             digest.update(block)
     return digest.hexdigest()
 
 
 def _build(files: Sequence[str], directory: str, specs: dict[str, features.Spec], limits: RowLimits) -> None:
-    unfinished = directory + ".unfinished"
-    shutil.rmtree(unfinished, ignore_errors=True)
-    os.makedirs(unfinished)
-    try:
-        with RowsWriter(unfinished, specs) as writer:
-            for path in files:
-                for block in _read_file(path, limits):
-                    writer.append({name: _pad(block[name], spec) for name, spec in specs.items()})
-            writer.finish()
-        _remove_others(directory)
-        os.replace(unfinished, directory)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
-
-
-def _remove_others(directory: str) -> None:
-    """Removes what was built of other content, which would only fill the disk."""
-    parent, own = os.path.split(directory)
-    for name in os.listdir(parent):
-        if not name.startswith(own):
-            shutil.rmtree(os.path.join(parent, name))
+    # What was built of other content, or not to its end, would only fill the disk.
+    storage.remove(os.path.dirname(directory))
+    with storage.whole_folder(directory) as folder, RowsWriter(folder, specs) as writer:
+        for path in files:
+            for block in _read_file(path, limits):
+                writer.append({name: _pad(block[name], spec) for name, spec in specs.items()})
+        writer.finish()
 
 
 def _read_file(path: str, limits: RowLimits) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from firth import features
+from firth import features, storage
 
 # On disk, by field. The starts are flags, so a byte is enough.
 _DTYPES = {
@@ -103,7 +102,7 @@ class Rows:
 
 
 class RowsWriter:
-    """Appends blocks of rows to files in a directory, which `finish` makes fit for `load_rows`.
+    """Appends blocks of rows to files in a local directory, which `finish` makes fit for `load_rows`.
 
     Args:
         directory: Folder of the files.
@@ -147,8 +146,9 @@ class RowsWriter:
         _check_ids(ids[order])
         np.save(_path(self._directory, "order", ".npy"), order)
         rows = _open(self._directory, self._specs, "")
-        with open(_path(self._directory, "rows", ".json"), "w", encoding="utf-8") as summary:
-            json.dump({"rows": len(rows), "digest": _digest(rows)}, summary)
+        storage.write_json(
+            _path(self._directory, "rows", ".json"), {"rows": len(rows), "digest": _digest(rows)}
+        )
 
 
 def load_rows(directory: str, specs: dict[str, features.Spec]) -> Rows:
@@ -158,8 +158,7 @@ def load_rows(directory: str, specs: dict[str, features.Spec]) -> Rows:
         directory: Folder that a `RowsWriter` finished.
         specs: Specs of the rows, as `features.row_specs`.
     """
-    with open(_path(directory, "rows", ".json"), encoding="utf-8") as file:
-        return _open(directory, specs, json.load(file)["digest"])
+    return _open(directory, specs, storage.read_json(_path(directory, "rows", ".json"))["digest"])
 
 
 def _open(directory: str, specs: dict[str, features.Spec], digest: str) -> Rows:

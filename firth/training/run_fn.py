@@ -72,6 +72,6 @@ def find_tokenizer(train_files: Sequence[str]) -> str:
     if not train_files:
         raise ValueError("the Trainer was given no train_files")
     directory = os.path.join(os.path.dirname(os.path.dirname(train_files[0])), "tokenizer")
-    if not os.path.isdir(directory):
+    if not storage.is_folder(directory):
         raise ValueError(f"{directory} is not a directory: the rows need the tokenizer they were made with")
     return directory

@@ -34,7 +34,7 @@ def test_what_is_loaded_is_what_was_saved(both, tmp_path, lowercase):
 
 
 def test_files(saved):
-    assert sorted(path.name for path in saved.iterdir()) == ["tokenizer.json", "vocab.txt"]
+    assert sorted(path.name for path in saved.iterdir()) == ["_SUCCESS", "tokenizer.json", "vocab.txt"]
     assert (saved / "vocab.txt").read_text().splitlines()[:6] == [*SPECIALS, "the"]
     assert len(json.loads((saved / "tokenizer.json").read_text())["golden"]) >= 9
 
@@ -59,8 +59,8 @@ def test_an_empty_directory_is_filled_and_a_full_one_is_not(small, tmp_path):
 
 
 def test_nothing_is_left_of_a_save_that_failed(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "SETTINGS_FILE", "no-such-folder/tokenizer.json")
-    with pytest.raises(FileNotFoundError):
+    monkeypatch.setattr(storage, "SETTINGS_FILE", "vocab.txt/tokenizer.json")
+    with pytest.raises(FileExistsError):
         save_tokenizer(small, tmp_path / "tokenizer")
     assert list(tmp_path.iterdir()) == []
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from firth import storage
 from firth.models import build_pretraining_model
 from firth.recipes import load_recipe
 from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
@@ -69,7 +70,10 @@ HARM = {
     "no manifest": lambda directory: os.remove(directory / "progress.json"),
     "cut data": lambda directory: cut(directory / "variables.data-00000-of-00001"),
     "no index": lambda directory: os.remove(directory / "variables.index"),
-    "unfinished": lambda directory: os.rename(directory, str(directory) + ".unfinished"),
+    "no marker": lambda directory: os.remove(directory / storage.MARKER),
+    "unfinished": lambda directory: os.rename(
+        directory, directory.with_name(f".{directory.name}.{'0' * 32}")
+    ),
 }
 
 
@@ -79,7 +83,7 @@ def test_one_that_is_not_whole_is_passed_over(tmp_path, variables, harm):
     HARM[harm](tmp_path / "step-0000000015")
     assert Checkpoints(str(tmp_path), variables).restore() == Progress(10, 1000, 0.5)
     assert values(variables) == {10}
-    assert not any(name.endswith(".unfinished") for name in os.listdir(tmp_path))
+    assert not any(name.startswith(".") for name in os.listdir(tmp_path))
 
 
 def test_a_full_disk_leaves_the_last_one(tmp_path):

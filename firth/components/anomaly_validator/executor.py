@@ -1,17 +1,16 @@
 """The work of AnomalyValidator: writes the anomalies of ExampleValidator, and fails if there are any."""
 
-import json
 import os
 from typing import Any
 
 from tensorflow_metadata.proto.v0 import anomalies_pb2
 from tfx import types
 from tfx.dsl.components.base import base_executor
-from tfx.dsl.io import fileio
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
+from firth import storage
 from firth.components.kept_files import keep_files
 from firth.corpus import SourceSchemaError
 
@@ -39,7 +38,7 @@ class Executor(base_executor.BaseExecutor):
         """
         found = _anomalies(artifact_utils.get_single_instance(input_dict["anomalies"]))
         folder = artifact_utils.get_single_uri(output_dict["found"])
-        io_utils.write_string_file(os.path.join(folder, FOUND_FILE), json.dumps(found, indent=2))
+        storage.write_json(os.path.join(folder, FOUND_FILE), found)
         if not found:
             return
         keep_files(folder, FOUND_FILE)
@@ -57,7 +56,7 @@ def _anomalies(artifact: Artifact) -> list[dict[str, str]]:
     found = []
     for split in artifact_utils.decode_split_names(artifact.split_names):
         path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
-        with fileio.open(path, "rb") as file:
+        with storage.open_file(path) as file:
             anomalies = anomalies_pb2.Anomalies.FromString(file.read())
         named = dict(sorted(anomalies.anomaly_info.items()))
         if anomalies.HasField("dataset_anomaly_info"):

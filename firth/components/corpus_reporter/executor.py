@@ -6,8 +6,8 @@ from typing import Any
 from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
-from tfx.utils import io_utils
 
+from firth import storage
 from firth.analysis import CorpusView, read_corpus_report, render_corpus_report
 from firth.recipes.corpus.cleaning import Cleaning
 
@@ -35,4 +35,4 @@ class Executor(base_executor.BaseExecutor):
         corpus = CorpusView(report or {}, steps, cleaning.limits)
         page = render_corpus_report(exec_properties["name"], cleaning, corpus)
         path = os.path.join(artifact_utils.get_single_uri(output_dict["page"]), PAGE_FILE)
-        io_utils.write_string_file(path, page)
+        storage.write_text(path, page)

@@ -13,8 +13,8 @@ from tfx.utils import io_utils
 from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
-from firth.corpus.io.json_files import read_json
 from firth.recipes.corpus.limits import CorpusLimits
+from firth.storage import read_json
 
 MEASURED_FILE = "measured_limits.json"
 WARNINGS_FILE = "warnings.json"

@@ -6,16 +6,15 @@ from typing import Any
 from tfx import types
 from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
-from tfx.dsl.io import fileio
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
+from firth import storage
 from firth.components.kept_files import keeping
 from firth.corpus import SPLITS, CorpusError, curate
 from firth.corpus.curation.curate import REPORT_FILE
-from firth.corpus.io.json_files import read_json
 from firth.corpus.quality.quality_model import MODEL_FILE
 from firth.recipes.corpus.cleaning import Cleaning
 
@@ -60,10 +59,10 @@ class Executor(base_beam_executor.BaseBeamExecutor):
 
 def _move_classifiers(report_folder: str, artifact: Artifact) -> None:
     """Makes what steps trained an artifact of its own, stamped with what they measured."""
-    for path in fileio.glob(os.path.join(report_folder, "*", MODEL_FILE)):
+    for path in storage.glob(os.path.join(report_folder, "*", MODEL_FILE)):
         folder = os.path.dirname(path)
         step = os.path.basename(folder)
-        io_utils.copy_dir(folder, os.path.join(artifact.uri, step))
-        fileio.rmtree(folder)
-        auc = read_json(os.path.join(artifact.uri, step, MODEL_FILE))["auc"]
+        storage.copy_folder(folder, os.path.join(artifact.uri, step))
+        storage.remove(folder)
+        auc = storage.read_json(os.path.join(artifact.uri, step, MODEL_FILE))["auc"]
         artifact.set_float_custom_property(f"{step}_auc", auc)

@@ -1,6 +1,5 @@
 """The work of ObjectiveValidator: measures and writes the rates, and fails if one is out of its bounds."""
 
-import json
 import os
 from typing import Any
 
@@ -9,6 +8,7 @@ from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
+from firth import storage
 from firth.components.kept_files import keeping
 from firth.recipes.objectives.objective import objective_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -51,6 +51,6 @@ class Executor(base_executor.BaseExecutor):
             exec_properties["rows"],
         )
         folder = artifact_utils.get_single_uri(output_dict["rates"])
-        io_utils.write_string_file(os.path.join(folder, RATES_FILE), json.dumps(report, indent=2))
+        storage.write_json(os.path.join(folder, RATES_FILE), report)
         with keeping(folder, RATES_FILE, errors=ObjectiveRatesError):
             check_report(report)

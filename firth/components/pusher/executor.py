@@ -5,7 +5,6 @@ from typing import Any
 
 from tfx import types
 from tfx.components.pusher import executor
-from tfx.dsl.io import fileio
 from tfx.proto import pusher_pb2
 from tfx.types import artifact_utils
 from tfx.types.standard_component_specs import PUSH_DESTINATION_KEY, PUSHED_MODEL_KEY
@@ -45,18 +44,13 @@ class Executor(executor.Executor):
         unfinished = os.path.join(versions, UNFINISHED)
         destination.filesystem.base_directory = unfinished
         aside = {**exec_properties, PUSH_DESTINATION_KEY: proto_utils.proto_to_json(destination)}
-        _remove(unfinished)
+        storage.remove(unfinished)
         try:
             super().Do(input_dict, output_dict, aside)
             pushed = artifact_utils.get_single_instance(output_dict[PUSHED_MODEL_KEY])
             if pushed.get_int_custom_property(_PUSHED):
                 version = pushed.get_string_custom_property(_VERSION)
-                fileio.rename(os.path.join(unfinished, version), os.path.join(versions, version))
+                storage.move(os.path.join(unfinished, version), os.path.join(versions, version))
                 pushed.set_string_custom_property(_DESTINATION, os.path.join(versions, version))
         finally:
-            _remove(unfinished)
-
-
-def _remove(folder: str) -> None:
-    if fileio.exists(folder):
-        fileio.rmtree(folder)
+            storage.remove(unfinished)

@@ -7,8 +7,9 @@ from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
-from tfx.utils import io_utils, path_utils
+from tfx.utils import path_utils
 
+from firth import storage
 from firth.analysis import ArtifactRecord, ReportInputs, collect_run, render_report
 from firth.analysis.lineage import directory_digest
 from firth.recipes import Recipe
@@ -47,7 +48,7 @@ class Executor(base_executor.BaseExecutor):
             **{name: artifacts[name].uri for name in _FOLDERS},
         )
         path = os.path.join(artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE)
-        io_utils.write_string_file(path, render_report(collect_run(inputs)))
+        storage.write_text(path, render_report(collect_run(inputs)))
 
 
 def _model_folder(model: Artifact) -> str:

@@ -11,6 +11,7 @@ from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
+from firth import storage
 from firth.components.kept_files import keeping
 from firth.corpus import CorpusError, make_sequences
 from firth.corpus.documents.split import TRAIN
@@ -51,7 +52,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         digest = tokenizer.get_string_custom_property("digest")
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
-        io_utils.copy_dir(tokenizer.uri, folder)
+        storage.copy_folder(tokenizer.uri, folder)
         load_tokenizer(folder, expected_digest=digest)
         examples.split_names = documents.split_names
         with keeping(examples.uri, MIXTURE_FILE, COUNTS_FILE, errors=CorpusError):

@@ -1,6 +1,5 @@
 """The work of ServingValidator: calls `validate_serving` and stamps the blessing."""
 
-import json
 import logging
 import os
 from typing import Any
@@ -8,10 +7,10 @@ from typing import Any
 import tensorflow as tf
 from tfx import types
 from tfx.dsl.components.base import base_executor
-from tfx.dsl.io import fileio
 from tfx.types import artifact_utils
 from tfx.utils import io_utils, path_utils
 
+from firth import storage
 from firth.serving import validate_serving
 
 logger = logging.getLogger(__name__)
@@ -46,11 +45,10 @@ class Executor(base_executor.BaseExecutor):
         report = validate_serving(directory, rows)
         for reason in report["reasons"]:
             logger.error("The model at %s cannot be served. %s", directory, reason)
-        _write(
-            artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE, json.dumps(report, indent=2)
-        )
+        folder = artifact_utils.get_single_uri(output_dict["report"])
+        storage.write_json(os.path.join(folder, REPORT_FILE), report)
         blessing = artifact_utils.get_single_instance(output_dict["blessing"])
-        _write(blessing.uri, BLESSING_FILES[report["blessed"]], "")
+        storage.write_text(os.path.join(blessing.uri, BLESSING_FILES[report["blessed"]]), "")
         blessing.set_int_custom_property(BLESSED_PROPERTY, int(report["blessed"]))
 
 
@@ -58,9 +56,5 @@ def _first_rows(examples: types.Artifact, count: int) -> list[bytes]:
     if not examples:
         return []
     pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(examples, EVAL_SPLIT))
-    dataset = tf.data.TFRecordDataset(sorted(fileio.glob(pattern)), compression_type="GZIP")
+    dataset = tf.data.TFRecordDataset(storage.glob(pattern), compression_type="GZIP")
     return list(dataset.take(count).as_numpy_iterator())
-
-
-def _write(folder: str, name: str, text: str) -> None:
-    io_utils.write_string_file(os.path.join(folder, name), text)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.io.filesystems import FileSystems
 
+from firth import storage
 from firth.corpus.curation.clean import Clean
 from firth.corpus.curation.write_splits import MeasureRead, WriteSplits
 from firth.corpus.documents.document import Document
@@ -13,14 +13,14 @@ from firth.corpus.documents.tally import Tally, merge_tallies
 from firth.corpus.documents.tallying import TALLY
 from firth.corpus.grouping.repeated_ids import RepeatedIds
 from firth.corpus.grouping.values import grouping_for
-from firth.corpus.io.json_files import read_json, write_json
 from firth.corpus.io.records import ReadBatches
-from firth.corpus.io.removal import remove_folder, remove_leftovers
+from firth.corpus.io.removal import remove_leftovers
 from firth.corpus.privacy.excerpts import scrubber_for
 from firth.corpus.readers.read import STEP, read_source_counts, source_names, sources_that_state_ids
 from firth.corpus.report.corpus_report import build_report, check_report
 from firth.corpus.report.held_out import held_out
 from firth.recipes.corpus.cleaning import Cleaning, step_names
+from firth.storage import read_json, write_json
 
 REPORT_FILE = "corpus_report.json"
 SCRATCH_FOLDER = "scratch"
@@ -54,7 +54,6 @@ def curate(
     """
     path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"
     remove_leftovers(scratch, split_folders)
-    FileSystems.mkdirs(scratch)
     grouping = grouping_for(corpus_pattern, scratch)
     try:
         with make_pipeline() as pipeline:
@@ -73,7 +72,7 @@ def curate(
                 | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
             )
     finally:
-        remove_folder(scratch)
+        storage.remove(scratch)
     report = read_json(path)
     check_report(report)
     return report

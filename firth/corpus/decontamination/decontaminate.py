@@ -16,10 +16,10 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.documents.tally import Count, Tally
 from firth.corpus.grouping.marks import Documents, Judgement
-from firth.corpus.io.json_files import write_json
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
+from firth.storage import write_json
 
 _TOKEN = re.compile(r"\S+")
 COUNTS = ("examples", "examples_too_short", "examples_found", "ngrams", "ngrams_found")

@@ -2,14 +2,14 @@
 
 import io
 import posixpath
-import uuid
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from isal import igzip
 
+from firth import storage
 from firth.corpus.io.record_frames import read_record, write_record
 
 # Written once and read soon.
@@ -46,26 +46,9 @@ def write_file(folder: str, name: str, records: Iterable[bytes]) -> str:
     """
     path = posixpath.join(folder, f"data_tfrecord-{name}.gz")
     # Next to the folder, since readers of a split take every file in it.
-    unfinished = f"{folder.rstrip('/')}.{uuid.uuid4().hex}.unfinished"
-    _make_folder(folder)
-    try:
-        with FileSystems.create(unfinished, compression_type=_AS_IT_IS) as file:
-            _compress(records, file)
-        FileSystems.rename([unfinished], [path])
-    finally:
-        if FileSystems.exists(unfinished):
-            FileSystems.delete([unfinished])
+    with storage.whole_file(path, aside=posixpath.dirname(folder.rstrip("/"))) as file:
+        _compress(records, cast(BinaryIO, file))
     return path
-
-
-def _make_folder(folder: str) -> None:
-    try:
-        if not FileSystems.exists(folder):
-            FileSystems.mkdirs(folder)
-    except OSError:
-        # Another worker may have been quicker.
-        if not FileSystems.exists(folder):
-            raise
 
 
 def _compress(records: Iterable[bytes], file: BinaryIO) -> None:

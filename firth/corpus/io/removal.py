@@ -1,8 +1,9 @@
 """Removal of files that an earlier run left."""
 
+import os
 from collections.abc import Mapping
 
-from apache_beam.io.filesystems import FileSystems
+from firth import storage
 
 
 def remove_leftovers(scratch: str, split_folders: Mapping[str, str]) -> None:
@@ -13,22 +14,8 @@ def remove_leftovers(scratch: str, split_folders: Mapping[str, str]) -> None:
         split_folders: Folder of each split, by the split's name. Their data files and unfinished files are
             removed.
     """
-    remove_folder(scratch)
-    patterns = [
-        pattern
-        for folder in split_folders.values()
-        for pattern in (f"{folder}/data_tfrecord-*", f"{folder}.*.unfinished")
-    ]
-    found = [each.path for match in FileSystems.match(patterns) for each in match.metadata_list]
-    if found:
-        FileSystems.delete(found)
-
-
-def remove_folder(folder: str) -> None:
-    """Removes a folder with all that is in it, if it exists.
-
-    Args:
-        folder: Path of the folder on any of Beam's file systems.
-    """
-    if FileSystems.exists(folder):
-        FileSystems.delete([folder])
+    storage.remove(scratch)
+    for folder in split_folders.values():
+        unfinished = os.path.join(os.path.dirname(folder.rstrip("/")), ".data_tfrecord-*")
+        for path in storage.glob(f"{folder}/data_tfrecord-*", unfinished):
+            storage.remove(path)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
-from firth.corpus.io.json_files import write_json
+from firth.storage import write_json
 
 COUNTS_FILE = "sequence_counts.json"
 # The beginning of the names of counts of a source's tokens.

@@ -8,14 +8,13 @@ import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 from apache_beam.typehints.decorators import no_annotations
 
+from firth import storage
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
-from firth.corpus.io.json_files import read_json, write_json
 from firth.corpus.io.record_files import write_records
 from firth.corpus.io.records import ReadBatches
-from firth.corpus.io.removal import remove_folder
 from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
 from firth.corpus.packing.mixture_plan import AnyMixed
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
@@ -33,6 +32,7 @@ from firth.corpus.packing.sequence_counts import (
 from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.storage import read_json, write_json
 
 MIXTURE_FILE = "mixture_report.json"
 SCRATCH_FOLDER = "scratch"
@@ -82,7 +82,7 @@ def make_sequences(
     """
     path, report = f"{counts_folder}/{COUNTS_FILE}", f"{counts_folder}/{MIXTURE_FILE}"
     grouping = Grouping(sequences.shards, f"{counts_folder}/{SCRATCH_FOLDER}")
-    remove_folder(grouping.scratch)
+    storage.remove(grouping.scratch)
     try:
         with make_pipeline() as pipeline:
             counts = []
@@ -100,7 +100,7 @@ def make_sequences(
                 | "WriteCounts" >> beam.Map(write_counts, path, tuple(split_patterns))
             )
     finally:
-        remove_folder(grouping.scratch)
+        storage.remove(grouping.scratch)
     written = read_json(path)
     check_counts(written)
     return written

@@ -8,13 +8,13 @@ import apache_beam as beam
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
-from firth.corpus.io.json_files import read_json, write_json
 from firth.corpus.io.records import ReadBatches
 from firth.recipes.tokenizers.tokenizer import AnyTokenizer as Config
 from firth.recipes.tokenizers.tokenizer import BytePairTokenizer as BytePairConfig
 from firth.recipes.tokenizers.tokenizer import SentencePieceTokenizer as SentencePieceConfig
 from firth.recipes.tokenizers.tokenizer import WordTokenizer as WordConfig
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
+from firth.storage import read_json, write_json
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer

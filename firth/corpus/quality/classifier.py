@@ -16,7 +16,6 @@ from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.document_groups import PutDown, grouped_documents
 from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.grouping.table_groups import Group
-from firth.corpus.io.json_files import write_json
 from firth.corpus.quality.hash_sample import Sample, join_samples, sample_hashes, sample_of
 from firth.corpus.quality.quality_model import QualityModel, save_quality_model
 from firth.corpus.quality.quality_training import SIDES, Examples, join_examples, train
@@ -24,6 +23,7 @@ from firth.corpus.quality.reference_files import ReadReference, reference_name
 from firth.corpus.quality.score_histogram import ScoreCounts, count_score, score_histogram
 from firth.corpus.text.hashed_ngrams import Hashing, hash_ngrams
 from firth.recipes.corpus.classifier import ClassifierStep
+from firth.storage import write_json
 
 CRAWL, REFERENCE = range(len(SIDES))
 

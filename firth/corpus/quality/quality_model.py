@@ -4,11 +4,10 @@ import io
 from typing import Any, NamedTuple
 
 import numpy as np
-from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.documents.errors import CorpusError
-from firth.corpus.io.json_files import read_json, write_json
 from firth.corpus.text.hashed_ngrams import Hashing, Vectors
+from firth.storage import open_file, read_json, whole_file, write_json
 
 WEIGHTS_FILE = "weights.npz"
 MODEL_FILE = "classifier.json"
@@ -56,10 +55,8 @@ def save_quality_model(model: QualityModel, description: dict[str, Any], folder:
         description: Further values for `classifier.json`, next to `hashing`.
         folder: Folder of the two files.
     """
-    data = io.BytesIO()
-    np.savez(data, weights=model.weights, bias=np.float64(model.bias))
-    with FileSystems.create(f"{folder}/{WEIGHTS_FILE}") as file:
-        file.write(data.getvalue())
+    with whole_file(f"{folder}/{WEIGHTS_FILE}") as file:
+        np.savez(file, weights=model.weights, bias=np.float64(model.bias))
     write_json(f"{folder}/{MODEL_FILE}", {"hashing": model.hashing._asdict(), **description})
 
 
@@ -76,7 +73,7 @@ def load_quality_model(folder: str) -> QualityModel:
     if description is None:
         raise CorpusError(f"{folder} has no {MODEL_FILE}")
     hashing = description["hashing"] | {"ngram_words": tuple(description["hashing"]["ngram_words"])}
-    with FileSystems.open(f"{folder}/{WEIGHTS_FILE}") as file:
+    with open_file(f"{folder}/{WEIGHTS_FILE}") as file:
         arrays = np.load(io.BytesIO(file.read()), allow_pickle=False)
     model = QualityModel(Hashing(**hashing), arrays["weights"], float(arrays["bias"]))
     if model.weights.shape != (model.hashing.buckets,):

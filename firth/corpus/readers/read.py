@@ -10,7 +10,6 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.tally import IN, KEPT, READ, REJECTED, Flow, Tally, merge_tallies
-from firth.corpus.io.json_files import read_json, write_json
 from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
@@ -18,6 +17,7 @@ from firth.corpus.readers.record_profiles import profile
 from firth.corpus.readers.sources import SOURCES, list_files
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
+from firth.storage import read_json, write_json, write_text
 
 STEP = READ
 # Small files share an element, since Beam's cost is per element; a large one has its own.
@@ -74,7 +74,7 @@ class ReadSources(beam.PTransform):
         if self._profiles_folder:
             _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, self._profiles_folder)
         _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
-            f"{self._side_folder}/{REJECTED_FILE}", shard_name_template=""
+            f"{self._side_folder}/{REJECTED_FILE}", shard_name_template="", skip_if_empty=True
         )
         _ = (
             read.tally
@@ -82,7 +82,7 @@ class ReadSources(beam.PTransform):
             | "WriteCounts"
             >> beam.Map(
                 _write_counts,
-                f"{self._side_folder}/{COUNTS_FILE}",
+                self._side_folder,
                 [_describe(source) for source in self._sources],
             )
         )
@@ -158,13 +158,16 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
         yield index, batch
 
 
-def _write_counts(tally: Tally, path: str, sources: list[dict[str, Any]]) -> None:
+def _write_counts(tally: Tally, folder: str, sources: list[dict[str, Any]]) -> None:
     tally.check([STEP])
     flows = [
         {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow], "words": tally.words[flow]}
         for flow, count in sorted(tally.documents.items())
     ]
-    write_json(path, {"sources": sources, "flows": flows})
+    write_json(f"{folder}/{COUNTS_FILE}", {"sources": sources, "flows": flows})
+    if not any(flow.outcome == REJECTED for flow in tally.documents):
+        # Beam cannot write an empty file into a bucket of S3.
+        write_text(f"{folder}/{REJECTED_FILE}", "")
 
 
 def _describe(source: AnySource) -> dict[str, Any]:

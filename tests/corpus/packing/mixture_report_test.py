@@ -3,9 +3,9 @@ import json
 import pytest
 
 from firth.corpus.documents.errors import MixtureError
-from firth.corpus.io.json_files import write_json
 from firth.corpus.packing.mixture_plan import Cut, Share
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
+from firth.storage import write_json
 from tests.corpus.packing.mixtures import TWO, weighted
 
 
