@@ -93,6 +93,93 @@ def sources() -> list[pathlib.Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+# What touches files. Artifacts may be in a bucket, so that they are opened, written, moved and listed by
+# `firth.storage` alone.
+FILE_CALLS = {
+    "os": "listdir makedirs mkdir open remove rename replace rmdir scandir unlink walk",
+    "shutil": "copy copy2 copyfile copytree move rmtree",
+    "glob": "glob iglob",
+    "io_utils": "copy_dir copy_file delete_dir write_bytes_file write_string_file write_tfrecord_file",
+}
+PATH_METHODS = (
+    "glob iterdir mkdir open read_bytes read_text rename rglob rmdir touch unlink write_bytes write_text"
+)
+# What gives bytes or text itself: these are no paths, or doors of their own.
+NOT_PATHS = {"FileSystems", "gzip", "lzma", "storage", "webbrowser"}
+FILE_MODULES = {"tensorflow.io.gfile", "tfx.dsl.io.fileio"}
+# Files that are local by what they are.
+LOCAL = {
+    "cli": "recipes, pages and run folders of the user's machine",
+    "corpus/readers/python_packages.py": "installed packages",
+    "models/elmo_import.py": "files that a user downloaded",
+    "pipelines/judgement.py": "a local run's folder",
+    "pipelines/leftovers.py": "a local run's folder",
+    "pipelines/local.py": "a local run's log",
+    "pipelines/local_runner.py": "a local run's folder",
+    "pipelines/logs.py": "a local run's log",
+    "pipelines/run_folder.py": "a local run's folder",
+    "recipes": "recipes of the user's machine, and presets",
+    "serving/isolated_check.py": "runs without firth, on a local copy",
+    "serving/warmup.py": "writes in a folder of `storage.whole_folder`",
+    "storage.py": "the door",
+    "tokenizers/graph": "data of the package",
+    "training/rows.py": "writes in a folder of `storage.whole_folder`",
+}
+
+
+def file_calls(source: str) -> list[str]:
+    """Returns `line: name` of each call that touches files, and of each import of another door to them."""
+    tree = ast.parse(source)
+    found = [f"{line}: {name}" for line, name in imports_of(tree) if name in FILE_MODULES]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "gfile":
+            found.append(f"{node.lineno}: gfile")
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id == "open":
+            found.append(f"{node.lineno}: open")
+        elif isinstance(node.func, ast.Attribute):
+            home = ast.unparse(node.func.value)
+            methods = FILE_CALLS.get(home, "" if home in NOT_PATHS else PATH_METHODS)
+            if node.func.attr in methods.split():
+                found.append(f"{node.lineno}: {home}.{node.func.attr}")
+    return found
+
+
+def is_local(path: pathlib.Path) -> bool:
+    relative = path.relative_to(PACKAGE)
+    return any(str(each) in LOCAL for each in (relative, *relative.parents))
+
+
+def test_artifacts_are_touched_by_storage_alone():
+    found = {str(path): file_calls(path.read_text()) for path in sources() if not is_local(path)}
+    assert {path: calls for path, calls in found.items() if calls} == {}
+
+
+@pytest.mark.parametrize("place", LOCAL)
+def test_what_is_called_local_touches_files(place):
+    home = PACKAGE / place
+    assert any(file_calls(path.read_text()) for path in (home.rglob("*.py") if home.is_dir() else [home]))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "open('a')",
+        "def f(path):\n    with path.open() as file: ...",
+        "os.replace(a, b)",
+        "shutil.rmtree(a)",
+        "glob.glob('*')",
+        "pathlib.Path('a').write_text('b')",
+        "tf.io.gfile.GFile(a)",
+        "from tfx.dsl.io import fileio",
+        "io_utils.copy_dir(a, b)",
+    ],
+)
+def test_another_door_is_noticed(source):
+    assert len(file_calls(source)) == 1
+
+
 def test_every_folder_has_a_target_and_every_target_a_folder():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
     for folder in list(folders):

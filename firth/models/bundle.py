@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import shutil
 from collections.abc import Iterable
 
 import keras
@@ -46,10 +45,9 @@ def save_model(
         OSError: if the tokenizer cannot be read, or the folder cannot be written.
     """
     arrays = {path: keras.ops.convert_to_numpy(each.value) for path, each in weights_by_path(model).items()}
-    with storage.whole_folder(folder) as unfinished, storage.local_copy(tokenizer_folder) as tokenizer:
-        shutil.copytree(tokenizer, os.path.join(unfinished, TOKENIZER_FOLDER))
-        with open(os.path.join(unfinished, RECIPE_FILE), "w", encoding="utf-8") as file:
-            file.write(recipe_to_yaml(recipe))
+    with storage.whole_folder(folder) as unfinished:
+        storage.copy_folder(tokenizer_folder, os.path.join(unfinished, TOKENIZER_FOLDER))
+        storage.write_text(os.path.join(unfinished, RECIPE_FILE), recipe_to_yaml(recipe))
         safetensors.numpy.save_file(
             {path: np.asarray(array, order="C") for path, array in arrays.items()},
             os.path.join(unfinished, WEIGHTS_FILE),

@@ -72,12 +72,10 @@ def _run(
     """Returns what the process said of the model and of each case, why it failed, and the end of its log."""
     with tempfile.TemporaryDirectory() as folder:
         requests, results = (os.path.join(folder, name) for name in ("requests.jsonl", "results.jsonl"))
-        pathlib.Path(requests).write_text("".join(_line(case, tolerance) for case in tried), encoding="utf-8")
+        storage.write_text(requests, "".join(_line(case, tolerance) for case in tried))
         command = [sys.executable, "-I", str(SCRIPT), directory, requests, results]
         failure, log = _call(command, timeout_seconds)
-        lines = (
-            pathlib.Path(results).read_text(encoding="utf-8").splitlines() if os.path.exists(results) else []
-        )
+        lines = storage.read_text(results).splitlines() if os.path.exists(results) else []
     objects = [json.loads(line) for line in lines]
     return (objects[0] if objects else {}), objects[1:], failure, log
 

@@ -1,6 +1,5 @@
 """The work of CorpusValidator: measures and writes the limited quantities, and fails if a limit is broken."""
 
-import json
 import logging
 import os
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
-from tfx.utils import io_utils
 
 from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
 from firth.recipes.corpus.limits import CorpusLimits
-from firth.storage import read_json
+from firth.storage import read_json, write_json
 
 MEASURED_FILE = "measured_limits.json"
 WARNINGS_FILE = "warnings.json"
@@ -44,9 +42,9 @@ class Executor(base_executor.BaseExecutor):
         report = read_json(report_path)
         measured = measure_limits(report, limits)
         folder = artifact_utils.get_single_uri(output_dict["measured"])
-        _write(folder, MEASURED_FILE, [each._asdict() for each in measured])
+        write_json(os.path.join(folder, MEASURED_FILE), [each._asdict() for each in measured])
         warnings = [warning] if (warning := report.get("held_out", {}).get("warning")) else []
-        _write(folder, WARNINGS_FILE, warnings)
+        write_json(os.path.join(folder, WARNINGS_FILE), warnings)
         for warning in warnings:
             logging.warning(warning)
         try:
@@ -54,7 +52,3 @@ class Executor(base_executor.BaseExecutor):
         except CorpusLimitsError:
             keep_files(folder, MEASURED_FILE, WARNINGS_FILE)
             raise
-
-
-def _write(folder: str, name: str, value: Any) -> None:
-    io_utils.write_string_file(os.path.join(folder, name), json.dumps(value, indent=2))
