@@ -72,11 +72,18 @@ INSTALL_REQUIRES = [
     "zstandard>=0.22",
 ]
 
+# Buckets of S3, for Beam and for TensorFlow, whose tensorflow-io has no release for the second stack's.
+S3 = ["boto3>=1.34", f"tensorflow-io==0.37.1; {FIRST}"]
+
 EXTRAS_REQUIRE = {
+    "s3": S3,
     "kubeflow": by_stack("kfp", ">=2.0,<2.6", ">=2.7,<3"),
     # tf-models-official pins TensorFlow, and has no release for the second stack's.
     "modelgarden": [f"tf-models-official==2.16.0; {FIRST}"],
     "test": [
+        *(f"{each.split(';')[0]}; {FIRST}" for each in S3),
+        # A server of S3 on this machine. All of `moto[server]` would bring thirty packages.
+        *(f"{each}; {FIRST}" for each in ("moto[s3]>=5", "flask>=3", "flask-cors>=5")),
         "hypothesis>=6.100",
         "jsonschema>=4",
         # Pipelines are compiled for Kubeflow, which needs no more of kfp.

@@ -72,13 +72,24 @@ def open_file(path: str | os.PathLike, mode: str = "rb") -> IO[Any]:
 
 
 def read_text(path: str | os.PathLike) -> str:
-    """Returns the content of a file of UTF-8, with the line ends that it has."""
+    """Returns the content of a file of UTF-8, with the line ends that it has.
+
+    Args:
+        path: A local path, or one with a scheme.
+    """
     with open_file(path) as file:
         return file.read().decode("utf-8")
 
 
 def read_json(path: str | os.PathLike) -> Any:
-    """Returns the value in a file of JSON; None if there is no such file."""
+    """Returns the value in a file of JSON; None if there is no such file.
+
+    Args:
+        path: A local path, or one with a scheme.
+
+    Raises:
+        ValueError: if the file is not JSON.
+    """
     return json.loads(read_text(path)) if exists(path) else None
 
 
@@ -175,19 +186,35 @@ def whole_file(
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Writes a file of UTF-8, whole or not at all; one that is there is replaced."""
+    """Writes a file of UTF-8, whole or not at all; one that is there is replaced.
+
+    Args:
+        path: The file's place. Its folder is made if need be.
+        text: The content, whose line ends stay as they are.
+    """
     with whole_file(path) as file:
         file.write(text.encode("utf-8"))
 
 
 def copy_file(source: str | os.PathLike, target: str | os.PathLike) -> None:
-    """Copies a file, whole or not at all; one that is there is replaced."""
+    """Copies a file, whole or not at all; one that is there is replaced.
+
+    Args:
+        source: A file, on any file system.
+        target: The copy's place. Its folder is made if need be.
+    """
     with open_file(source) as file, whole_file(target) as copy:
         shutil.copyfileobj(file, copy, _BLOCK_BYTES)
 
 
 def write_json(path: str | os.PathLike, value: Any, indent: int = 2) -> None:
-    """Writes a value as JSON, whole or not at all; a file that is there is replaced."""
+    """Writes a value as JSON, whole or not at all; a file that is there is replaced.
+
+    Args:
+        path: The file's place. Its folder is made if need be.
+        value: Any value that `json.dumps` takes.
+        indent: Spaces by which each level stands to the right of the one above.
+    """
     write_text(path, json.dumps(value, indent=indent))
 
 
@@ -213,7 +240,11 @@ class GrowingText:
         write_text(path, text)
 
     def append(self, text: str) -> None:
-        """Adds a text."""
+        """Adds a text.
+
+        Args:
+            text: What comes next.
+        """
         if self._is_local:
             with open(self._path, "a", encoding="utf-8") as file:
                 file.write(text)
@@ -284,6 +315,10 @@ def copy_folder(source: str | os.PathLike, target: str | os.PathLike) -> None:
 def move(source: str | os.PathLike, target: str | os.PathLike) -> None:
     """Gives a local file or folder a new place on the same disk, in one step; a folder is flushed before.
 
+    Args:
+        source: A local file or folder.
+        target: The new place.
+
     Raises:
         OSError: if there is something already, but for a file in the way of a file, or an empty folder.
     """
@@ -343,6 +378,9 @@ def local_copy(path: str | os.PathLike) -> Iterator[str]:
 @functools.cache
 def local_folder(path: str | os.PathLike) -> str:
     """Returns a folder on this machine for what is kept at a path, and is no loss where it is made anew.
+
+    Args:
+        path: A folder, on any file system.
 
     Returns:
         A local path as it is; for another, a folder that lasts as long as the process.
