@@ -141,3 +141,71 @@ def test_others_may_read_what_is_written(tmp_path):
 def test_writing_through_the_reader_is_refused(root):
     with pytest.raises(ValueError, match="`whole_file` writes"):
         storage.open_file(f"{root}/a", "w")
+
+
+def test_a_damaged_file_is_told_by_its_size(root):
+    path = write(root)
+    assert storage.is_unchanged(path)
+    storage.remove(f"{path}/deep/b")
+    assert not storage.is_unchanged(path)
+    storage.write_text(f"{path}/deep/b", "xxx")
+    assert storage.is_whole(path)
+    assert not storage.is_unchanged(path)
+    assert not storage.is_unchanged(f"{root}/nothing")
+
+
+def test_folders_are_listed_and_copied(root):
+    path = write(root)
+    names = [storage.MARKER, "a.txt", "deep/b"]
+    assert storage.files_below(path) == names
+    storage.copy_folder(path, f"{root}/copy")
+    assert storage.files_below(f"{root}/copy") == names
+    assert storage.is_unchanged(f"{root}/copy")
+    assert storage.is_folder(f"{root}/copy/deep") and not storage.is_folder(f"{root}/copy/a.txt")
+    assert storage.size_of(f"{root}/copy/deep/b") == 2
+    storage.copy_file(f"{path}/a.txt", f"{root}/new/b.txt")
+    assert storage.read_text(f"{root}/new/b.txt") == "é\n"
+    assert storage.glob(f"{path}/a*", f"{path}/*.txt") == [f"{path}/a.txt"]
+
+
+def test_json(root):
+    assert storage.read_json(f"{root}/a.json") is None
+    storage.write_json(f"{root}/deep/a.json", {"é": [1]})
+    assert storage.read_json(f"{root}/deep/a.json") == {"é": [1]}
+
+
+def test_what_a_killed_process_left_of_a_folder_is_removed(tmp_path):
+    for name in (f".model.{'0' * 32}", f".models.{'0' * 32}"):
+        (tmp_path / name).mkdir()
+    write(tmp_path)
+    assert storage.list_folder(tmp_path) == [f".models.{'0' * 32}", "model"]
+
+
+def test_a_file_is_written_aside(tmp_path):
+    with storage.whole_file(tmp_path / "split" / "a", aside=tmp_path) as file:
+        file.write(b"1")
+        assert storage.list_folder(tmp_path / "split") == []
+    assert storage.files_below(tmp_path) == ["split/a"]
+
+
+def test_a_growing_text_is_on_disk_at_once(tmp_path):
+    lines = storage.GrowingText(tmp_path / "lines", "one\n")
+    lines.append("two\n")
+    assert storage.read_text(tmp_path / "lines") == "one\ntwo\n"
+
+
+def test_a_growing_text_is_in_a_bucket_when_it_is_flushed(monkeypatch):
+    writes = []
+    monkeypatch.setattr(storage, "write_text", lambda path, text: writes.append(text))
+    lines = storage.GrowingText("ram://storage/lines", "one\n")
+    lines.append("two\n")
+    assert writes == ["one\n"]
+    lines.flush()
+    assert writes == ["one\n", "one\ntwo\n"]
+
+
+def test_what_is_made_anew_has_a_local_folder(root):
+    folder = storage.local_folder(root)
+    assert storage.is_local(folder) and os.path.isdir(folder)
+    assert storage.local_folder(root) == folder
+    assert (folder == root) == storage.is_local(root)

@@ -48,8 +48,8 @@ def _elmo(options: Options, weights: Weights, output: Output) -> None:
     for path in (options, weights):
         if not path.is_file():
             fail(f"there is no file {path}", ExitCode.USAGE)
-    for path, use in _export(options, weights, output).items():
-        typer.echo(f"{path}\n  {use}")
+    for written, use in _export(options, weights, output).items():
+        typer.echo(f"{written}\n  {use}")
 
 
 def _export(options: pathlib.Path, weights: pathlib.Path, output: pathlib.Path) -> dict[str, str]:

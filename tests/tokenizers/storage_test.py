@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -109,3 +110,10 @@ def test_a_missing_file_is_named(saved):
     (saved / "vocab.txt").unlink()
     with pytest.raises(FileNotFoundError, match=r"vocab\.txt"):
         load_tokenizer(saved)
+
+
+def test_a_tokenizer_that_is_not_on_this_machine(small):
+    folder = f"ram://tokenizers/{os.getpid()}"
+    digest = save_tokenizer(small, folder)
+    loaded = load_tokenizer(folder, expected_digest=digest)
+    assert loaded.tokenize(STRINGS).to_list() == small.tokenize(STRINGS).to_list()

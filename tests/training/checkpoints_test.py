@@ -160,3 +160,14 @@ def test_key_does_not_change_with_what_makes_no_difference():
     assert (
         run_key(recipe.model_copy(update={"name": "other", "description": "x"}), "data", "tokenizer") == key
     )
+
+
+def test_checkpoints_that_are_not_on_this_machine(variables):
+    directory = f"ram://checkpoints/{os.getpid()}"
+    checkpoints = save_three(directory, variables)
+    assert storage.list_folder(directory) == ["step-0000000010", "step-0000000015"]
+    assert checkpoints.restore() == Progress(15, 1500, 0.5)
+    assert values(variables) == {15}
+    storage.remove(f"{directory}/step-0000000015/{storage.MARKER}")
+    assert Checkpoints(directory, variables).restore() == Progress(10, 1000, 0.5)
+    assert values(variables) == {10}

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from firth import features
+from firth import features, storage
 from firth.training.row_files import read_rows
 from firth.training.rows import RowsError, RowsWriter
 from tests.training.artifacts import LIMITS, raw_row, write_rows, write_split
@@ -194,3 +194,11 @@ def test_nothing_to_read_and_repeated_ids_are_refused(tmp_path):
     write_rows(tmp_path / "twice.gz", [raw_row(1), raw_row(0), raw_row(1)])
     with pytest.raises(RowsError, match=f"example id {raw_row(1)['example_id'][0]} occurs more than once"):
         read_rows([str(tmp_path / "twice.gz")], cache, LIMITS)
+
+
+def test_rows_are_kept_on_this_machine_where_the_cache_is_not(tmp_path):
+    patterns = write_split(tmp_path)
+    expected = read_rows(patterns, tmp_path / "cache", LIMITS)
+    for _ in range(2):
+        assert read_rows(patterns, "ram://rows/cache", LIMITS).digest == expected.digest
+    assert not storage.exists("ram://rows/cache")
