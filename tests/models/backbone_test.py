@@ -111,7 +111,7 @@ def test_save_and_load(name, tmp_path):
 
 @models
 def test_counts_equal_those_from_the_types(name):
-    counts = COUNTS[MODELS[name].kind](MODELS[name], VOCABULARY)
+    counts = COUNTS[MODELS[name].kind].parameters(MODELS[name], VOCABULARY)
     assert built(name).count_params() == sum(counts.values())
 
 
