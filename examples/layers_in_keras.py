@@ -13,7 +13,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from firth.layers import CausalTransformer
+from firth.layers import CausalTransformer, StackConfig
 
 LENGTH, WIDTH = 64, 64
 
@@ -40,14 +40,15 @@ def build_model() -> keras.Model:
     token_ids = keras.Input((LENGTH,), dtype="int32")
     document_ids = ops.ones_like(token_ids)  # each row is one document
     position_ids = ops.cumsum(document_ids, axis=1) - 1
-    decoder = CausalTransformer(
+    stack = StackConfig(
         layers=2,
         width=WIDTH,
-        attention={"heads": 4},
+        attention={"heads": 4, "dropout": 0.0},
         norm={"kind": "rms_norm", "placement": "pre"},
         positions={"kind": "rotary"},
         dropout=0.0,
     )
+    decoder = CausalTransformer(stack)
     hidden = keras.layers.Embedding(256, WIDTH)(token_ids)
     hidden = decoder(hidden, document_ids, position_ids=position_ids)
     return keras.Model(token_ids, keras.layers.Dense(256)(hidden))

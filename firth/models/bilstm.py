@@ -113,7 +113,7 @@ class BiLSTMBackbone(keras.Model):
         """Makes the state that `carry_state` hands from batch to batch.
 
         Args:
-            rows: Of each batch; on several devices, of the share that each one gets.
+            rows: Number of rows of each batch; on several devices, of the share that each one gets.
 
         Raises:
             ValueError: if the backbone was made without `carry_state`.

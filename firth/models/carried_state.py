@@ -1,5 +1,7 @@
 """The state that a recurrent model hands from batch to batch in training."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -15,12 +17,12 @@ class CarriedState(keras.layers.Layer):
         widths: Shape of a row of each variable.
     """
 
-    def __init__(self, widths, **kwargs):
+    def __init__(self, widths, **kwargs: Any) -> None:
         super().__init__(trainable=False, **kwargs)
         self.widths = tuple(tuple(shape) for shape in widths)
         self.parts: list = []
 
-    def build(self, rows):
+    def build(self, rows: int) -> None:
         """Creates the variables, float32 zeros of shape [rows, *widths]."""
         self.parts = [
             self.add_weight(
@@ -50,12 +52,12 @@ class CarriedState(keras.layers.Layer):
         for part, value in zip(self.parts, state):
             part.assign(ops.stop_gradient(value))
 
-    def save_own_variables(self, store):
+    def save_own_variables(self, store: Any) -> None:
         """Saves nothing."""
 
-    def load_own_variables(self, store):
+    def load_own_variables(self, store: Any) -> None:
         """Loads nothing."""
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "widths": self.widths}

@@ -100,7 +100,7 @@ def _opened(opener, path):
 class _Reader:
     """Data sets of one file, checked."""
 
-    def __init__(self, file, path):
+    def __init__(self, file, path) -> None:
         self._file = file
         self._path = path
 

@@ -26,7 +26,7 @@ class EpochMetrics:
     {'loss': 4.0, 'lm_loss': 2.0, 'lm_accuracy': 1.0}
     """
 
-    def __init__(self, losses: Mapping[str, float]):
+    def __init__(self, losses: Mapping[str, float]) -> None:
         self.losses = dict(losses)
         self._means = {
             name: (keras.metrics.Mean(f"{name}_loss"), keras.metrics.Mean(f"{name}_accuracy"))

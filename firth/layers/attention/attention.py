@@ -30,15 +30,15 @@ class Attention(keras.layers.Layer):
     `h % key_value_heads`. Scores are float32 from the bias to the softmax, whatever the dtype policy.
 
     Args:
-        width: Of the hidden states.
+        width: Width of the hidden states.
         heads: Query heads; they divide the width where `head_width` is None.
         key_value_heads: Heads of keys and values, which divide `heads`; as many where it is None.
-        head_width: Of a head; width over heads where it is None.
+        head_width: Width of a head; width over heads where it is None.
         scaled: Divide scores by the root of the head's width, which T5 does not.
         dropout: Share of the attention probabilities that is dropped in training.
-        biases: Of the projections.
+        biases: Whether projections have biases.
         cross: Keys and values come from other states than queries, those of an encoder.
-        initializer_stddev: Of the truncated normal that the kernels start from.
+        initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         output_stddev: The same of the output projection; `initializer_stddev` where it is None.
         scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead, that of
             queries divided by the root of a head's width unless scores are: T5's way.

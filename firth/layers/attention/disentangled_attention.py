@@ -24,14 +24,14 @@ class DisentangledAttention(Attention):
     read for pairs of tokens (see `relative_shift`).
 
     Args:
-        width: Of the hidden states.
+        width: Width of the hidden states.
         heads: Attention heads; they divide the width where `head_width` is None.
         key_value_heads: None, or as many as `heads`: keys are not shared.
-        head_width: Of a head; width over heads where it is None.
+        head_width: Width of a head; width over heads where it is None.
         scaled: Divide scores by the root of three times the head's width.
         dropout: Share of the attention probabilities that is dropped in training.
-        biases: Of the projections.
-        initializer_stddev: Of the truncated normal that the kernels start from.
+        biases: Whether projections have biases.
+        initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         output_stddev: The same of the output projection; `initializer_stddev` where it is None.
         scaled_initializer: As in `Attention`.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.

@@ -1,6 +1,7 @@
 """XLNet's attention: by content, by relative position and by relative segment."""
 
 import math
+from typing import Any
 
 import keras
 from keras import ops
@@ -8,6 +9,7 @@ from keras import ops
 from firth.layers.elements.checks import check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
 
 # Above what `attention_bias` adds where nothing may be seen, below any other bias.
@@ -30,13 +32,13 @@ class TwoStreamAttention(keras.layers.Layer):
     reads zeros, so that it learns nothing from tokens that are hidden from it.
 
     Args:
-        width: Of the hidden states.
+        width: Width of the hidden states.
         heads: Attention heads; they divide the width where `head_width` is None.
         key_value_heads: None, or as many as `heads`: keys are not shared.
-        head_width: Of a head; width over heads where it is None.
+        head_width: Width of a head; width over heads where it is None.
         scaled: Divide scores by the root of the head's width.
         dropout: Share of the attention probabilities that is dropped in training.
-        initializer_stddev: Of the truncated normal that all weights start from.
+        initializer_stddev: Standard deviation of the truncated normal that all weights start from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -67,16 +69,16 @@ class TwoStreamAttention(keras.layers.Layer):
 
     def __init__(
         self,
-        width,
-        heads,
-        key_value_heads=None,
-        head_width=None,
-        scaled=True,
-        dropout=0.0,
-        initializer_stddev=0.02,
-        seed=None,
-        **kwargs,
-    ):
+        width: int,
+        heads: int,
+        key_value_heads: int | None = None,
+        head_width: int | None = None,
+        scaled: bool = True,
+        dropout: float = 0.0,
+        initializer_stddev: float = 0.02,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
         check_positive("TwoStreamAttention", width=width, heads=heads)
@@ -106,7 +108,7 @@ class TwoStreamAttention(keras.layers.Layer):
             name="output",
         )
 
-    def build(self, hidden_shape):
+    def build(self, hidden_shape: Shape) -> None:
         """Creates the weights, for H heads of width d.
 
         `query_kernel` [width, H d], `kernel` [width, 2 H d] of keys and values, `relative_kernel`
@@ -128,7 +130,17 @@ class TwoStreamAttention(keras.layers.Layer):
     def _add(self, name, *shape):
         return self.add_weight(name=name, shape=shape, initializer=self._initializer)
 
-    def call(self, hidden, content, relative, differs, bias, positions=None, both=False, training=None):
+    def call(
+        self,
+        hidden: Tensor,
+        content: Tensor,
+        relative: Tensor,
+        differs: Tensor,
+        bias: Tensor,
+        positions: Tensor | None = None,
+        both: bool = False,
+        training: bool | None = None,
+    ) -> Tensor:
         """Returns a float tensor [batch, rows, width]."""
         hidden = ops.cast(hidden, self.compute_dtype)
         query = self._heads(hidden, self.query_kernel * self._scale, 1)[0]
@@ -168,11 +180,11 @@ class TwoStreamAttention(keras.layers.Layer):
     def _with(self, query, bias):
         return query + ops.cast(bias * self._scale, self.compute_dtype)
 
-    def compute_output_shape(self, hidden_shape):
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of `hidden`."""
         return tuple(hidden_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

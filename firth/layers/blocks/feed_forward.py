@@ -24,12 +24,12 @@ class FeedForward(keras.layers.Layer):
     `(f(x V + c) * (x W1 + b1)) W2 + b2` (Shazeer 2020, "GLU Variants Improve Transformer", section 2).
 
     Args:
-        width: Of the hidden states.
-        inner_width: Of the layer between; four times the width where it is None.
+        width: Width of the hidden states.
+        inner_width: Width of the layer between; four times the width where it is None.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         gated: Multiply the activation with a second projection; `silu` makes it SwiGLU, `gelu` GEGLU.
-        biases: Of all projections.
-        initializer_stddev: Of the truncated normal that the kernels start from.
+        biases: Whether all projections have biases.
+        initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         output_stddev: The same of the outer kernel; `initializer_stddev` where it is None.
         scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead.
         dropout: Share of the layer between that is dropped in training, after the activation and the gate.

@@ -1,10 +1,13 @@
 """A learned average of a model's layers."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 _NEVER = -1e9
 
@@ -39,7 +42,9 @@ class ScalarMix(keras.layers.Layer):
     [[[2.0, 2.0]]]
     """
 
-    def __init__(self, layers, layer_norm=False, dropout=0.0, seed=None, **kwargs):
+    def __init__(
+        self, layers: int, layer_norm: bool = False, dropout: float = 0.0, seed: Seed = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("ScalarMix", layers=layers)
         if not 0.0 <= dropout <= 0.99:
@@ -50,7 +55,7 @@ class ScalarMix(keras.layers.Layer):
         self.seed = plain_seed(seed)
         self.seed_generator = seed_generator(seed)
 
-    def build(self, hidden_shape):
+    def build(self, hidden_shape: Shape) -> None:
         """Creates `scores` [layers], zeros, and `gamma` [], which is 1."""
         if hidden_shape[1] != self.layers:
             raise ValueError(
@@ -62,7 +67,7 @@ class ScalarMix(keras.layers.Layer):
         )
         self.gamma = self.add_weight(name="gamma", shape=(), initializer="ones", autocast=False)
 
-    def call(self, hidden, training=None):
+    def call(self, hidden: Tensor, training: bool | None = None) -> Tensor:
         """Returns a float tensor [batch, length, width]."""
         values = ops.cast(hidden, "float32")
         if self.layer_norm:
@@ -79,11 +84,11 @@ class ScalarMix(keras.layers.Layer):
         # Where all are left out, all stay: softmax does not see what is added to each score.
         return ops.cast(draws < self.dropout, "float32") * _NEVER
 
-    def compute_output_shape(self, hidden_shape):
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of the input without its second axis."""
         return (hidden_shape[0], *hidden_shape[2:])
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         names = ("layers", "layer_norm", "dropout", "seed")
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}

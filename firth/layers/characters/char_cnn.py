@@ -1,6 +1,8 @@
 """Words from their characters."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 from keras import ops
@@ -8,6 +10,7 @@ from keras import ops
 from firth.layers.characters.max_over_time import max_over_time
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 _ACTIVATIONS = {"relu": ops.relu, "tanh": ops.tanh}
 
@@ -22,7 +25,7 @@ class CharCNN(keras.layers.Layer):
 
     Args:
         filters: Pairs of a convolution's width and its number of filters.
-        character_width: Of a character's embedding.
+        character_width: Width of a character's embedding.
         alphabet: Characters are below this; 262 is that of `firth.tokenizers.graph.word_characters`.
         activation: `relu` or `tanh`.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
@@ -42,7 +45,15 @@ class CharCNN(keras.layers.Layer):
     (2, 6, 12)
     """
 
-    def __init__(self, filters, character_width=16, alphabet=262, activation="relu", seed=None, **kwargs):
+    def __init__(
+        self,
+        filters: Sequence[Sequence[int]],
+        character_width: int = 16,
+        alphabet: int = 262,
+        activation: str = "relu",
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("CharCNN", character_width=character_width, alphabet=alphabet)
         for width, count in filters:
@@ -69,7 +80,7 @@ class CharCNN(keras.layers.Layer):
         """Of a word's vector: all filters."""
         return sum(count for _, count in self.filters)
 
-    def build(self, characters_shape=None):
+    def build(self, characters_shape: Shape | None = None) -> None:
         """Creates `table` [alphabet, character_width], `bias`, and a kernel for each pair of `filters`.
 
         They start from what the reference code starts them from: uniform within 1, zero, and uniform within
@@ -94,7 +105,7 @@ class CharCNN(keras.layers.Layer):
         stddev = (width * self.character_width) ** -0.5
         return keras.initializers.RandomNormal(stddev=stddev, seed=self._seed_generator)
 
-    def call(self, characters):
+    def call(self, characters: Tensor) -> Tensor:
         """Returns a float tensor [batch, length, sum of all filters]."""
         characters = ops.convert_to_tensor(characters)
         batch, length, max_characters = ops.shape(characters)
@@ -120,11 +131,11 @@ class CharCNN(keras.layers.Layer):
         ]
         return ops.concatenate(padded, axis=-1)
 
-    def compute_output_shape(self, characters_shape):
+    def compute_output_shape(self, characters_shape: Shape) -> Shape:
         """The shape of the words, and the sum of all filters."""
         return (*characters_shape[:-1], self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         names = ("filters", "character_width", "alphabet", "activation", "seed")
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}

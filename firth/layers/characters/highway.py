@@ -1,10 +1,13 @@
 """A layer that lets a part of its input pass."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 # Gates start nearly closed, and inputs pass.
 _GATE_BIAS = -2.0
@@ -18,7 +21,7 @@ class Highway(keras.layers.Layer):
     section 2). ELMo's reference code calls the gate's weights those of the carry gate.
 
     Args:
-        width: Of inputs and outputs.
+        width: Width of inputs and outputs.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -34,14 +37,14 @@ class Highway(keras.layers.Layer):
     (2, 3, 4)
     """
 
-    def __init__(self, width, seed=None, **kwargs):
+    def __init__(self, width: int, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_positive("Highway", width=width)
         self.width = width
         self.seed = plain_seed(seed)
         self._seed_generator = seed_generator(seed)
 
-    def build(self, hidden_shape):
+    def build(self, hidden_shape: Shape) -> None:
         """Creates `kernel` [width, 2 width] and `bias`, those of the gate first.
 
         As in the reference code kernels start from a normal with a stddev of one over the width's root, the
@@ -56,17 +59,17 @@ class Highway(keras.layers.Layer):
         zeros = ops.zeros((self.width,), dtype)
         return ops.concatenate([zeros + _GATE_BIAS, zeros])
 
-    def call(self, hidden):
+    def call(self, hidden: Tensor) -> Tensor:
         """Returns a float tensor [batch, length, width]."""
         tokens = ops.reshape(hidden, (-1, self.width))
         gate, transformed = ops.split(ops.add(ops.matmul(tokens, self.kernel), self.bias), 2, axis=-1)
         mixed = tokens + ops.sigmoid(gate) * (ops.relu(transformed) - tokens)
         return ops.reshape(mixed, ops.shape(hidden))
 
-    def compute_output_shape(self, hidden_shape):
+    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
         """The shape of the input."""
         return tuple(hidden_shape)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "width": self.width, "seed": self.seed}

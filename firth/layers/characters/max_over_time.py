@@ -22,7 +22,7 @@ def max_over_time(table, kernel, characters, widths):
         table: Float tensor [alphabet, width], a vector for each character.
         kernel: Float tensor [widest, width, filters], zero where a narrower filter has no weights.
         characters: Int tensor [words, max_characters].
-        widths: Of each filter, in characters: ints, at most `widest`.
+        widths: Width of each filter, in characters: ints, at most `widest`.
 
     Returns:
         float32 [words, filters].

@@ -1,12 +1,14 @@
 """Dropout with one random byte an element."""
 
 import math
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.elements.noise import current_noise, random_words, shift_right
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 _ROW_WORDS = 16
 
@@ -44,7 +46,7 @@ class Dropout(keras.layers.Layer):
     [0.0, 2.0]
     """
 
-    def __init__(self, rate: float, batch_axis: int | None = 0, seed=None, **kwargs):
+    def __init__(self, rate: float, batch_axis: int | None = 0, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not 0.0 <= rate <= 0.99:
             raise ValueError(f"Dropout: `rate` must be from 0 to 0.99. Received: rate={rate}")
@@ -54,7 +56,7 @@ class Dropout(keras.layers.Layer):
         self.seed_generator = seed_generator(seed)
         self.supports_masking = True
 
-    def call(self, inputs, parts=None, training=None):
+    def call(self, inputs: Tensor, parts: Tensor | None = None, training: bool | None = None) -> Tensor:
         """Returns a tensor of the inputs' shape and dtype."""
         if not training or self.rate == 0.0:
             return inputs
@@ -71,11 +73,11 @@ class Dropout(keras.layers.Layer):
         rounding = keras.random.uniform((), dtype="float32", seed=self.seed_generator)
         return ops.cast(ops.floor(256.0 * self.rate + rounding), "uint8")
 
-    def compute_output_shape(self, input_shape):
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         """The shape of the input."""
         return input_shape
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "rate": self.rate, "batch_axis": self.batch_axis, "seed": self.seed}
 

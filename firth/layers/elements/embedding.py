@@ -1,5 +1,7 @@
 """A table of learned vectors, one for each id."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -7,6 +9,7 @@ from firth.layers.elements.checks import check_positive
 from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -18,8 +21,8 @@ class Embedding(keras.layers.Layer):
 
     Args:
         rows: Ids are below this.
-        width: Of a row.
-        initializer_stddev: Of the normal that the table starts from.
+        width: Width of a row.
+        initializer_stddev: Standard deviation of the normal that the table starts from.
         truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
@@ -36,7 +39,15 @@ class Embedding(keras.layers.Layer):
     (1, 3, 4)
     """
 
-    def __init__(self, rows, width, initializer_stddev=0.02, truncated=True, seed=None, **kwargs):
+    def __init__(
+        self,
+        rows: int,
+        width: int,
+        initializer_stddev: float = 0.02,
+        truncated: bool = True,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("Embedding", rows=rows, width=width)
         self.rows = rows
@@ -46,21 +57,21 @@ class Embedding(keras.layers.Layer):
         self.truncated = truncated
         self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
-    def build(self, ids_shape=None):
+    def build(self, ids_shape: Shape | None = None) -> None:
         """Creates `table` [rows, width]."""
         self.table = self.add_weight(
             name="table", shape=(self.rows, self.width), initializer=self._initializer, autocast=False
         )
 
-    def call(self, ids):
+    def call(self, ids: Tensor) -> Tensor:
         """Returns a float tensor of shape `ids.shape + [width]`."""
         return ops.cast(gather_rows(self.table, ids), self.compute_dtype)
 
-    def compute_output_shape(self, ids_shape):
+    def compute_output_shape(self, ids_shape: Shape) -> Shape:
         """The shape of the ids, and `width`."""
         return (*ids_shape, self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

@@ -34,7 +34,7 @@ class NormalColumns(keras.initializers.Initializer):
     [0.0, True]
     """
 
-    def __init__(self, runs, generator):
+    def __init__(self, runs, generator) -> None:
         self.runs = [tuple(run) for run in runs]
         self.seed = generator
 

@@ -30,7 +30,7 @@ class ExampleNoise:
         keys: int32 [batch, 2], two hashes, see `firth.features.noise_key_specs`.
     """
 
-    def __init__(self, keys):
+    def __init__(self, keys) -> None:
         self._keys = _words(keys)
         self._calls = 0
 

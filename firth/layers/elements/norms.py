@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from firth.layers.elements.norm_gradients import layer_norm, rms_norm
+from firth.layers.elements.types import Shape, Tensor
 
 _KINDS = ("layer_norm", "rms_norm")
 
@@ -18,7 +19,7 @@ def build_norm(kind: str = "layer_norm", epsilon: float = 1e-12, biases: bool = 
         epsilon: Added to the variance or to the mean square.
         biases: Whether a layer norm has an offset.
         dtype: A Keras dtype or policy.
-        name: Of the layer.
+        name: Name of the layer.
 
     Raises:
         ValueError: if there is no norm of that kind.
@@ -49,7 +50,7 @@ class LayerNorm(keras.layers.LayerNormalization):
     [-1.0, 1.0]
     """
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor) -> Tensor:
         """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
         if not _suits(inputs, self.axis) or self.gamma is None:
             return super().call(inputs)
@@ -72,14 +73,14 @@ class RMSNorm(keras.layers.RMSNormalization):
 
     axis: int | list[int]
 
-    def build(self, input_shape):
+    def build(self, input_shape: Shape) -> None:
         """Creates `scale`, which stays float32 under mixed precision."""
         axes = keras.tree.flatten(self.axis)
         shape = tuple(input_shape[axis] for axis in axes)
         self.scale = self.add_weight(name="scale", shape=shape, initializer="ones", autocast=False)
         self.axis, self.built = axes, True
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor) -> Tensor:
         """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
         if not _suits(inputs, self.axis):
             return ops.cast(super().call(inputs), self.compute_dtype)

@@ -6,6 +6,7 @@ import keras
 
 # A tensor of the backend, a symbolic one, or an array that becomes one.
 Tensor: TypeAlias = Any
-Shape: TypeAlias = tuple[int | None, ...]
+# The length of each axis, an int, or None where it is not known before the call.
+Shape: TypeAlias = tuple[Any, ...]
 # What a layer draws from; see `firth.layers.elements.seeds`.
 Seed: TypeAlias = int | keras.random.SeedGenerator | None

@@ -1,5 +1,7 @@
 """The head that says which pieces stood at the masked positions."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -8,6 +10,7 @@ from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.norms import LayerNorm
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.heads.tied_projection import tied_projection
 
 
@@ -21,12 +24,12 @@ class MaskedLMHead(keras.layers.Layer):
 
     Args:
         vocabulary_size: Rows of the token embeddings.
-        width: Of the hidden states.
+        width: Width of the hidden states.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         norm_epsilon: Added to the variance in the layer norm.
-        embedding_width: Of the token embeddings, and of the dense layer; `width` where it is None. ALBERT's
-            and ELECTRA's are narrower than their hidden states.
-        initializer_stddev: Of the truncated normal that the dense kernel starts from.
+        embedding_width: Width of the token embeddings and of the dense layer; `width` where it is None.
+            ALBERT's and ELECTRA's are narrower than their hidden states.
+        initializer_stddev: Standard deviation of the truncated normal that the dense kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -47,15 +50,15 @@ class MaskedLMHead(keras.layers.Layer):
 
     def __init__(
         self,
-        vocabulary_size,
-        width,
-        activation="gelu",
-        norm_epsilon=1e-12,
-        embedding_width=None,
-        initializer_stddev=0.02,
-        seed=None,
-        **kwargs,
-    ):
+        vocabulary_size: int,
+        width: int,
+        activation: str = "gelu",
+        norm_epsilon: float = 1e-12,
+        embedding_width: int | None = None,
+        initializer_stddev: float = 0.02,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("MaskedLMHead", vocabulary_size=vocabulary_size, width=width)
         self.vocabulary_size = vocabulary_size
@@ -72,7 +75,12 @@ class MaskedLMHead(keras.layers.Layer):
         )
         self.norm = LayerNorm(epsilon=norm_epsilon, dtype=self.dtype_policy, name="norm")
 
-    def build(self, hidden_shape, masked_positions_shape=None, token_table_shape=None):
+    def build(
+        self,
+        hidden_shape: Shape,
+        masked_positions_shape: Shape | None = None,
+        token_table_shape: Shape | None = None,
+    ) -> None:
         """Creates the dense layer, the norm and `bias` [vocabulary_size]."""
         check_width("MaskedLMHead", self.width, hidden_shape)
         self.dense.build((None, self.width))
@@ -81,7 +89,7 @@ class MaskedLMHead(keras.layers.Layer):
             name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
         )
 
-    def call(self, hidden, masked_positions, token_table):
+    def call(self, hidden: Tensor, masked_positions: Tensor, token_table: Tensor) -> Tensor:
         """Returns float32 logits [batch, predictions, vocabulary_size]."""
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
         rows = self.norm(self._activate(self.dense(rows)))
@@ -89,16 +97,20 @@ class MaskedLMHead(keras.layers.Layer):
         logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
         return ops.reshape(logits, (*ops.shape(masked_positions), self.vocabulary_size))
 
-    def compute_output_spec(self, hidden, masked_positions, token_table):
+    def compute_output_spec(
+        self, hidden: Tensor, masked_positions: Tensor, token_table: Tensor
+    ) -> keras.KerasTensor:
         """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy."""
         shape = (*masked_positions.shape, self.vocabulary_size)
         return keras.KerasTensor(shape, dtype="float32")
 
-    def compute_output_shape(self, hidden_shape, masked_positions_shape, token_table_shape=None):
+    def compute_output_shape(
+        self, hidden_shape: Shape, masked_positions_shape: Shape, token_table_shape: Shape | None = None
+    ) -> Shape:
         """The shape of the positions, and `vocabulary_size`."""
         return (*masked_positions_shape, self.vocabulary_size)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

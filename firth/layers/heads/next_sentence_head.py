@@ -1,9 +1,12 @@
 """The head that says whether the second segment follows the first."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -13,7 +16,7 @@ class NextSentenceHead(keras.layers.Layer):
     `c W + b` (Devlin et al. 2018, section 3.1, "Task #2: Next Sentence Prediction").
 
     Args:
-        initializer_stddev: Of the truncated normal that the kernel starts from.
+        initializer_stddev: Standard deviation of the truncated normal that the kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -26,29 +29,29 @@ class NextSentenceHead(keras.layers.Layer):
     (2, 3, 2)
     """
 
-    def __init__(self, initializer_stddev=0.02, seed=None, **kwargs):
+    def __init__(self, initializer_stddev: float = 0.02, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.initializer_stddev = initializer_stddev
         self.seed = plain_seed(seed)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(2, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense")
 
-    def build(self, pooled_shape):
+    def build(self, pooled_shape: Shape) -> None:
         """Creates the dense layer's weights."""
         self.dense.build(pooled_shape)
 
-    def call(self, pooled):
+    def call(self, pooled: Tensor) -> Tensor:
         """Returns float32 logits [batch, documents, 2]."""
         return ops.cast(self.dense(pooled), "float32")
 
-    def compute_output_spec(self, pooled):
+    def compute_output_spec(self, pooled: Tensor) -> keras.KerasTensor:
         """Two logits in the place of the width; float32 under every dtype policy."""
         return keras.KerasTensor((*pooled.shape[:-1], 2), dtype="float32")
 
-    def compute_output_shape(self, pooled_shape):
+    def compute_output_shape(self, pooled_shape: Shape) -> Shape:
         """Two logits in the place of the width."""
         return (*pooled_shape[:-1], 2)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "initializer_stddev": self.initializer_stddev, "seed": self.seed}

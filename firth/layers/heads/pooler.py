@@ -1,10 +1,13 @@
 """One vector for each document of a row."""
 
+from typing import Any
+
 import keras
 
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -14,8 +17,8 @@ class Pooler(keras.layers.Layer):
     `tanh(h[p] W + b)` (Devlin et al. 2018, section 3.1, "Task #2": the vector C).
 
     Args:
-        width: Of the hidden states and of the result.
-        initializer_stddev: Of the truncated normal that the kernel starts from.
+        width: Width of the hidden states and of the result.
+        initializer_stddev: Standard deviation of the truncated normal that the kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -32,7 +35,9 @@ class Pooler(keras.layers.Layer):
     (2, 2, 4)
     """
 
-    def __init__(self, width, initializer_stddev=0.02, seed=None, **kwargs):
+    def __init__(
+        self, width: int, initializer_stddev: float = 0.02, seed: Seed = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("Pooler", width=width)
         self.width = width
@@ -43,20 +48,20 @@ class Pooler(keras.layers.Layer):
             width, activation="tanh", kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
         )
 
-    def build(self, hidden_shape, pooled_positions_shape=None):
+    def build(self, hidden_shape: Shape, pooled_positions_shape: Shape | None = None) -> None:
         """Creates the dense layer's weights."""
         check_width("Pooler", self.width, hidden_shape)
         self.dense.build((None, self.width))
 
-    def call(self, hidden, pooled_positions):
+    def call(self, hidden: Tensor, pooled_positions: Tensor) -> Tensor:
         """Returns a float tensor [batch, documents, width]."""
         return self.dense(gather_tokens(hidden, pooled_positions))
 
-    def compute_output_shape(self, hidden_shape, pooled_positions_shape):
+    def compute_output_shape(self, hidden_shape: Shape, pooled_positions_shape: Shape) -> Shape:
         """The shape of the positions, and `width`."""
         return (*pooled_positions_shape, self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

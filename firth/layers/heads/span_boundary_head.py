@@ -1,5 +1,7 @@
 """The head that says what a span holds from the two tokens around it."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -9,6 +11,7 @@ from firth.layers.elements.embedding import Embedding
 from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.norms import LayerNorm
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.heads.tied_projection import tied_projection
 
 
@@ -22,11 +25,11 @@ class SpanBoundaryHead(keras.layers.Layer):
 
     Args:
         vocabulary_size: Rows of the token embeddings.
-        width: Of the hidden states and the token embeddings.
+        width: Width of the hidden states and the token embeddings.
         places: The places in a span that are told apart, in tokens.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
         norm_epsilon: Added to the variance in the layer norms.
-        initializer_stddev: Of the truncated normal that the kernels start from.
+        initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -49,15 +52,15 @@ class SpanBoundaryHead(keras.layers.Layer):
 
     def __init__(
         self,
-        vocabulary_size,
-        width,
-        places,
-        activation="gelu",
-        norm_epsilon=1e-12,
-        initializer_stddev=0.02,
-        seed=None,
-        **kwargs,
-    ):
+        vocabulary_size: int,
+        width: int,
+        places: int,
+        activation: str = "gelu",
+        norm_epsilon: float = 1e-12,
+        initializer_stddev: float = 0.02,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("SpanBoundaryHead", vocabulary_size=vocabulary_size, width=width, places=places)
         self.vocabulary_size = vocabulary_size
@@ -85,12 +88,12 @@ class SpanBoundaryHead(keras.layers.Layer):
 
     def build(
         self,
-        hidden_shape,
-        left_shape=None,
-        right_shape=None,
-        offsets_shape=None,
-        token_table_shape=None,
-    ):
+        hidden_shape: Shape,
+        left_shape: Shape | None = None,
+        right_shape: Shape | None = None,
+        offsets_shape: Shape | None = None,
+        token_table_shape: Shape | None = None,
+    ) -> None:
         """Creates the vectors of places, both dense layers and norms, and `bias` [vocabulary_size]."""
         check_width("SpanBoundaryHead", self.width, hidden_shape)
         self.place.build((None,))
@@ -102,7 +105,9 @@ class SpanBoundaryHead(keras.layers.Layer):
             name="bias", shape=(self.vocabulary_size,), initializer="zeros", autocast=False
         )
 
-    def call(self, hidden, left, right, offsets, token_table):
+    def call(
+        self, hidden: Tensor, left: Tensor, right: Tensor, offsets: Tensor, token_table: Tensor
+    ) -> Tensor:
         """Returns float32 logits [batch, predictions, vocabulary_size]."""
         places = ops.clip(ops.cast(offsets, "int32") - 1, 0, self.places - 1)
         parts = [gather_tokens(hidden, left), gather_tokens(hidden, right), self.place(places)]
@@ -116,15 +121,24 @@ class SpanBoundaryHead(keras.layers.Layer):
         logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
         return ops.reshape(logits, (*ops.shape(left), self.vocabulary_size))
 
-    def compute_output_spec(self, hidden, left, right, offsets, token_table):
+    def compute_output_spec(
+        self, hidden: Tensor, left: Tensor, right: Tensor, offsets: Tensor, token_table: Tensor
+    ) -> keras.KerasTensor:
         """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy."""
         return keras.KerasTensor((*left.shape, self.vocabulary_size), dtype="float32")
 
-    def compute_output_shape(self, hidden_shape, left_shape, right_shape, offsets_shape, table_shape=None):
+    def compute_output_shape(
+        self,
+        hidden_shape: Shape,
+        left_shape: Shape,
+        right_shape: Shape,
+        offsets_shape: Shape,
+        table_shape: Shape | None = None,
+    ) -> Shape:
         """The shape of the positions, and `vocabulary_size`."""
         return (*left_shape, self.vocabulary_size)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

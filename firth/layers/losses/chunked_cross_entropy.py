@@ -176,8 +176,8 @@ def _loop(rows: _Rows, table, bias, scales):
     """Takes chunk after chunk.
 
     Args:
-        rows: Of the chunks.
-        table, bias: Of the projection; `bias` is a tuple of one or none.
+        rows: Number of rows of the chunks.
+        table, bias: Weights of the projection; `bias` is a tuple of one or none.
         scales: float32 [padded], of the rows' losses in the sum whose gradients are made; None for none.
 
     Returns:

@@ -1,5 +1,7 @@
 """DeBERTa's embeddings of distances, which all layers share."""
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -9,6 +11,7 @@ from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -19,13 +22,13 @@ class DisentangledPositions(keras.layers.Layer):
     the reference code of version 2 has; He et al. 2021, "DeBERTaV3", keeps both.
 
     Args:
-        width: Of a vector, that of the hidden states.
+        width: Width of a vector, that of the hidden states.
         max_distance: Largest distance that is told apart.
-        buckets: Of distances in each direction; the nearer half of them hold one distance each, the others
-            grow logarithmically. None tells all distances apart.
-        epsilon: Of the layer norm.
+        buckets: Number of buckets of distances in each direction; the nearer half of them hold one
+            distance each, the others grow logarithmically. None tells all distances apart.
+        epsilon: Epsilon of the layer norm.
         dropout: Share of the table that is dropped in training, once for all layers.
-        initializer_stddev: Of the truncated normal that the table starts from.
+        initializer_stddev: Standard deviation of the truncated normal that the table starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
     Call arguments:
@@ -49,15 +52,15 @@ class DisentangledPositions(keras.layers.Layer):
 
     def __init__(
         self,
-        width,
-        max_distance=512,
-        buckets=256,
-        epsilon=1e-12,
-        dropout=0.0,
-        initializer_stddev=0.02,
-        seed=None,
-        **kwargs,
-    ):
+        width: int,
+        max_distance: int = 512,
+        buckets: int | None = 256,
+        epsilon: float = 1e-12,
+        dropout: float = 0.0,
+        initializer_stddev: float = 0.02,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("DisentangledPositions", width=width, max_distance=max_distance)
         if buckets is not None:
@@ -76,14 +79,14 @@ class DisentangledPositions(keras.layers.Layer):
             dropout, batch_axis=None, seed=generator, dtype=self.dtype_policy, name="dropout"
         )
 
-    def build(self, position_ids_shape=None):
+    def build(self, position_ids_shape: Shape | None = None) -> None:
         """Creates `table` [2 buckets, width], or [2 max_distance, width] without buckets, and `norm`."""
         shape = (2 * (self.buckets or self.max_distance), self.width)
         self.table = self.add_weight(name="table", shape=shape, initializer=self._initializer)
         self.norm.build(shape)
         self.dropout.build(shape)
 
-    def call(self, position_ids, training=None):
+    def call(self, position_ids: Tensor, training: bool | None = None) -> Tensor:
         """Returns a float tensor [2 length + 1, width]."""
         length = ops.shape(position_ids)[1]
         distances = length - ops.arange(2 * length + 1, dtype="int32")
@@ -91,12 +94,12 @@ class DisentangledPositions(keras.layers.Layer):
         table = self.dropout(self.norm(self.table), training=training)
         return gather_rows(table, ops.take(self._rows, places))
 
-    def compute_output_shape(self, position_ids_shape):
+    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
         """A row for each distance."""
         length = position_ids_shape[1]
         return (None if length is None else 2 * length + 1, self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

@@ -1,5 +1,7 @@
 """A learned bias for the distance of query and key."""
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -8,6 +10,7 @@ from firth.layers.elements.checks import check_positive
 from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -20,11 +23,11 @@ class RelativeBucketBias(keras.layers.Layer):
     keys after the query; in a causal one keys after the query, never seen, share the bucket of distance 0.
 
     Args:
-        heads: Of the attention.
-        buckets: Of distances; an odd one out stays unused, as in the reference code.
+        heads: Number of heads of the attention.
+        buckets: Number of buckets of distances; an odd one out stays unused, as in the reference code.
         max_distance: From here on all distances share a bucket.
         bidirectional: Whether queries also see keys after them.
-        initializer_stddev: Of the normal that the table starts from.
+        initializer_stddev: Standard deviation of the normal that the table starts from.
         truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
 
@@ -48,15 +51,15 @@ class RelativeBucketBias(keras.layers.Layer):
 
     def __init__(
         self,
-        heads,
-        buckets=32,
-        max_distance=128,
-        bidirectional=True,
-        initializer_stddev=0.02,
-        truncated=True,
-        seed=None,
-        **kwargs,
-    ):
+        heads: int,
+        buckets: int = 32,
+        max_distance: int = 128,
+        bidirectional: bool = True,
+        initializer_stddev: float = 0.02,
+        truncated: bool = True,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("RelativeBucketBias", heads=heads, buckets=buckets, max_distance=max_distance)
         self.heads = heads
@@ -69,29 +72,29 @@ class RelativeBucketBias(keras.layers.Layer):
         self.truncated = truncated
         self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
-    def build(self, query_places_shape=None):
+    def build(self, query_places_shape: Shape | None = None) -> None:
         """Creates `table` [buckets, heads]."""
         self.table = self.add_weight(
             name="table", shape=(self.buckets, self.heads), initializer=self._initializer, autocast=False
         )
 
-    def call(self, query_places, key_places):
+    def call(self, query_places: Tensor, key_places: Tensor) -> Tensor:
         """Returns float32 [batch or 1, heads, length, keys]."""
         distances = ops.expand_dims(key_places, 1) - ops.expand_dims(query_places, 2)
         clipped = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
         buckets = ops.take(self._buckets_by_distance, clipped)
         return ops.cast(ops.transpose(gather_rows(self.table, buckets), (0, 3, 1, 2)), "float32")
 
-    def compute_output_spec(self, query_places, key_places):
+    def compute_output_spec(self, query_places: Tensor, key_places: Tensor) -> keras.KerasTensor:
         """The shape of `compute_output_shape`; float32 under every dtype policy."""
         shape = self.compute_output_shape(query_places.shape, key_places.shape)
         return keras.KerasTensor(shape, dtype="float32")
 
-    def compute_output_shape(self, query_places_shape, key_places_shape):
+    def compute_output_shape(self, query_places_shape: Shape, key_places_shape: Shape) -> Shape:
         """A number for each head and pair."""
         return query_places_shape[0], self.heads, query_places_shape[1], key_places_shape[1]
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             **super().get_config(),

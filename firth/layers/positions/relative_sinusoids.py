@@ -12,7 +12,7 @@ def relative_sinusoids(length, width: int):
 
     Args:
         length: Tokens of a row; an int or a scalar tensor.
-        width: Of a vector, an even number.
+        width: Width of a vector, an even number.
 
     Returns:
         float32 [2 length, width]; row r is the distance `length - r`, the query's place less the key's.

@@ -1,10 +1,13 @@
 """Positions as fixed sines and cosines."""
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
+from firth.layers.elements.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -15,7 +18,7 @@ class SinusoidalPositions(keras.layers.Layer):
     2017, "Attention Is All You Need", section 3.5).
 
     Args:
-        width: Of a vector.
+        width: Width of a vector.
 
     Call arguments:
         position_ids: int32 [batch, length].
@@ -30,7 +33,7 @@ class SinusoidalPositions(keras.layers.Layer):
     [0.8415, 0.5403, 0.01, 0.9999]
     """
 
-    def __init__(self, width, **kwargs):
+    def __init__(self, width: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_positive("SinusoidalPositions", width=width)
         self.width = width
@@ -38,16 +41,16 @@ class SinusoidalPositions(keras.layers.Layer):
         self._frequencies = 10_000.0 ** (-(columns - columns % 2) / width)
         self._phases = columns % 2 * (np.pi / 2)
 
-    def call(self, position_ids):
+    def call(self, position_ids: Tensor) -> Tensor:
         """Returns a float tensor [batch, length, width]."""
         places = ops.cast(ops.expand_dims(position_ids, -1), "float32")
         angles = places * ops.cast(self._frequencies, "float32") + ops.cast(self._phases, "float32")
         return ops.cast(ops.sin(angles), self.compute_dtype)
 
-    def compute_output_shape(self, position_ids_shape):
+    def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
         """The shape of the ids, and `width`."""
         return (*position_ids_shape, self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), "width": self.width}

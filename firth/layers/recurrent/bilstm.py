@@ -1,11 +1,14 @@
 """A stack of LSTMs in both directions, as ELMo has it."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm import LSTM, from_steps, step_masks, to_steps
 
 
@@ -18,9 +21,10 @@ class BiLSTM(keras.layers.Layer):
     second layer on, its input is added to its output. Documents of a row and padding are as in `LSTM`.
 
     Args:
-        layers: Of each direction.
+        layers: Number of layers of each direction.
         cells: Width of an LSTM's memory.
-        projection_width: Of an LSTM's output, and of the inputs where `skip_connections` are to reach them.
+        projection_width: Width of an LSTM's output, and of the inputs where `skip_connections` are to
+            reach them.
         cell_clip, projection_clip: Bounds of memory and output; None for none.
         skip_connections: Add a layer's input to its output, from the second layer on.
         dropout: Share of each layer's input that is dropped in training.
@@ -44,16 +48,16 @@ class BiLSTM(keras.layers.Layer):
 
     def __init__(
         self,
-        layers,
-        cells,
-        projection_width,
-        cell_clip=3.0,
-        projection_clip=3.0,
-        skip_connections=True,
-        dropout=0.1,
-        seed=None,
-        **kwargs,
-    ):
+        layers: int,
+        cells: int,
+        projection_width: int,
+        cell_clip: float | None = 3.0,
+        projection_clip: float | None = 3.0,
+        skip_connections: bool = True,
+        dropout: float = 0.1,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("BiLSTM", layers=layers, cells=cells, projection_width=projection_width)
         self.cells = cells
@@ -69,7 +73,7 @@ class BiLSTM(keras.layers.Layer):
         ]
         self.dropout = Dropout(dropout, batch_axis=-1, name="dropout", **common)
 
-    def build(self, inputs_shape, document_ids_shape=None):
+    def build(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> None:
         """Creates the weights of every layer, each for both directions."""
         width = inputs_shape[-1]
         for layer in self.layers:
@@ -77,7 +81,7 @@ class BiLSTM(keras.layers.Layer):
             width = self.projection_width
         self.dropout.build(None)
 
-    def call(self, inputs, document_ids, training=None):
+    def call(self, inputs: Tensor, document_ids: Tensor, training: bool | None = None) -> Tensor:
         """Returns the last layer's outputs: a float tensor [batch, length, 2 * projection_width].
 
         The first half is that of the forward direction, which has seen a token and those before it.
@@ -108,11 +112,11 @@ class BiLSTM(keras.layers.Layer):
             states.append([ops.transpose(part, (2, 0, 1)) for part in last])
         return outputs, tuple(ops.stack(parts, axis=1) for parts in zip(*states))
 
-    def compute_output_shape(self, inputs_shape, document_ids_shape=None):
+    def compute_output_shape(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> Shape:
         """The shape of the inputs, with both directions last."""
         return (*inputs_shape[:-1], 2 * self.projection_width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         names = ("cells", "projection_width", "cell_clip", "projection_clip", "skip_connections", "seed")
         own = {name: getattr(self, name) for name in names}

@@ -1,10 +1,13 @@
 """An LSTM with projection, in one direction or in two."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm_recurrence import Masks, lstm_recurrence
 
 
@@ -19,7 +22,7 @@ class LSTM(keras.layers.Layer):
 
     Args:
         cells: Width of the memory.
-        width: Of the projection, which is output and hidden state.
+        width: Width of the projection, which is output and hidden state.
         directions: 1; or 2, of which the second reads a row from its end. They share no weights.
         cell_clip: Bound of the memory; None for none.
         projection_clip: Bound of the output; None for none.
@@ -43,7 +46,16 @@ class LSTM(keras.layers.Layer):
     (2, 5, 3)
     """
 
-    def __init__(self, cells, width, directions=1, cell_clip=None, projection_clip=None, seed=None, **kwargs):
+    def __init__(
+        self,
+        cells: int,
+        width: int,
+        directions: int = 1,
+        cell_clip: float | None = None,
+        projection_clip: float | None = None,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         check_positive("LSTM", cells=cells, width=width)
         if directions not in (1, 2):
@@ -59,7 +71,7 @@ class LSTM(keras.layers.Layer):
         self.seed = plain_seed(seed)
         self._seed_generator = seed_generator(seed)
 
-    def build(self, inputs_shape, document_ids_shape=None):
+    def build(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> None:
         """Creates the kernels of inputs, state and projection, and the bias, for all directions at once.
 
         The gates' rows stand in the order input, forgetting, output, candidate. Kernels start uniform within
@@ -90,7 +102,7 @@ class LSTM(keras.layers.Layer):
         gate = ops.ones((self.directions, self.cells), dtype)
         return ops.concatenate([0 * gate, gate, 0 * gate, 0 * gate], axis=1)
 
-    def call(self, inputs, document_ids=None):
+    def call(self, inputs: Tensor, document_ids: Tensor | None = None) -> Tensor:
         """Returns a float tensor [batch, length, directions * width]."""
         return self.call_with_state(inputs, document_ids)[0]
 
@@ -139,11 +151,11 @@ class LSTM(keras.layers.Layer):
             ops.zeros((self.directions, rows, batch), "float32") for rows in (self.width, self.cells)
         )
 
-    def compute_output_shape(self, inputs_shape, document_ids_shape=None):
+    def compute_output_shape(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> Shape:
         """The shape of the inputs, with `directions * width` last."""
         return (*inputs_shape[:-1], self.directions * self.width)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         names = ("cells", "width", "directions", "cell_clip", "projection_clip", "seed")
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}
