@@ -13,26 +13,34 @@ from tfx.utils import telemetry_utils
 
 
 class Observer(Protocol):
-    """What is told about components while a pipeline runs."""
+    """An object that is told of components while a pipeline runs."""
 
     def start(self, component: str) -> None:
-        """Takes note that a component starts."""
+        """Notes that a component starts.
+
+        Args:
+            component: Id of the component.
+        """
 
     def end(self, state: str) -> None:
-        """Takes note that the component that started last has ended: `finished` or `cached`."""
+        """Notes that the component that started last has ended.
+
+        Args:
+            state: State in which it ended, `finished` or `cached`.
+        """
 
 
 class ObservedDagRunner(tfx_runner.IrBasedRunner):
     """Runs a pipeline's components one after the other, each by TFX's launcher, as `LocalDagRunner` does.
 
-    That one announces components on its log alone. Whether a component's outputs came from the cache is what
-    ML Metadata says of its execution.
+    `LocalDagRunner` announces components on its log alone. Whether a component's outputs came from the cache
+    is read from its execution in ML Metadata.
 
     Args:
         observer: Object that is told of each component.
     """
 
-    def __init__(self, observer: Observer):
+    def __init__(self, observer: Observer) -> None:
         super().__init__()
         self._observer = observer
 
@@ -40,9 +48,9 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
         """Runs a compiled pipeline.
 
         Args:
-            pipeline: A `tfx.proto.orchestration.pipeline_pb2.Pipeline`.
-            run_options: None: the whole pipeline runs.
-            **kwargs: None either.
+            pipeline: Compiled pipeline, a `tfx.proto.orchestration.pipeline_pb2.Pipeline`.
+            run_options: Options of TFX, which must be None: the whole pipeline runs.
+            **kwargs: Further options of TFX, which must be empty.
 
         Raises:
             ValueError: for options, which would ask for a part of the pipeline.
