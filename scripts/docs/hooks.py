@@ -1,11 +1,13 @@
 """What MkDocs calls while it builds the site: the pages that are made and not written."""
 
 import pathlib
+import re
 import sys
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
+from mkdocs.exceptions import PluginError  # noqa: E402
 from mkdocs.structure.files import File, Files  # noqa: E402
 
 from scripts.docs.api_pages import api_pages  # noqa: E402
@@ -28,3 +30,15 @@ def on_files(files: Files, config) -> Files:
     for path, text in {**recipe_pages(), **api_pages(), **drawn, **shown}.items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_post_page(output: str, page, config) -> str:
+    """Refuses pages that would fetch something from elsewhere: the site is read without a network.
+
+    Raises:
+        PluginError: naming the page and what it would fetch.
+    """
+    fetched = re.findall(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(https?:[^"]+)"', output)
+    if fetched:
+        raise PluginError(f"{page.file.src_uri} fetches {fetched[0]}")
+    return output
