@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.label_rates import bidirectional_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
 from firth.objectives.transforms.pairs import single_segments
@@ -60,6 +61,8 @@ class BidirectionalLMObjective:
      [259 106 111 119 106 117 106 260]
      [  0   0   0   0   0   0   0   0]]
     """
+
+    rates = staticmethod(bidirectional_lm_rates)
 
     def __init__(self, config: BidirectionalLM, sequences: Sequences, tokenizer: "WordTokenizer") -> None:
         self._config = config

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.label_rates import causal_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens
 from firth.objectives.transforms.pairs import single_segments
@@ -51,6 +52,8 @@ class CausalLMObjective:
     document_ids  1 1 1 1 1 1 1 2 2 2 2 2 0
     label_weights 1 1 1 1 1 1 1 1 1 1 1 1 0
     """
+
+    rates = staticmethod(causal_lm_rates)
 
     def __init__(self, config: CausalLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.denoising_rates import denoising_rates
 from firth.objectives.transforms.arrangement import encoder_decoder_features
 from firth.objectives.transforms.documents import (
     Parts,
@@ -76,6 +77,8 @@ class DenoisingObjective:
     [SEP] [CLS] A B C . D E . F G .
     [CLS] A B C . D E . F G . [SEP]
     """
+
+    rates = staticmethod(denoising_rates)
 
     def __init__(self, config: Denoising, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
+from firth.objectives.rates.sentinel_rates import iid_denoising_rates
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text
 from firth.objectives.transforms.spans import Noise, random_tokens
@@ -36,6 +37,8 @@ class IidDenoisingObjective(SentinelObjective):
     Thank you for <extra_id_0> to your <extra_id_1> last week . [SEP]
     <extra_id_0> inviting me <extra_id_1> party [SEP]
     """
+
+    rates = staticmethod(iid_denoising_rates)
 
     def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
         """Returns random tokens as the noise.

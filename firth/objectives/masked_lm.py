@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.selection_rates import masked_lm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.masking import Choice, Corruption
 from firth.objectives.transforms.next_sentences import choose_pairs
@@ -79,6 +80,8 @@ class MaskedLMObjective:
     segment_ids      0 0 0 0 0 0 0 1 1 1 1 1 1 1 0 0 0 0 0 1 1 1 1 1
     sentence_order_labels 0 1
     """
+
+    rates = staticmethod(masked_lm_rates)
 
     def __init__(self, config: MaskedLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.selection_rates import permutation_lm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.masking import Choice
 from firth.objectives.transforms.pairs import true_pairs
@@ -66,6 +67,8 @@ class PermutationLMObjective:
     segment_ids      0 0 0 0 0 0 1 1 1 1 1 1 1 2
     masked_positions 6 7 8 9 0
     """
+
+    rates = staticmethod(permutation_lm_rates)
 
     def __init__(self, config: PermutationLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

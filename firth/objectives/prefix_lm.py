@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.label_rates import prefix_lm_rates
 from firth.objectives.transforms.arrangement import decoder_features, encoder_decoder_features
 from firth.objectives.transforms.documents import Parts
 from firth.objectives.transforms.layout import Frame, lay_out
@@ -61,6 +62,8 @@ class PrefixLMObjective:
     [PAD] week . [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD]
     week . [SEP] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD] [PAD]
     """
+
+    rates = staticmethod(prefix_lm_rates)
 
     def __init__(self, config: PrefixLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

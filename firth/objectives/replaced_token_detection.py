@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.selection_rates import replaced_token_detection_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.masking import Choice, Corruption
 from firth.objectives.transforms.pairs import single_segments
@@ -57,6 +58,8 @@ class ReplacedTokenDetectionObjective:
     [2 6 7 8 0]
     [1. 1. 1. 1. 0.]
     """
+
+    rates = staticmethod(replaced_token_detection_rates)
 
     def __init__(
         self, config: ReplacedTokenDetection, sequences: Sequences, tokenizer: "PieceTokenizer"

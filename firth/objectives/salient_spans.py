@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from firth.objectives.rates.sentinel_rates import salient_spans_rates
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text, count_by_document
 from firth.objectives.transforms.salience import SalienceRules
@@ -55,6 +56,8 @@ class SalientSpansObjective(SentinelObjective):
     The poet <extra_id_0> was the father of Ada Lovelace , born on 10 December 1815 . [SEP]
     <extra_id_0> Byron [SEP]
     """
+
+    rates = staticmethod(salient_spans_rates)
 
     _config: SalientSpans
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
+from firth.objectives.rates.sentinel_rates import span_corruption_rates
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text
 from firth.objectives.transforms.spans import Noise, random_spans
@@ -52,6 +53,8 @@ class SpanCorruptionObjective(SentinelObjective):
     [PAD] <extra_id_0> you for inviting <extra_id_1> week
     <extra_id_0> you for inviting <extra_id_1> week [SEP]
     """
+
+    rates = staticmethod(span_corruption_rates)
 
     _config: SpanCorruption
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.selection_rates import span_masking_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.masking import Choice, Corruption, Predictions
 from firth.objectives.transforms.pairs import single_segments
@@ -66,6 +67,8 @@ class SpanMaskingObjective:
     boundary_right   3 3 6 6 0
     boundary_offsets 1 2 1 2 0
     """
+
+    rates = staticmethod(span_masking_rates)
 
     def __init__(self, config: SpanMasking, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.rates.selection_rates import unilm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.masking import Choice, Corruption
 from firth.objectives.transforms.next_sentences import choose_pairs
@@ -71,6 +72,8 @@ class UniLMObjective:
     attention_order  0 0 0 0 0 0 0 7 8 9 10 11 12 13
     masked_positions 3 4 7 8 0
     """
+
+    rates = staticmethod(unilm_rates)
 
     def __init__(self, config: UniLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config

@@ -1,41 +1,13 @@
 """The rates of an objective, measured on its output, with their bounds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from firth.objectives.rates.denoising_rates import denoising_rates
-from firth.objectives.rates.label_rates import bidirectional_lm_rates, causal_lm_rates, prefix_lm_rates
-from firth.objectives.rates.rate_checks import RateCheck, Rates
+from firth.objectives.rates.rate_checks import Rates
 from firth.objectives.rates.sample import Sample
-from firth.objectives.rates.selection_rates import (
-    masked_lm_rates,
-    permutation_lm_rates,
-    replaced_token_detection_rates,
-    span_masking_rates,
-    unilm_rates,
-)
-from firth.objectives.rates.sentinel_rates import (
-    iid_denoising_rates,
-    salient_spans_rates,
-    span_corruption_rates,
-)
-
-MEASURES: dict[str, Callable[[Sample], Rates]] = {
-    "masked_lm": masked_lm_rates,
-    "span_masking": span_masking_rates,
-    "replaced_token_detection": replaced_token_detection_rates,
-    "unilm": unilm_rates,
-    "permutation_lm": permutation_lm_rates,
-    "causal_lm": causal_lm_rates,
-    "prefix_lm": prefix_lm_rates,
-    "bidirectional_lm": bidirectional_lm_rates,
-    "span_corruption": span_corruption_rates,
-    "iid_denoising": iid_denoising_rates,
-    "salient_spans": salient_spans_rates,
-    "denoising": denoising_rates,
-}
+from firth.objectives.table import OBJECTIVES
 
 
 def measure_rates(
@@ -72,7 +44,4 @@ def measure_rates(
     rows, partners, made = (
         {name: np.asarray(value) for name, value in part.items()} for part in (rows, partners, made)
     )
-    return MEASURES[config.kind](Sample(config, tokenizer, rows, partners, made))
-
-
-__all__ = ["MEASURES", "RateCheck", "Rates", "measure_rates"]
+    return OBJECTIVES[config.kind].rates(Sample(config, tokenizer, rows, partners, made))
