@@ -1,0 +1,74 @@
+"""Trains, exports, serves, evaluates, reports and sums up a model of an objective that was just added.
+
+    python tests/added_objective.py KIND FOLDER
+
+Prints one JSON object with what came of it. `additions_test.py` runs it in a copy of the package.
+"""
+
+import json
+import os
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+
+def main(kind: str, folder: str) -> dict:
+    from firth.analysis.record import RunRecord
+    from firth.analysis.report import render_report
+    from firth.cli.summary import ask_with, perplexity_line
+    from firth.evaluation.metrics import metrics_of
+    from firth.features import evaluation_sums
+    from firth.recipes import Recipe
+    from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
+    from firth.serving import Client, export
+    from firth.serving.cases import cases, read_description
+    from firth.tokenizers import load_tokenizer
+    from firth.training.objective_rates import measure_objective
+    from firth.training.pretraining import train
+    from tests.training.artifacts import tiny_recipe, write_artifact
+
+    data = json.loads(tiny_recipe(steps=3, checkpoint_every_steps=3).to_json())
+    data["objective"]["kind"] = kind
+    recipe = Recipe.from_json(json.dumps(data))
+    files = write_artifact(os.path.join(folder, "examples"), count=8)
+    tokenizer_folder = os.path.join(folder, "examples", "tokenizer")
+    tokenizer = load_tokenizer(tokenizer_folder)
+    model_run = os.path.join(folder, "model_run")
+    model = train(recipe, files, tokenizer_folder, model_run, os.path.join(folder, "checkpoints"))
+    served = os.path.join(folder, "serving")
+    counts = np.ones(recipe.tokenizer.vocabulary_size, np.int64)
+    export(model, tokenizer, recipe, counts, served)
+    sums = _sums(served, evaluation_sums(recipe.goal.losses))
+    metrics = {name: metric(sums) for name, metric in metrics_of(recipe.goal.loss_classes).items()}
+    with open(os.path.join(model_run, "history.jsonl"), encoding="utf-8") as file:
+        history = [json.loads(line) for line in file]
+    page = render_report(RunRecord(recipe, history=history, evaluation={"overall": metrics}))
+    client = Client(served)
+    masks = client.fill_mask(["w1 [MASK] w3"])
+    return {
+        "counts": [sum(part(recipe).values()) for part in (parameter_counts, memory_bytes)],
+        "flops": training_flops_per_step(recipe),
+        "rates": measure_objective(recipe.objective, recipe.sequences, tokenizer, files, 1, 8)["kind"],
+        "metrics": metrics,
+        "cases": len(list(cases(served))),
+        "asked": ask_with(read_description(served)["signatures"]),
+        "line": perplexity_line(metrics, recipe.goal.loss_terms[0].title),
+        "masks": len(masks[0]),
+        "copied": sorted(client.ask("copied", ["w1 w2"])[0]),
+        "drawn": page.count("Loss of "),
+    }
+
+
+def _sums(served: str, names) -> dict[str, float]:
+    import tensorflow_text  # noqa: F401
+
+    from firth.serving.warmup import read_warmup
+
+    rows = [row for request in read_warmup(served) for row in request.inputs.get("examples", ())]
+    answers = tf.saved_model.load(served).signatures["evaluate"](examples=tf.constant(rows))
+    return {name: float(tf.reduce_sum(answers[name])) for name in names}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

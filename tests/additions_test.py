@@ -1,0 +1,132 @@
+"""What an addition touches: made in a copy of the package, counted, and used."""
+
+import ast
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+REPOSITORY = pathlib.Path(__file__).parents[1]
+CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+KIND = "copied_lm"
+
+
+@pytest.fixture
+def tree(tmp_path) -> pathlib.Path:
+    """A copy of the package."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(REPOSITORY / "firth", tmp_path / "firth", ignore=ignored)
+    return tmp_path / "firth"
+
+
+def changed(tree: pathlib.Path) -> list[str]:
+    """The files of a copy that the package has not, or has with another content."""
+    found = []
+    for path in sorted(each for each in tree.rglob("*") if each.is_file() and each.suffix != ".pyc"):
+        original = REPOSITORY / "firth" / path.relative_to(tree)
+        if not original.exists() or original.read_bytes() != path.read_bytes():
+            found.append(str(path.relative_to(tree)))
+    return found
+
+
+def replace(path: pathlib.Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, (path, old)
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def class_of(text: str, name: str) -> str:
+    """The source of a class."""
+    (node,) = (each for each in ast.parse(text).body if getattr(each, "name", "") == name)
+    return "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno])
+
+
+def renamed(text: str) -> str:
+    return text.replace("MaskedLM", "CopiedLM").replace("masked_lm_rates", "copied_rates")
+
+
+def add_objective(tree: pathlib.Path) -> None:
+    """A copy of masked LM under another name: its type, its file, one line of the table."""
+    types = tree / "recipes" / "objectives" / "masking.py"
+    text = types.read_text(encoding="utf-8")
+    copied = renamed(class_of(text, "MaskedLM")).replace('"masked_lm"', f'"{KIND}"')
+    replace(types, "AnyMasking = ", f"{copied}\n\n\nAnyMasking = CopiedLM | ")
+    own = tree / "objectives" / f"{KIND}.py"
+    source = (tree / "objectives" / "masked_lm.py").read_text(encoding="utf-8")
+    own.write_text(
+        renamed(source).replace("import copied_rates", "import masked_lm_rates as copied_rates"),
+        encoding="utf-8",
+    )
+    table = tree / "objectives" / "table.py"
+    line = f'    "{KIND}": CopiedLMObjective,\n'
+    replace(table, '    "masked_lm": MaskedLMObjective,\n', f'    "masked_lm": MaskedLMObjective,\n{line}')
+    first = "from firth.objectives.bidirectional_lm"
+    replace(table, first, f"from firth.objectives.{KIND} import CopiedLMObjective\n{first}")
+
+
+def add_signature(tree: pathlib.Path) -> None:
+    """A signature that answers as `embed` does: its file, one line of the table."""
+    (tree / "serving" / "copied_signature.py").write_text(
+        "from firth.serving.embeddings import embed\n"
+        "from firth.serving.signature import Signature\n\n\n"
+        "def offer(recipe):\n"
+        "    return Signature(copied, ('embedding', 'truncated'), example={'text': 'Copied.'})\n\n\n"
+        "def copied(served, text):\n"
+        "    return embed(served, text)\n",
+        encoding="utf-8",
+    )
+    table = tree / "serving" / "signatures.py"
+    last = '    "embed_tokens": embeddings.offer_tokens,\n'
+    replace(table, last, f'{last}    "copied": copied_signature.offer,\n')
+    replace(table, "import embeddings,", "import copied_signature, embeddings,")
+
+
+def stated(row: str) -> int:
+    """The number of files that CONTRIBUTING's table states for an addition."""
+    return int(re.search(rf"^\| {row} \| (\d+) \|", CONTRIBUTING, flags=re.MULTILINE).group(1))
+
+
+def test_an_objective_touches_its_type_its_file_its_test_and_one_table(tree):
+    add_objective(tree)
+    touched = changed(tree)
+    assert touched == [f"objectives/{KIND}.py", "objectives/table.py", "recipes/objectives/masking.py"]
+    assert len(touched) + 1 == stated("Objective")
+
+
+def test_a_signature_touches_its_file_its_test_and_one_table(tree):
+    add_signature(tree)
+    touched = changed(tree)
+    assert touched == ["serving/copied_signature.py", "serving/signatures.py"]
+    assert len(touched) + 1 == stated("Signature")
+
+
+def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tree, tmp_path):
+    add_objective(tree)
+    add_signature(tree)
+    # The copy comes before the package itself; `tests` are the repository's.
+    paths = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+    script = REPOSITORY / "tests" / "added_objective.py"
+    done = subprocess.run(
+        [sys.executable, str(script), KIND, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    made = json.loads(done.stdout.splitlines()[-1])
+    assert made["rates"] == KIND
+    assert made["asked"] == ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'", "copied Copied."]
+    assert made["copied"] == ["embedding", "truncated"]
+    assert made["line"].startswith("held-out masked LM perplexity")
+    assert {"mlm_perplexity", "nsp_accuracy", "text_perplexity"} <= set(made["metrics"])
+    assert all(map(math.isfinite, made["metrics"].values()))
+    assert made["masks"] == 1 and made["drawn"] >= 2 and made["cases"] > 20
+    assert all(made["counts"]) and made["flops"] > 0
