@@ -55,9 +55,37 @@ def main(kind: str, folder: str) -> dict:
         "asked": ask_with(read_description(served)["signatures"]),
         "line": perplexity_line(metrics, recipe.goal.loss_terms[0].title),
         "masks": len(masks[0]),
+        "cleaned": _cleaned(),
+        "pieces": _pieces(os.path.join(folder, "trained")),
         "copied": sorted(client.ask("copied", ["w1 w2"])[0]),
         "drawn": page.count("Loss of "),
     }
+
+
+def _cleaned() -> list[bool]:
+    """What the added step keeps: a text that is too short, and one that is not."""
+    from firth.corpus.curation.step_table import STEPS
+    from firth.corpus.documents.document import Document
+    from firth.corpus.documents.steps import Keep
+    from firth.recipes import Cleaning
+
+    (config,) = Cleaning.from_json('{"steps": [{"kind": "copied", "min_words": 2}]}').steps
+    texts = ("one", "one two three")
+    documents = [Document(id=text, text=text, source="made", licence="", uri="") for text in texts]
+    return [isinstance(STEPS[config.kind](config).decide(each), Keep) for each in documents]
+
+
+def _pieces(folder: str) -> list[str]:
+    """What a trained, saved and loaded tokenizer of the added kind makes of a word."""
+    from firth.corpus import train_tokenizer
+    from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
+    from firth.tokenizers import load_tokenizer
+
+    config = tokenizer_from_json('{"kind": "copied", "vocabulary_size": 16}')
+    train_tokenizer({"the": 9, "thes": 9}, config, folder)
+    tokenizer = load_tokenizer(folder)
+    assert tokenizer.kind == "copied"
+    return [tokenizer.id_to_token(id) for id in tokenizer.tokenize("thes").numpy()]
 
 
 def _sums(served: str, names) -> dict[str, float]:

@@ -87,6 +87,45 @@ def add_signature(tree: pathlib.Path) -> None:
     replace(table, "import embeddings,", "import copied_signature, embeddings,")
 
 
+def add_tokenizer(tree: pathlib.Path) -> None:
+    """A copy of WordPiece under another name: its type, its file, one line of the table."""
+    types = tree / "recipes" / "tokenizers" / "tokenizer.py"
+    copied = class_of(types.read_text(encoding="utf-8"), "WordPieceTokenizer")
+    copied = copied.replace("WordPieceTokenizer", "CopiedTokenizer").replace('"wordpiece"', '"copied"')
+    replace(
+        types,
+        "AnyTokenizer = Annotated[\n",
+        f"{copied}\n\n\nAnyTokenizer = Annotated[\n    CopiedTokenizer |\n",
+    )
+    source = (tree / "tokenizers" / "word_piece.py").read_text(encoding="utf-8")
+    source = source.replace("WordPieceTokenizer", "CopiedTokenizer").replace('"wordpiece"', '"copied"')
+    (tree / "tokenizers" / "copied.py").write_text(source, encoding="utf-8")
+    table = tree / "tokenizers" / "table.py"
+    first = "from firth.tokenizers.sentence_piece"
+    replace(table, first, f"from firth.tokenizers.copied import CopiedTokenizer\n{first}")
+    replace(
+        table,
+        '    "words": WordTokenizer,\n',
+        '    "words": WordTokenizer,\n    "copied": CopiedTokenizer,\n',
+    )
+
+
+def add_step(tree: pathlib.Path) -> None:
+    """A copy of the step on lengths: its type, its file, one line of the table."""
+    types = tree / "recipes" / "corpus" / "filters.py"
+    text = (tree / "recipes" / "corpus" / "cleaning.py").read_text(encoding="utf-8")
+    copied = class_of(text, "LengthStep").replace("LengthStep", "CopiedStep").replace('"length"', '"copied"')
+    replace(types, "FilterStep = ", f"{copied}\n\n\nFilterStep = CopiedStep | ")
+    source = (tree / "corpus" / "filters" / "length.py").read_text(encoding="utf-8")
+    source = source.replace("corpus.cleaning import LengthStep", "corpus.filters import CopiedStep")
+    source = source.replace("LengthStep", "CopiedStep").replace("class Length", "class Copied")
+    (tree / "corpus" / "filters" / "copied.py").write_text(source, encoding="utf-8")
+    table = tree / "corpus" / "curation" / "step_table.py"
+    first = "from firth.corpus.filters.fineweb"
+    replace(table, first, f"from firth.corpus.filters.copied import Copied\n{first}")
+    replace(table, '    "length": Length,\n', '    "length": Length,\n    "copied": Copied,\n')
+
+
 def stated(row: str) -> int:
     """The number of files that CONTRIBUTING's table states for an addition."""
     return int(re.search(rf"^\| {row} \| (\d+) \|", CONTRIBUTING, flags=re.MULTILINE).group(1))
@@ -106,9 +145,46 @@ def test_a_signature_touches_its_file_its_test_and_one_table(tree):
     assert len(touched) + 1 == stated("Signature")
 
 
+def test_a_tokenizer_kind_touches_its_type_its_file_its_test_and_one_table(tree):
+    add_tokenizer(tree)
+    touched = changed(tree)
+    assert touched == ["recipes/tokenizers/tokenizer.py", "tokenizers/copied.py", "tokenizers/table.py"]
+    assert len(touched) + 1 == stated("Tokenizer kind")
+
+
+def test_a_cleaning_step_touches_its_type_its_file_its_test_and_one_table(tree):
+    add_step(tree)
+    touched = changed(tree)
+    assert touched == [
+        "corpus/curation/step_table.py",
+        "corpus/filters/copied.py",
+        "recipes/corpus/filters.py",
+    ]
+    assert len(touched) + 1 == stated("Cleaning step")
+
+
+def test_a_component_touches_its_folder_its_tests_the_stub_and_one_pipeline():
+    package = REPOSITORY / "firth"
+    marks = {".py": "ObjectiveValidator(", ".pyi": "ObjectiveValidator"}
+    naming = {
+        path
+        for path in package.rglob("*.py*")
+        if path.suffix in marks and marks[path.suffix] in path.read_text(encoding="utf-8")
+    }
+    touched = naming | set((package / "components" / "objective_validator").glob("*.py"))
+    assert sorted(str(path.relative_to(package)) for path in touched) == [
+        "components/__init__.pyi",
+        "components/objective_validator/__init__.py",
+        "components/objective_validator/component.py",
+        "components/objective_validator/executor.py",
+        "pipelines/pretrain.py",
+    ]
+    assert len(touched) + 2 == stated("Component")
+
+
 def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tree, tmp_path):
-    add_objective(tree)
-    add_signature(tree)
+    for add in (add_objective, add_signature, add_tokenizer, add_step):
+        add(tree)
     # The copy comes before the package itself; `tests` are the repository's.
     paths = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
     script = REPOSITORY / "tests" / "added_objective.py"
@@ -124,6 +200,7 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
     made = json.loads(done.stdout.splitlines()[-1])
     assert made["rates"] == KIND
     assert made["asked"] == ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'", "copied Copied."]
+    assert made["cleaned"] == [False, True] and made["pieces"] == ["the", "##s"]
     assert made["copied"] == ["embedding", "truncated"]
     assert made["line"].startswith("held-out masked LM perplexity")
     assert {"mlm_perplexity", "nsp_accuracy", "text_perplexity"} <= set(made["metrics"])

@@ -12,7 +12,6 @@ from firth.analysis.held_out import HeldOutRow, masked_sentences, plain_sentence
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 from firth.recipes import Recipe
-from firth.tokenizers.notation import as_word_piece
 
 if TYPE_CHECKING:
     from firth.serving import Client
@@ -64,9 +63,10 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         inputs: Folders of the run's artifacts.
     """
     from firth.recipes.counting import parameter_counts
+    from firth.tokenizers.table import TOKENIZERS
 
-    kind = inputs.recipe.tokenizer.kind
-    vocabulary = tuple(as_word_piece(piece, kind) for piece in _vocabulary(inputs.tokenizer))
+    kind = TOKENIZERS[inputs.recipe.tokenizer.kind]
+    vocabulary = tuple(kind.as_word_piece(piece) for piece in _vocabulary(inputs.tokenizer))
     serving = _read_json(inputs.serving_report, "serving_report.json")
     corpus, steps = read_corpus_report(inputs.corpus_report)
     filled, scored = _sentences(inputs, vocabulary)
@@ -159,6 +159,9 @@ def _sentences(
 def _filled_masks(
     client: "Client", rows: Sequence[HeldOutRow], vocabulary: Sequence[str], recipe: Recipe
 ) -> list[FilledMask]:
+    from firth.tokenizers.table import TOKENIZERS
+
+    kind = TOKENIZERS[recipe.tokenizer.kind]
     sentences = list(masked_sentences(rows, vocabulary, recipe.seed))[:SENTENCES]
     answers = client.fill_mask([sentence.text for sentence in sentences]) if sentences else []
     return [
@@ -167,7 +170,7 @@ def _filled_masks(
             sentence.answer,
             sentence.after,
             sentence.source,
-            [(as_word_piece(piece, recipe.tokenizer.kind), score) for piece, score in masks[0]],
+            [(kind.as_word_piece(piece), score) for piece, score in masks[0]],
         )
         for sentence, masks in zip(sentences, answers)
     ]

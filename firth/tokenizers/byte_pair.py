@@ -1,6 +1,6 @@
 """Byte-level byte-pair encoding with GPT-2's pattern, in the TensorFlow graph."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -8,9 +8,19 @@ import tensorflow as tf
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import to_bytes
-from firth.tokenizers.graph.vocabulary import MASK, PAD, SPECIALS_ALONE, sentinel_pieces
+from firth.tokenizers.graph.vocabulary import (
+    MASK,
+    PAD,
+    SPECIAL_PIECES,
+    SPECIALS_ALONE,
+    is_sentinel,
+    sentinel_pieces,
+)
 from firth.tokenizers.graph.word_bounds import WordBounds
+from firth.tokenizers.notation import marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
+from firth.tokenizers.training.byte_pair import train_byte_pairs
+from firth.tokenizers.training.counting import count_byte_words
 
 
 class BytePairTokenizer(PieceTokenizer):
@@ -46,6 +56,7 @@ class BytePairTokenizer(PieceTokenizer):
     """
 
     kind = "bpe"
+    keeps_spaces = True
     lowercase = False
 
     def __init__(
@@ -65,6 +76,27 @@ class BytePairTokenizer(PieceTokenizer):
 
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
+
+    @classmethod
+    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
+        del config
+        return count_byte_words(texts)
+
+    @classmethod
+    def train(  # noqa: D102
+        cls, word_counts: Mapping[str, int], config: Any, normalization: Sequence[Sequence[str]] = ()
+    ) -> "BytePairTokenizer":
+        ordered = dict(sorted(word_counts.items(), key=lambda item: (-item[1], item[0])))
+        size = config.vocabulary_size
+        return cls(
+            train_byte_pairs(ordered, size, config.min_frequency, config.sentinels, config.ties),
+            normalization,
+        )
+
+    @classmethod
+    def as_word_piece(cls, piece: str) -> str:  # noqa: D102
+        is_special = piece in SPECIAL_PIECES or is_sentinel(piece)
+        return marked_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
 
     @property
     def piece_texts(self) -> list[bytes]:

@@ -1,26 +1,22 @@
-"""Pieces of every kind in WordPiece's notation, for readers."""
+"""Pieces as WordPiece writes them, for people to read."""
 
-from firth.tokenizers.graph.byte_pieces import to_bytes
 from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, is_sentinel
 
 META_SPACE = "\u2581"
 
 
-def as_word_piece(piece: str, kind: str) -> str:
-    """Returns a piece in WordPiece's notation: without the space before it, or after `##` if it has none.
+def marked_suffix(piece: str, text: str) -> str:
+    """Returns a piece without the space before it, or after `##` if it has none; special pieces as they are.
 
     Args:
-        piece: Piece as the vocabulary holds it.
-        kind: Kind of the tokenizer.
+        piece: Piece as the vocabulary has it.
+        text: Text that the piece stands for, with its space.
 
     Example:
 
-    >>> [as_word_piece(piece, "bpe") for piece in ("Ġfox", "es", "[MASK]")]
+    >>> [marked_suffix(piece, piece) for piece in (" fox", "es", "[MASK]")]
     ['fox', '##es', '[MASK]']
-    >>> as_word_piece("▁fox", "sentencepiece")
-    'fox'
     """
-    if kind not in ("bpe", "sentencepiece") or piece in SPECIAL_PIECES or is_sentinel(piece):
+    if piece in SPECIAL_PIECES or is_sentinel(piece):
         return piece
-    text = to_bytes(piece).decode(errors="replace") if kind == "bpe" else piece.replace(META_SPACE, " ")
     return text[1:] if text.startswith(" ") else SUFFIX_MARK + text

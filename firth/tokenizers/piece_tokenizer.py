@@ -14,9 +14,10 @@ import tensorflow as tf
 from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, Vocabulary
 from firth.tokenizers.graph.word_bounds import WordBounds
+from firth.tokenizers.kind import TokenizerKind
 
 
-class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
+class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     """Base of the tokenizers of pieces: text to ids and back.
 
     It works eagerly, in `tf.function`, in `tf.data`, and inside an exported SavedModel, which then needs
@@ -34,10 +35,6 @@ class PieceTokenizer(keras_hub.tokenizers.Tokenizer, abc.ABC):
         ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
     """
 
-    # What the kind is called in recipes and on disk.
-    kind: str
-    # Pieces are read by their ids alone.
-    max_characters = 0
     _kernel: tf.Module
     _word_bounds: WordBounds
 

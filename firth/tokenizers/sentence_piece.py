@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -13,9 +13,12 @@ import tensorflow_text as tf_text
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.vocabulary import MASK, PAD, sentinel_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
-from firth.tokenizers.notation import META_SPACE
+from firth.tokenizers.notation import META_SPACE, marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
+from firth.tokenizers.training.counting import count_spaced_words
+from firth.tokenizers.training.sentence_piece import train_sentencepiece
 
+MODEL_FILE = "sentencepiece.model"
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
@@ -52,6 +55,7 @@ class SentencePieceTokenizer(PieceTokenizer):
     """
 
     kind = "sentencepiece"
+    extra_file_names = (MODEL_FILE,)
 
     def __init__(
         self,
@@ -84,6 +88,42 @@ class SentencePieceTokenizer(PieceTokenizer):
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
         return tf.strings.regex_replace(joined, r"\A ", "")
+
+    @classmethod
+    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
+        del config
+        return count_spaced_words(texts)
+
+    @classmethod
+    def train(  # noqa: D102
+        cls, word_counts: Mapping[str, int], config: Any, normalization: Sequence[Sequence[str]] = ()
+    ) -> "SentencePieceTokenizer":
+        model = train_sentencepiece(
+            word_counts,
+            config.vocabulary_size,
+            config.model,
+            config.sentinels,
+            character_coverage=config.character_coverage,
+            byte_fallback=config.byte_fallback,
+            lowercase=config.lowercase,
+        )
+        return cls(model, config.lowercase, normalization)
+
+    @classmethod
+    def restored(  # noqa: D102
+        cls, pieces: Sequence[str], files: Mapping[str, bytes], settings: Mapping[str, Any]
+    ) -> "SentencePieceTokenizer":
+        del pieces
+        return cls(files[MODEL_FILE], **settings)
+
+    @property
+    def extra_files(self) -> Mapping[str, bytes]:
+        """The model."""
+        return {MODEL_FILE: self.model}
+
+    @classmethod
+    def as_word_piece(cls, piece: str) -> str:  # noqa: D102
+        return marked_suffix(piece, piece.replace(META_SPACE, " "))
 
     @property
     def piece_texts(self) -> list[bytes]:

@@ -5,23 +5,13 @@ import os
 from typing import Any
 
 from firth import storage
-from firth.tokenizers.byte_pair import BytePairTokenizer
-from firth.tokenizers.sentence_piece import SentencePieceTokenizer
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
+from firth.tokenizers.table import TOKENIZERS
 from firth.tokenizers.word import WordTokenizer
-from firth.tokenizers.word_piece import WordPieceTokenizer
 
-AnyTokenizer = WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer
-# By what `tokenizer.json` gives as `kind`. Each has `settings`, which with a vocabulary make it again;
-# SentencePiece's are made of its model.
-_OF_PIECES: dict[str, type[WordPieceTokenizer] | type[BytePairTokenizer] | type[WordTokenizer]] = {
-    WordPieceTokenizer.kind: WordPieceTokenizer,
-    BytePairTokenizer.kind: BytePairTokenizer,
-    WordTokenizer.kind: WordTokenizer,
-}
-KINDS = (*_OF_PIECES, SentencePieceTokenizer.kind)
+AnyTokenizer = PieceTokenizer | WordTokenizer
 
 VOCABULARY_FILE = "vocab.txt"
-MODEL_FILE = "sentencepiece.model"
 SETTINGS_FILE = "tokenizer.json"
 _OWN_KEYS = ("kind", "digest", "golden")
 
@@ -63,6 +53,7 @@ def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike[str]) -
     Example:
 
     >>> import tempfile
+    >>> from firth.tokenizers import WordPieceTokenizer
     >>> tokenizer = WordPieceTokenizer(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "fox"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     digest = save_tokenizer(tokenizer, f"{folder}/saved")
@@ -77,9 +68,9 @@ def save_tokenizer(tokenizer: AnyTokenizer, directory: str | os.PathLike[str]) -
 def _write(tokenizer: AnyTokenizer, folder: str) -> None:
     lines = "".join(f"{piece}\n" for piece in tokenizer.get_vocabulary())
     storage.write_text(os.path.join(folder, VOCABULARY_FILE), lines)
-    if isinstance(tokenizer, SentencePieceTokenizer):
-        with storage.whole_file(os.path.join(folder, MODEL_FILE)) as file:
-            file.write(tokenizer.model)
+    for name, content in tokenizer.extra_files.items():
+        with storage.whole_file(os.path.join(folder, name)) as file:
+            file.write(content)
     settings = {
         "kind": tokenizer.kind,
         **tokenizer.settings,
@@ -113,7 +104,9 @@ def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | Non
     except (ValueError, TypeError) as error:
         raise TokenizerMismatchError(f"{vocabulary}: {error}") from error
     if tokenizer.get_vocabulary() != pieces:
-        raise TokenizerMismatchError(f"{folder}: {VOCABULARY_FILE} is not the vocabulary of {MODEL_FILE}")
+        raise TokenizerMismatchError(
+            f"{folder}: {VOCABULARY_FILE} is not the vocabulary of {', '.join(tokenizer.extra_files)}"
+        )
     _check(tokenizer, settings, folder)
     if expected_digest is not None and tokenizer.digest != expected_digest:
         raise TokenizerMismatchError(
@@ -130,17 +123,19 @@ def _read_settings(path: str) -> dict[str, Any]:
     for key in _OWN_KEYS:
         if key not in settings:
             raise TokenizerMismatchError(f"{path} has no key {key!r}")
-    if settings["kind"] not in KINDS:
-        known = " or ".join(map(repr, KINDS))
+    if settings["kind"] not in TOKENIZERS:
+        known = " or ".join(map(repr, TOKENIZERS))
         raise TokenizerMismatchError(f"{path}: kind is {settings['kind']!r}, expected {known}")
     return settings
 
 
 def _make(settings: dict[str, Any], pieces: list[str], folder: str) -> AnyTokenizer:
-    if settings["kind"] == SentencePieceTokenizer.kind:
-        with storage.open_file(os.path.join(folder, MODEL_FILE)) as file:
-            return SentencePieceTokenizer(file.read(), **_made_with(settings))
-    return _OF_PIECES[settings["kind"]](pieces, **_made_with(settings))
+    kind, files = TOKENIZERS[settings["kind"]], {}
+    for name in kind.extra_file_names:
+        with storage.open_file(os.path.join(folder, name)) as file:
+            files[name] = file.read()
+    made: AnyTokenizer = kind.restored(pieces, files, _made_with(settings))
+    return made
 
 
 def _made_with(settings: dict[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,13 @@ from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import check_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
-from firth.tokenizers.training.counting import ideograph_pattern
+from firth.tokenizers.kind import TokenizerKind
+from firth.tokenizers.training.counting import count_words, ideograph_pattern
 
 BOS, EOS, UNK = SPECIAL_WORDS = (BEGIN_WORD, END_WORD, "<UNK>")
 
 
-class WordTokenizer(keras_hub.tokenizers.Tokenizer):
+class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     """Text to words, their ids and their characters (Peters et al. 2018, section 3.4).
 
     Text is cleaned and split at spaces, around punctuation and around CJK ideographs, as `WordPieceTokenizer`
@@ -129,6 +130,23 @@ class WordTokenizer(keras_hub.tokenizers.Tokenizer):
         """
         del training
         return self.tokenize(inputs)
+
+    def tokens_and_words(  # noqa: D102
+        self, texts: Sequence[str]
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor | None]:
+        words = self.split(texts, normalized=True)
+        return self.word_ids(words), words
+
+    @classmethod
+    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
+        return count_words(texts, config.lowercase)
+
+    @classmethod
+    def train(  # noqa: D102
+        cls, word_counts: Mapping[str, int], config: Any, normalization: Sequence[Sequence[str]] = ()
+    ) -> "WordTokenizer":
+        words = build_word_vocabulary(word_counts, config.vocabulary_size, config.min_frequency)
+        return cls(words, config.lowercase, config.max_characters, normalization)
 
     def word_ids(self, words: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor | tf.Tensor:
         """Returns the ids of words: int32, of the same shape.

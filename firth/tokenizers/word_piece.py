@@ -1,6 +1,6 @@
 """WordPiece with BERT's normalisation, in the TensorFlow graph."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from firth.tokenizers.graph.vocabulary import PAD, SUFFIX_MARK
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
+from firth.tokenizers.training.counting import count_words
+from firth.tokenizers.training.word_piece import train_wordpiece
 
 # A special piece typed in text is one word of this many bytes at most while it goes through the kernel.
 _MIN_WORD_CHARACTERS = 8
@@ -84,6 +86,18 @@ class WordPieceTokenizer(PieceTokenizer):
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
         return tf.strings.regex_replace(joined, r"\A ", "")
+
+    @classmethod
+    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
+        return count_words(texts, config.lowercase)
+
+    @classmethod
+    def train(  # noqa: D102
+        cls, word_counts: Mapping[str, int], config: Any, normalization: Sequence[Sequence[str]] = ()
+    ) -> "WordPieceTokenizer":
+        size = config.vocabulary_size
+        vocabulary = train_wordpiece(word_counts, size, config.min_frequency, sentinels=config.sentinels)
+        return cls(vocabulary, config.lowercase, config.max_word_characters, normalization)
 
     @property
     def piece_texts(self) -> list[bytes]:

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.analysis.held_out import HeldOutRow, join_pieces, masked_sentences
-from firth.tokenizers.notation import as_word_piece
+from firth.tokenizers.table import TOKENIZERS
 
 VOCABULARY = ["[PAD]", "[UNK]", "the", "cat", "sat", "on", "mat", "##s", ".", "a"]
 SENTENCE = [2, 3, 7, 4, 5, 9, 6, 8]  # the cat ##s sat on a mat .
@@ -30,7 +30,7 @@ def test_a_literal_sentence():
 @pytest.mark.parametrize(("kind", "space"), [("bpe", "Ġ"), ("sentencepiece", "▁")])
 def test_sentences_in_pieces_that_hold_their_spaces(kind, space):
     pieces = ["[PAD]", "[UNK]", *(f"{space}{word}" for word in ("the", "cat", "sat", "on", "mat")), "s", "."]
-    vocabulary = [as_word_piece(piece, kind) for piece in (*pieces, f"{space}a")]
+    vocabulary = [TOKENIZERS[kind].as_word_piece(piece) for piece in (*pieces, f"{space}a")]
     rows = [row(SENTENCE, example_id=number) for number in range(20)]
     assert masked(*rows, vocabulary=vocabulary) == masked(*rows)
 

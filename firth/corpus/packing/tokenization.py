@@ -98,7 +98,7 @@ def tokenize_documents(tokenizer: "AnyTokenizer", documents: Sequence[Document])
     from firth.tokenizers.graph.word_bounds import word_starts
 
     sentences = [split_sentences(document.text) for document in documents]
-    if tokenizer.kind == "bpe":
+    if tokenizer.keeps_spaces:
         sentences = [spaces_to_next(each) for each in sentences]
     tokens, words, bounds = _flat_tokens(tokenizer, [sentence for each in sentences for sentence in each])
     sentence_starts = np.zeros(len(tokens), bool)
@@ -123,9 +123,6 @@ def _flat_tokens(
     tokenizer: "AnyTokenizer", texts: list[str]
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """Returns the tokens of all texts, their words if tokens are words, and the index of each first token."""
-    if hasattr(tokenizer, "split"):
-        words = tokenizer.split(texts, normalized=True)
-        ids = tokenizer.word_ids(words)
-        return ids.flat_values.numpy(), words.flat_values.numpy(), words.row_splits.numpy()
-    ragged = tokenizer.tokenize(texts, normalized=True)
-    return ragged.flat_values.numpy(), None, ragged.row_splits.numpy()
+    ids, words = tokenizer.tokens_and_words(texts)
+    found = None if words is None else words.flat_values.numpy()
+    return ids.flat_values.numpy(), found, ids.row_splits.numpy()

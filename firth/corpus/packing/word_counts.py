@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apache_beam as beam
 
@@ -10,14 +10,11 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
 from firth.corpus.io.records import ReadBatches
 from firth.recipes.tokenizers.tokenizer import AnyTokenizer as Config
-from firth.recipes.tokenizers.tokenizer import BytePairTokenizer as BytePairConfig
-from firth.recipes.tokenizers.tokenizer import SentencePieceTokenizer as SentencePieceConfig
-from firth.recipes.tokenizers.tokenizer import WordTokenizer as WordConfig
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 from firth.storage import read_json, write_json
 
 if TYPE_CHECKING:
-    from firth.tokenizers.storage import AnyTokenizer
+    pass
 
 
 def count_corpus_words(
@@ -65,61 +62,19 @@ def train_tokenizer(
         EmptyCorpusError: if there are no words.
     """
     from firth.tokenizers import save_tokenizer
+    from firth.tokenizers.table import TOKENIZERS
 
     if not word_counts:
         raise EmptyCorpusError("no tokenizer can be trained: the train split has no word")
-    return save_tokenizer(_tokenizer(word_counts, config, {"normalization": normalization}), folder)
-
-
-def _tokenizer(word_counts: dict[str, int], config: Config, common: dict[str, Any]) -> "AnyTokenizer":
-    from firth.tokenizers import (
-        BytePairTokenizer,
-        SentencePieceTokenizer,
-        WordPieceTokenizer,
-        WordTokenizer,
-        build_word_vocabulary,
-        train_byte_pairs,
-        train_sentencepiece,
-        train_wordpiece,
-    )
-
-    size = config.vocabulary_size
-    if isinstance(config, WordConfig):
-        words = build_word_vocabulary(word_counts, size, config.min_frequency)
-        return WordTokenizer(
-            words, lowercase=config.lowercase, max_characters=config.max_characters, **common
-        )
-    if isinstance(config, BytePairConfig):
-        ordered = dict(sorted(word_counts.items(), key=lambda item: (-item[1], item[0])))
-        pieces = train_byte_pairs(ordered, size, config.min_frequency, config.sentinels, config.ties)
-        return BytePairTokenizer(pieces, **common)
-    if isinstance(config, SentencePieceConfig):
-        model = train_sentencepiece(
-            word_counts,
-            size,
-            config.model,
-            config.sentinels,
-            character_coverage=config.character_coverage,
-            byte_fallback=config.byte_fallback,
-            lowercase=config.lowercase,
-        )
-        return SentencePieceTokenizer(model, lowercase=config.lowercase, **common)
-    vocabulary = train_wordpiece(word_counts, size, config.min_frequency, sentinels=config.sentinels)
-    return WordPieceTokenizer(
-        vocabulary, lowercase=config.lowercase, max_word_characters=config.max_word_characters, **common
-    )
+    return save_tokenizer(TOKENIZERS[config.kind].train(word_counts, config, normalization), folder)
 
 
 def _count(records: list[bytes], config_json: str) -> Counter[str]:
-    from firth.tokenizers import count_byte_words, count_spaced_words, count_words
+    from firth.tokenizers.table import TOKENIZERS
 
     texts = [Document.from_example(record).text for record in records]
     config = tokenizer_from_json(config_json)
-    if isinstance(config, BytePairConfig):
-        return Counter(count_byte_words(texts))
-    if isinstance(config, SentencePieceConfig):
-        return Counter(count_spaced_words(texts))
-    return Counter(count_words(texts, config.lowercase))
+    return Counter(TOKENIZERS[config.kind].count_words(texts, config))
 
 
 def _sum_counts(counts: Iterable[Counter[str]]) -> Counter[str]:

@@ -1,0 +1,80 @@
+"""The facts that every kind of tokenizer states."""
+
+import abc
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import tensorflow as tf
+
+
+class TokenizerKind(abc.ABC):
+    """The questions that callers ask a tokenizer; none asks of which kind it is.
+
+    Attributes:
+        kind: Name of the kind in recipes and on disk.
+        max_characters: Most characters of a token that a model reads; 0 if tokens are read by their ids.
+        keeps_spaces: True if a space is a part of the token after it, so that any text comes back.
+        extra_file_names: Names of the files that a saved tokenizer has next to its vocabulary and settings.
+    """
+
+    kind: ClassVar[str]
+    max_characters: int = 0
+    keeps_spaces: ClassVar[bool] = False
+    extra_file_names: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    @abc.abstractmethod
+    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:
+        """Returns how often each word occurs, as encoding splits texts into words.
+
+        Args:
+            texts: Texts, in one form already.
+            config: Tokenizer of the recipe.
+        """
+
+    @classmethod
+    @abc.abstractmethod
+    def train(
+        cls, word_counts: Mapping[str, int], config: Any, normalization: Sequence[Sequence[str]] = ()
+    ) -> Any:
+        """Returns a tokenizer that was trained on word counts.
+
+        Args:
+            word_counts: Counts of words, as `count_words` returns them.
+            config: Tokenizer of the recipe.
+            normalization: Steps that bring text to one form before all else.
+        """
+
+    @classmethod
+    def restored(cls, pieces: Sequence[str], files: Mapping[str, bytes], settings: Mapping[str, Any]) -> Any:
+        """Returns the tokenizer that was saved.
+
+        Args:
+            pieces: Vocabulary, in the order of the ids.
+            files: Contents of the files of `extra_file_names`, by name.
+            settings: Settings of the tokenizer.
+        """
+        del files
+        return cls(pieces, **settings)  # type: ignore[call-arg]
+
+    @property
+    def extra_files(self) -> Mapping[str, bytes]:
+        """Contents of the files of `extra_file_names`, by name."""
+        return {}
+
+    @classmethod
+    def as_word_piece(cls, piece: str) -> str:
+        """Returns a piece as WordPiece writes it, for people: no space before it, or `##` if it has none.
+
+        Args:
+            piece: Piece as the vocabulary has it.
+        """
+        return piece
+
+    def tokens_and_words(self, texts: Sequence[str]) -> tuple[tf.RaggedTensor, tf.RaggedTensor | None]:
+        """Returns the ids of texts, int32 [batch, (tokens)], and the words that the tokens are, or None.
+
+        Args:
+            texts: Texts, in one form already.
+        """
+        return self.tokenize(texts, normalized=True), None  # type: ignore[attr-defined]
