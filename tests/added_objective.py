@@ -39,7 +39,7 @@ def main(kind: str, folder: str) -> dict:
     served = os.path.join(folder, "serving")
     counts = np.ones(recipe.tokenizer.vocabulary_size, np.int64)
     export(model, tokenizer, recipe, counts, served)
-    sums = _sums(served, evaluation_sums(recipe.goal.losses))
+    sums = _sums(served, files, evaluation_sums(recipe.goal.losses))
     metrics = {name: metric(sums) for name, metric in metrics_of(recipe.goal.loss_classes).items()}
     with open(os.path.join(model_run, "history.jsonl"), encoding="utf-8") as file:
         history = [json.loads(line) for line in file]
@@ -88,12 +88,10 @@ def _pieces(folder: str) -> list[str]:
     return [tokenizer.id_to_token(id) for id in tokenizer.tokenize("thes").numpy()]
 
 
-def _sums(served: str, names) -> dict[str, float]:
+def _sums(served: str, files: list[str], names) -> dict[str, float]:
     import tensorflow_text  # noqa: F401
 
-    from firth.serving.warmup import read_warmup
-
-    rows = [row for request in read_warmup(served) for row in request.inputs.get("examples", ())]
+    rows = list(tf.data.TFRecordDataset(tf.io.gfile.glob(files), "GZIP").as_numpy_iterator())
     answers = tf.saved_model.load(served).signatures["evaluate"](examples=tf.constant(rows))
     return {name: float(tf.reduce_sum(answers[name])) for name in names}
 

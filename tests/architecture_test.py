@@ -7,6 +7,9 @@ from collections import Counter
 
 import pytest
 
+from firth.recipes import Recipe
+from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.corpus.cleaning import Step
 from scripts.docs.build_file import read_targets
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
@@ -238,6 +241,7 @@ def test_the_rule_itself_notices(source, complaint):
 
 # Tests, and folders of tests, that test something outside of `firth/`, or all of it.
 OUTSIDE = {
+    "additions_test": "what an addition to any folder touches",
     "architecture_test": "BUILD and the folders",
     "docs": "README.md, the site, and scripts/docs",
     "docstrings_test": "the docstrings of every folder",
@@ -265,3 +269,55 @@ def test_tests_mirror_the_package():
     inside = {test for test in tests if not {test, test.rpartition("/")[0]} & OUTSIDE.keys()}
     assert sorted(test for test in inside if not is_placed(test, files | folders)) == []
     assert is_placed("layers/recurrent/lstm_theme_test", files) and not is_placed("layers/lstm_test", files)
+
+
+def kinds_and_types() -> tuple[set[str], set[str]]:
+    """The kinds of all parts of a recipe that say which they are, and the types of those that models have."""
+    types = {
+        field: configs_in(Recipe.model_fields[field].annotation)
+        for field in ("objective", "model", "tokenizer")
+    }
+    others = [*configs_in(Recipe.model_fields["sources"].annotation), *configs_in(Step)]
+    named = [each for group in types.values() for each in group]
+    return {kind for each in [*named, *others] for kind in kinds_of(each)}, {each.__name__ for each in named}
+
+
+KINDS, TYPES = kinds_and_types()
+
+
+def told_apart(tree: ast.AST) -> list[int]:
+    """The lines that compare a `kind` with one that there is, or ask whether a part is of one type."""
+    lines = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+            constants = {
+                each.value for part in parts for each in ast.walk(part) if isinstance(each, ast.Constant)
+            }
+            asks = any(isinstance(part, ast.Attribute) and part.attr == "kind" for part in parts)
+            lines += [node.lineno] if asks and constants & KINDS else []
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+            names = {getattr(each, "id", "") for each in ast.walk(node.args[1])}
+            lines += [node.lineno] if names & TYPES else []
+    return lines
+
+
+def test_a_kind_is_asked_and_never_told_apart():
+    """A kind states its facts on its own type: what compares kinds elsewhere is a second list of them."""
+    found = {str(path.relative_to(PACKAGE)): told_apart(ast.parse(path.read_text())) for path in sources()}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('recipe.objective.kind == "causal_lm"', 1),
+        ('recipe.model.kind in ("bilstm", "encoder_decoder")', 1),
+        ("isinstance(objective, MaskedLM | UniLM)", 1),
+        ("isinstance(tokenizer, WordTokenizer)", 1),
+        ('record.header.kind == "response"', 0),
+        ("model.kind in objective.model_kinds", 0),
+    ],
+)
+def test_telling_kinds_apart_is_noticed(source, count):
+    assert len(told_apart(ast.parse(source))) == count

@@ -51,7 +51,7 @@ class Curator(base_beam_component.BaseBeamComponent):
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(self, examples: types.BaseChannel, cleaning: Cleaning) -> None:
-        trains = any(step.kind == "classifier" for step in cleaning.steps)
+        trains = any(step.trains_model for step in cleaning.steps)
         spec = CuratorSpec(
             documents=examples,
             cleaning=cleaning.without_limits().to_json(),

@@ -171,12 +171,11 @@ def _write_counts(tally: Tally, folder: str, sources: list[dict[str, Any]]) -> N
 
 
 def _describe(source: AnySource) -> dict[str, Any]:
-    places = source.packages if source.kind == "docstrings" else source.paths
     return {
         "name": source.name,
         "kind": source.kind,
         "licence": source.licence,
-        "places": ", ".join(places),
+        "places": ", ".join(source.places),
         "states_ids": source.states_ids,
     }
 

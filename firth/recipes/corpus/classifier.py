@@ -1,16 +1,18 @@
 """The cleaning step that learns what good text is from a reference."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.base.recipe_type import Fraction
 from firth.recipes.corpus.sources import AnySource, SourceName
+from firth.recipes.corpus.step import CleaningStep
 
 NgramWords = Annotated[int, pydantic.Field(ge=1, le=10)]
 
 
-class ClassifierStep(Config):
+class ClassifierStep(CleaningStep):
     """Drops documents that look more like the raw crawl than like a reference.
 
     The method is GPT-3's (Brown et al. 2020, arXiv:2005.14165, appendix A), with logistic regression on
@@ -44,6 +46,8 @@ class ClassifierStep(Config):
             id.
     """
 
+    trains_model: ClassVar[bool] = True
+
     kind: Literal["classifier"]
     reference: tuple[SourceName, ...] = ()
     reference_files: tuple[AnySource, ...] = ()
@@ -72,3 +76,8 @@ class ClassifierStep(Config):
     def source_names(self) -> dict[str, tuple[str, ...]]:
         """The sources that each key names."""
         return {"reference": self.reference, "crawl": self.crawl}
+
+    def misfits(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: D102
+        yield from super().misfits(sources)
+        if not set(self.crawl or sources) - set(self.reference):
+            yield "reference", "names all sources, so no source is left to score"

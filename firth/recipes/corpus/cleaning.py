@@ -14,9 +14,10 @@ from firth.recipes.corpus.gutenberg import GutenbergStep
 from firth.recipes.corpus.limits import CorpusLimits
 from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 from firth.recipes.corpus.privacy import PiiStep
+from firth.recipes.corpus.step import CleaningStep
 
 
-class LengthStep(Config):
+class LengthStep(CleaningStep):
     """Drops documents with too few or too many words (runs of non-space characters).
 
     Attributes:
@@ -34,7 +35,7 @@ class LengthStep(Config):
         return self
 
 
-class CharactersStep(Config):
+class CharactersStep(CleaningStep):
     """Drops documents that are mostly not words.
 
     Attributes:

@@ -4,15 +4,15 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.benchmarks import Benchmarks
 from firth.recipes.corpus.sources import SourceName
+from firth.recipes.corpus.step import CleaningStep
 
 # Hashes of a document; RefinedWeb's 9,000 (Penedo et al. 2023, section 3.3) are the most that was published.
 MAX_HASHES = 2**16
 
 
-class SourcePriority(Config):
+class SourcePriority(CleaningStep):
     """Base of the steps that choose between documents.
 
     Attributes:
@@ -111,7 +111,7 @@ class DatasetDuplicatesStep(MinHashing):
     benchmarks: Benchmarks = ()
 
 
-class DecontaminateStep(Config):
+class DecontaminateStep(CleaningStep):
     """Drops documents that share a word n-gram with evaluation data, or cuts the n-gram.
 
     Attributes:

@@ -7,12 +7,13 @@ import pydantic
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config, Fraction, check_order
 from firth.recipes.corpus.codes import Language
+from firth.recipes.corpus.step import CleaningStep
 
 Count = Annotated[int, pydantic.Field(ge=0)]
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
 
 
-class C4Step(Config):
+class C4Step(CleaningStep):
     """C4's rules (Raffel et al. 2019, arXiv:1910.10683, section 2.2): some cut lines, some drop documents.
 
     Its word list is the step `bad_words`, its language rule `language`; its removal of repeated
@@ -51,7 +52,7 @@ class C4Step(Config):
     min_sentences: Count = 5
 
 
-class GopherQualityStep(Config):
+class GopherQualityStep(CleaningStep):
     """Gopher's rules on quality (Rae et al. 2021, arXiv:2112.11446, appendix A.1.1); each drops documents.
 
     A word is a run of non-space characters. Blank lines do not count as lines.
@@ -104,7 +105,7 @@ def _limits(**fractions: float) -> tuple[NgramLimit, ...]:
     return tuple(NgramLimit(n=int(n[1:]), max_character_fraction=each) for n, each in fractions.items())
 
 
-class GopherRepetitionStep(Config):
+class GopherRepetitionStep(CleaningStep):
     """Gopher's rules on repetition (Rae et al. 2021, arXiv:2112.11446, table A1); each drops documents.
 
     A line, a paragraph (between blank lines) or an n-gram of words is a duplicate if it occurred in the
@@ -128,7 +129,7 @@ class GopherRepetitionStep(Config):
     duplicate_ngrams: tuple[NgramLimit, ...] = _limits(n5=0.15, n6=0.14, n7=0.13, n8=0.12, n9=0.11, n10=0.10)
 
 
-class FineWebStep(Config):
+class FineWebStep(CleaningStep):
     """FineWeb's own rules (Penedo et al. 2024, arXiv:2406.17557, section 3.6); each drops documents.
 
     Blank lines do not count as lines. The rule on line breaks is in its code only.
@@ -151,7 +152,7 @@ class FineWebStep(Config):
     max_line_breaks_per_word: Ratio = 0.3
 
 
-class LanguageStep(Config):
+class LanguageStep(CleaningStep):
     """Drops documents that are not in one of the languages, or not surely so (Lui and Baldwin 2012).
 
     The default is the rule of C4, which uses another package (Raffel et al. 2019, section 2.2). The
@@ -187,7 +188,7 @@ class WordList(Config):
     whole_words: bool = True
 
 
-class BadWordsStep(Config):
+class BadWordsStep(CleaningStep):
     """Drops documents with a word of a list, as C4 does (Raffel et al. 2019, section 2.2), whatever its case.
 
     Attributes:

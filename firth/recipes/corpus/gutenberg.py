@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.step import CleaningStep
 
 
-class GutenbergStep(Config):
+class GutenbergStep(CleaningStep):
     """Cuts Project Gutenberg's header and footer, its licence among them.
 
     Attributes:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.step import CleaningStep
 
 Substitution = tuple[str, str]
 
@@ -68,7 +69,7 @@ class Normalization(Config):
         return (*self.substitutions_before, (self.form,), *self.substitutions_after)
 
 
-class NormalizeStep(Normalization):
+class NormalizeStep(CleaningStep, Normalization):
     """Brings every document to one form; a document of which nothing remains is dropped."""
 
     kind: Literal["normalize"]

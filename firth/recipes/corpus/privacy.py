@@ -4,8 +4,8 @@ from typing import Annotated, Literal, get_args
 
 import pydantic
 
-from firth.recipes.base.recipe_type import Config
 from firth.recipes.corpus.codes import PhoneRegion
+from firth.recipes.corpus.step import CleaningStep
 
 # Of two that overlap, the former is taken.
 PiiType = Literal["secret", "email", "ipv6", "ipv4", "iban", "credit_card", "national_id", "phone"]
@@ -21,7 +21,7 @@ IdCountry = Literal[
 ID_COUNTRIES: tuple[IdCountry, ...] = get_args(IdCountry)
 
 
-class PiiStep(Config):
+class PiiStep(CleaningStep):
     """Replaces personal data and keys; no document is dropped.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Where a corpus comes from: the kinds of source a recipe may name."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 import pydantic
 
@@ -23,6 +23,8 @@ class Source(Config):
             counted.
     """
 
+    endings: ClassVar[tuple[str, ...]] = ()
+
     name: SourceName
     licence: str = "unknown"
     max_document_bytes: int = pydantic.Field(default=2**24, gt=0, lt=2**31)
@@ -31,6 +33,11 @@ class Source(Config):
     def reads(self) -> tuple[str, ...]:
         """Patterns of file names, or packages, that the source reads."""
         return ()
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places that the corpus report shows."""
+        return self.reads
 
     @property
     def documents_are_files(self) -> bool:
@@ -115,12 +122,16 @@ class TextSource(FileSource):
 class JsonlSource(RecordSource):
     """Files of one JSON object a line. A key `metadata.url` is the `url` of the object `metadata`."""
 
+    endings: ClassVar[tuple[str, ...]] = (".jsonl",)
+
     kind: Literal["jsonl"]
     name: SourceName = "jsonl"
 
 
 class ParquetSource(RecordSource):
     """Parquet files: a document a row. The keys are names of columns."""
+
+    endings: ClassVar[tuple[str, ...]] = (".parquet",)
 
     kind: Literal["parquet"]
     name: SourceName = "parquet"
@@ -138,12 +149,16 @@ class ParquetSource(RecordSource):
 class TfrecordSource(RecordSource):
     """TFRecord files of tf.train.Examples. The keys are names of features of bytes or integers."""
 
+    endings: ClassVar[tuple[str, ...]] = (".tfrecord",)
+
     kind: Literal["tfrecord"]
     name: SourceName = "tfrecord"
 
 
 class HtmlSource(PageSource):
     """HTML files, a page each."""
+
+    endings: ClassVar[tuple[str, ...]] = (".html", ".htm")
 
     kind: Literal["html"]
     name: SourceName = "html"
@@ -160,12 +175,16 @@ class WarcSource(PageSource):
     The document's URI is that of the page.
     """
 
+    endings: ClassVar[tuple[str, ...]] = (".arc", ".warc")
+
     kind: Literal["warc"]
     name: SourceName = "warc"
 
 
 class WetSource(FileSource):
     """The text that Common Crawl extracts from its archives (WET). The document's URI is that of the page."""
+
+    endings: ClassVar[tuple[str, ...]] = (".wet",)
 
     kind: Literal["wet"]
     name: SourceName = "wet"
@@ -206,6 +225,11 @@ class DocstringsSource(Source):
         """Packages."""
         return (*self.packages, *(["the standard library"] if self.standard_library else []))
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Packages that are named."""
+        return self.packages
+
 
 AnySource = Annotated[
     TextSource
@@ -219,3 +243,10 @@ AnySource = Annotated[
     | DocstringsSource,
     pydantic.Field(discriminator="kind"),
 ]
+
+# Kinds of source by the endings of their files' names.
+ENDINGS: dict[str, str] = {
+    ending: get_args(source.model_fields["kind"].annotation)[0]
+    for source in get_args(get_args(AnySource)[0])
+    for ending in source.endings
+}

@@ -3,22 +3,11 @@
 import os
 
 from firth.recipes.base.file_names import files_of, is_remote
-from firth.recipes.corpus.sources import COMPRESSIONS
+from firth.recipes.corpus.sources import COMPRESSIONS, ENDINGS
 from firth.recipes.run.recipe import Recipe
 
 # A share that is so many times as large as asked for is worth a word.
 FAR = 2.0
-# What a file's ending says of its kind of source.
-KINDS = {
-    ".jsonl": "jsonl",
-    ".parquet": "parquet",
-    ".arc": "warc",
-    ".warc": "warc",
-    ".wet": "wet",
-    ".html": "html",
-    ".htm": "html",
-    ".tfrecord": "tfrecord",
-}
 
 
 def notices(recipe: Recipe) -> list[str]:
@@ -38,11 +27,10 @@ def notices(recipe: Recipe) -> list[str]:
 
 def _on_sources(recipe: Recipe) -> list[str]:
     return [
-        f"source {source.name}: {path} is read as {source.kind}; its name says kind: {KINDS[ending]}"
+        f"source {source.name}: {path} is read as {source.kind}; its name says kind: {ENDINGS[ending]}"
         for source in recipe.sources
-        if source.kind != "docstrings"
-        for path in source.paths
-        if (ending := _ending(path)) in KINDS and KINDS[ending] != source.kind
+        for path in source.reads
+        if (ending := _ending(path)) in ENDINGS and ENDINGS[ending] != source.kind
     ]
 
 
@@ -52,7 +40,7 @@ def _ending(path: str) -> str:
 
 
 def _on_cleaning(recipe: Recipe) -> list[str]:
-    if not any(step.kind == "normalize" and step.mojibake for step in recipe.cleaning.steps):
+    if not any(step.mojibake for step in recipe.cleaning.normalizations):
         return []
     return [
         "cleaning.steps: normalize repairs mojibake, which a graph cannot, so the served model reads text as "

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
-from firth.recipes.corpus.classifier import ClassifierStep
-from firth.recipes.corpus.duplicates import SourcePriority
 from firth.recipes.corpus.mixture import AsIs, WeightedMixture
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
@@ -135,15 +133,8 @@ def _names(recipe: "Recipe") -> Iterator[str]:
 def _named_sources(recipe: "Recipe") -> Iterator[str]:
     names = [source.name for source in recipe.sources]
     for number, step in enumerate(recipe.cleaning.steps):
-        if not isinstance(step, ClassifierStep | SourcePriority):
-            continue
-        for key, given in step.source_names.items():
-            for name in given:
-                if name not in names:
-                    where = f"cleaning.steps.{number}.{key}"
-                    yield f"{where}: no source is named {name!r}; {suggest(name, names)}"
-        if isinstance(step, ClassifierStep) and not set(step.crawl or names) - set(step.reference):
-            yield f"cleaning.steps.{number}.reference: names all sources, so no source is left to score"
+        for key, problem in step.misfits(names):
+            yield f"cleaning.steps.{number}.{key}: {problem}"
 
 
 def _mixture(recipe: "Recipe") -> Iterator[str]:

@@ -161,6 +161,9 @@ def tokenizer_kinds(of_words: bool) -> list[str]:
     Args:
         of_words: True for tokenizers of whole words.
 
+    Args:
+        of_words: True for kinds whose tokens are whole words.
+
     Example:
 
     >>> tokenizer_kinds(of_words=True)

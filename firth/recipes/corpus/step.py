@@ -1,0 +1,33 @@
+"""The facts that every cleaning step states."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.recipe_type import Config
+
+
+class CleaningStep(Config):
+    """Base of the cleaning steps. Whoever runs or checks the steps asks them; none asks which step it is.
+
+    Attributes:
+        trains_model: True if it trains a model on the corpus, which is an artifact of its own.
+    """
+
+    trains_model: ClassVar[bool] = False
+
+    @property
+    def source_names(self) -> dict[str, tuple[str, ...]]:
+        """Names of sources, by the key that holds them."""
+        return {}
+
+    def misfits(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yields each key that does not fit the recipe's sources, and what is wrong with it.
+
+        Args:
+            sources: Names of the recipe's sources.
+        """
+        for key, given in self.source_names.items():
+            for name in given:
+                if name not in sources:
+                    yield key, f"no source is named {name!r}; {suggest(name, sources)}"
