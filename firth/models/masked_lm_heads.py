@@ -57,7 +57,7 @@ class MaskedLMHeads(Heads):
         if self.task:
             self.pooler = Pooler(self.width, name="pooler", **start)
             self.pair_head = NextSentenceHead(name="pair_head", **start)
-        self.mask_decoder = objective.mask_decoder if isinstance(objective, MaskedLM) else None
+        self.mask_decoder = objective.decoder_of_masks
         self.mask_positions = build_mask_positions(self.mask_decoder, self.width, **start)
 
     def build(self) -> None:

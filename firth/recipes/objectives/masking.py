@@ -67,14 +67,19 @@ class _Masking(Objective):
         return False
 
     @property
+    def decoder_of_masks(self) -> "EnhancedMaskDecoder | None":
+        """Way in which the last block decodes masked tokens again; None for not at all."""
+        return None
+
+    @property
     def further_passes(self) -> int:
-        """The times that a mask decoder applies the last block again; 0 without one."""
-        return 0
+        """Number of times that the last block is applied again."""
+        return self.decoder_of_masks.passes - 1 if self.decoder_of_masks else 0
 
     @property
     def mask_positions(self) -> int:
-        """The rows of a mask decoder's table of positions; 0 without one."""
-        return 0
+        """Number of rows of the decoder's table of positions; 0 without a decoder."""
+        return self.decoder_of_masks.length if self.decoder_of_masks else 0
 
     def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:
         if self.has_segments and model.embeddings.segments == 1:
@@ -106,14 +111,9 @@ class MaskDecoding(_Masking):
     mask_decoder: EnhancedMaskDecoder | None = None
 
     @property
-    def further_passes(self) -> int:
-        """Number of times that the last block is applied again."""
-        return self.mask_decoder.passes - 1 if self.mask_decoder else 0
-
-    @property
-    def mask_positions(self) -> int:
-        """The rows of the table of positions."""
-        return self.mask_decoder.length if self.mask_decoder else 0
+    def decoder_of_masks(self) -> EnhancedMaskDecoder | None:
+        """Decoder that the recipe states."""
+        return self.mask_decoder
 
     def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
         yield from super().misfits(model, sequences)
