@@ -1,11 +1,10 @@
 import json
 import os
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.serving import isolated_check, validate_serving
+from firth.serving import validate_serving
 from firth.serving.cases import TEXT_CASES
 from firth.serving.warmup import FOLDER
 from tests.exported_model import exported_model
@@ -77,35 +76,3 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
 def test_a_process_that_takes_too_long_is_not_blessed():
     report = validate_serving(exported_model().directory, timeout_seconds=0.2)
     assert report["reasons"][0] == "the process took longer than 0.2 s"
-
-
-OUTPUTS = {"vector": np.array([[1.0, 2.0, 0.0]], np.float32), "pieces": np.array([[b"a", b"b", b""]], object)}
-
-
-@pytest.mark.parametrize(
-    "single, problem",
-    [
-        ({"vector": [[1.0, 2.0]], "pieces": [[b"a", b"b"]]}, None),
-        ({"vector": [[1.0, 2.00001]], "pieces": [[b"a", b"b"]]}, None),
-        ({"vector": [[1.0, 2.1]], "pieces": [[b"a", b"b"]]}, "vector of row 0 differs"),
-        ({"vector": [[1.0, 2.0]], "pieces": [[b"a", b"c"]]}, "pieces of row 0 differs"),
-        ({"vector": [[1.0]], "pieces": [[b"a", b"b"]]}, "vector of row 0 is not padded"),
-        ({"vector": [[1.0, 2.0]], "pieces": [[b"a"]]}, "pieces of row 0 is not padded"),
-    ],
-)
-def test_a_row_must_be_the_same_alone(single, problem):
-    alone = {
-        "vector": np.array(single["vector"], np.float32),
-        "pieces": np.array(single["pieces"], object),
-    }
-    found = isolated_check.difference(OUTPUTS, alone, 0, ["vector", "pieces"], 1e-4)
-    assert found is None if problem is None else problem in found
-
-
-@pytest.mark.parametrize(
-    "values, problem",
-    [([1.0, 2.0], None), ([1.0], "shape"), ([1.0, np.nan], "not finite"), ([1.0, np.inf], "not finite")],
-)
-def test_outputs_must_be_finite_and_shaped_by_the_batch(values, problem):
-    found = isolated_check.problem_of({"out": np.array(values, np.float32)}, 2)
-    assert found is None if problem is None else problem in found

@@ -7,7 +7,6 @@ import pytest
 import tensorflow as tf
 
 from firth.tokenizers import WordTokenizer, build_word_vocabulary, count_words, load_tokenizer, save_tokenizer
-from firth.tokenizers.graph.word_characters import word_characters
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "cat", "sat", ".", "Zoë"]
@@ -20,16 +19,6 @@ def test_unknown_words_keep_their_characters():
     spelled = tokenizer.characters(words.flat_values).numpy()
     assert len({row.tobytes() for row in spelled}) == 3
     assert spelled[1, :6].tolist() == [259, *(byte + 1 for byte in b"qat"), 260, 261]
-
-
-def test_long_words_are_cut_to_their_first_bytes():
-    (row,) = word_characters([b"x" * 80], 50).numpy()
-    assert row.tolist() == [259, *[ord("x") + 1] * 48, 260]
-
-
-def test_every_byte_has_a_character_of_its_own():
-    rows = word_characters([bytes([byte]) for byte in range(256)], 4).numpy()
-    assert rows[:, 1].tolist() == list(range(1, 257))
 
 
 def test_sentence_marks_are_no_word():

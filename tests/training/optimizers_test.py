@@ -6,7 +6,6 @@ import tensorflow as tf
 from firth.models import build_pretraining_model
 from firth.recipes.training import optimizers as recipes
 from firth.training.optimizers import OPTIMIZERS, AdamW, build_optimizer
-from firth.training.schedules import WarmupSchedule
 from tests.training.artifacts import tiny_recipe
 
 
@@ -90,16 +89,6 @@ def test_norms_and_biases_of_the_model_are_not_decayed():
     assert sum("norm" in variable.path for variable in variables) > 4
 
 
-def test_schedule_climbs_falls_and_ends():
-    schedule = WarmupSchedule(2.0, warmup_steps=4, steps=12)
-    rates = [float(schedule(step)) for step in range(13)]
-    np.testing.assert_allclose(rates[:5], [0.5, 1.0, 1.5, 2.0, 2.0], rtol=1e-6)
-    np.testing.assert_allclose(np.diff(rates[4:]), -0.25, rtol=1e-5)
-    assert rates[12] == 0
-    assert float(WarmupSchedule(2.0, warmup_steps=0, steps=4)(0)) == 2.0
-    assert float(WarmupSchedule(2.0, warmup_steps=4, steps=4)(3)) == 2.0
-
-
 def test_built_from_a_recipe_and_rebuilt_from_its_config():
     config = recipes.AdamW(
         learning_rate=0.5, warmup_steps=1, weight_decay=0.2, beta_1=0.7, gradient_clip_norm=None
@@ -115,27 +104,6 @@ def test_built_from_a_recipe_and_rebuilt_from_its_config():
 def test_what_it_cannot_do_is_refused(name, value):
     with pytest.raises(ValueError, match=f"takes no {name}"):
         AdamW(0.1, **{name: value})
-
-
-@pytest.mark.parametrize(
-    "decay, expected",
-    [
-        ("cosine", [0.5, 1.0, 1.0, 0.8681, 0.55, 0.2319, 0.1]),
-        ("constant", [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
-        ("linear", [0.5, 1.0, 1.0, 0.775, 0.55, 0.325, 0.1]),
-        ("inverse_square_root", [1.0, 1.0, 0.8165, 0.7071, 0.6325, 0.5774, 0.5345]),
-    ],
-)
-def test_what_comes_after_the_warmup(decay, expected):
-    schedule = WarmupSchedule(1.0, warmup_steps=2, steps=6, decay=decay, final_fraction=0.1)
-    np.testing.assert_allclose([float(schedule(step)) for step in range(7)], expected, atol=1e-4)
-    again = WarmupSchedule.from_config(schedule.get_config())
-    assert float(again(4)) == float(schedule(4))
-
-
-def test_an_unknown_decay_is_refused():
-    with pytest.raises(ValueError, match="Received: 'stepwise'"):
-        WarmupSchedule(1.0, 2, 6, decay="stepwise")
 
 
 CONFIGS = {kind: config() for kind, config in zip(OPTIMIZERS, (

@@ -89,3 +89,9 @@ def test_a_step_decides_the_same_on_another_worker(step):
     copy = pickle.loads(pickle.dumps(step))
     for piece in PIECES:
         assert copy.decide(document(piece)) == step.decide(document(piece))
+
+
+def test_the_table_and_the_recipe_types_agree():
+    types = typing.get_args(typing.get_args(cleaning.Step)[0])
+    kinds = [typing.get_args(each.model_fields["kind"].annotation)[0] for each in types]
+    assert sorted(STEPS) == sorted(kinds)

@@ -1,20 +1,13 @@
-import typing
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import DocumentStep, Drop, Keep
-from firth.corpus.filters.characters import count_letters
-from firth.recipes.corpus import cleaning
 from firth.recipes.corpus.cleaning import CharactersStep, LengthStep, NormalizeStep
 from tests.corpus.helpers import document
 
 NORMALIZE = NormalizeStep(kind="normalize")
 LENGTH = LengthStep(kind="length", min_words=2, max_words=3)
 CHARACTERS = CharactersStep(kind="characters", min_alphabetic_fraction=0.5, max_mean_word_length=8.0)
-
 TABLE = [
     (NORMALIZE, "as it is", "as it is"),
     (NORMALIZE, " \n margins\t\n", "margins"),
@@ -40,14 +33,3 @@ def test_document_steps(config, text, expected):
     assert isinstance(step, DocumentStep)
     decision = step.decide(document(text))
     assert decision == (expected if isinstance(expected, Drop) else Keep(document(expected)))
-
-
-def test_the_table_and_the_recipe_types_agree():
-    types = typing.get_args(typing.get_args(cleaning.Step)[0])
-    kinds = [typing.get_args(each.model_fields["kind"].annotation)[0] for each in types]
-    assert sorted(STEPS) == sorted(kinds)
-
-
-@given(st.text(st.characters()))
-def test_letters_are_what_python_says(text):
-    assert count_letters(text) == sum(map(str.isalpha, text))

@@ -1,5 +1,3 @@
-"""Counting from types alone; tests/models/build_counting_test.py holds it equal to built models."""
-
 import pytest
 
 from firth.recipes import (
@@ -17,49 +15,18 @@ from firth.recipes import (
     MaskedTransformerConfig,
     PermutationLM,
     PrefixLM,
-    Recipe,
     RelativeBucketsConfig,
     ReplacedTokenDetection,
     Sequences,
     SpanMasking,
-    TextSource,
     Training,
     TwoStreamTransformerConfig,
     WordPieceTokenizer,
     WordTokenizer,
     load_recipe,
 )
-from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
-from firth.recipes.training.optimizers import Adafactor, Adagrad, Lamb
-
-BASE = MaskedTransformerConfig()
-LARGE = MaskedTransformerConfig(layers=24, width=1024, attention=AttentionConfig(heads=16))
-SOURCES = (TextSource(kind="text", paths=("*.txt",)),)
-
-
-def recipe(model, **parts) -> Recipe:
-    return Recipe(name="counted", sources=SOURCES, model=model, **parts)
-
-
-@pytest.mark.parametrize("model, published", [(BASE, 109_482_240), (LARGE, 335_141_888)])
-def test_published_parameter_counts(model, published):
-    assert parameter_counts(recipe(model))["total"] == published
-
-
-def test_parts_of_bert_base():
-    counts = parameter_counts(recipe(BASE))
-    assert counts["embeddings"] == 23_837_184
-    assert counts["encoder"] == 12 * 7_087_872
-    assert counts["pooler"] == 590_592
-    assert counts["masked_lm_head"] == 590_592 + 1_536 + 30_522
-    assert counts["next_sentence_head"] == 1_538
-    assert counts["total_with_heads"] == counts["total"] + 622_650 + 1_538
-
-
-def test_without_next_sentences_neither_pooler_nor_its_head_is_trained():
-    counts = parameter_counts(recipe(BASE, objective=MaskedLM(next_sentence=False)))
-    assert counts["total"] == 109_482_240
-    assert counts["total_with_heads"] == counts["total"] - 590_592 + 622_650
+from firth.recipes.counting import parameter_counts, training_flops_per_step
+from tests.recipes.counting.counted import recipe
 
 
 def test_flops_by_hand():
@@ -174,24 +141,3 @@ def test_six_flops_for_each_parameter_and_token_of_a_large_model():
     tokens = gpt3.training.batch_size * gpt3.sequences.length
     rule_of_thumb = 6 * parameter_counts(gpt3)["total"] * tokens
     assert training_flops_per_step(gpt3) == pytest.approx(rule_of_thumb, rel=0.05)
-
-
-def test_memory_of_weights_and_optimizer_is_exact():
-    memory = memory_bytes(recipe(BASE))
-    assert memory["weights"] == memory["gradients"] == 4 * 110_106_428
-    assert memory["moments"] == 8 * 110_106_428
-    assert memory["total"] == sum(value for name, value in memory.items() if name != "total")
-
-
-@pytest.mark.parametrize("optimizer, kept", [(Lamb(), 2), (Adafactor(), 1), (Adagrad(), 1)])
-def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept):
-    memory = memory_bytes(recipe(BASE, training=Training(optimizer=optimizer)))
-    assert memory["moments"] == kept * memory["weights"]
-
-
-def test_activations_grow_with_the_batch_and_shrink_with_the_precision():
-    one, two = (memory_bytes(recipe(BASE, training=Training(batch_size=size))) for size in (1, 2))
-    assert two["activations"] == 2 * one["activations"]
-    half = memory_bytes(recipe(BASE, training=Training(batch_size=1, precision="mixed_bfloat16")))
-    logits = 2 * 4 * 20 * 30_522
-    assert half["activations"] - logits == (one["activations"] - logits) // 2

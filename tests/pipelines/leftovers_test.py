@@ -1,0 +1,48 @@
+from ml_metadata.proto import metadata_store_pb2
+
+from firth.pipelines.leftovers import remove_leftovers
+from tests.pipelines.metadata_stores import open_store
+
+
+def test_what_a_killed_component_left_is_removed_and_nothing_else(tmp_path):
+    metadata, root = tmp_path / "metadata.sqlite", tmp_path / "pipeline"
+    assert remove_leftovers(root, metadata) == []
+    store = open_store(metadata)
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="Curator"))
+    states = metadata_store_pb2.Execution.State
+    wanted = (states.COMPLETE, states.RUNNING, states.CACHED, states.FAILED)
+    executions = [metadata_store_pb2.Execution(type_id=kind, last_known_state=state) for state in wanted]
+    whole, killed, cached, failed = store.put_executions(executions)
+    kept = [root / f"Curator/examples/{whole}", root / f"Curator/report/{cached}"]
+    left = [
+        root / f"Curator/examples/{killed}",
+        root / f"TokenizerGen/tokenizer/.{killed}.abc",
+        root / f"Curator/.system/executor_execution/{failed}",
+    ]
+    for folder in (*kept, *left):
+        (folder / "Split-train").mkdir(parents=True)
+    assert sorted(remove_leftovers(root, metadata)) == sorted(left)
+    assert all(folder.exists() for folder in kept) and not any(folder.exists() for folder in left)
+
+
+def test_versions_that_a_killed_pusher_did_not_record_are_removed(tmp_path):
+    store = open_store(tmp_path / "metadata.sqlite")
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name="firth.components.Pusher"))
+    model = metadata_store_pb2.ArtifactType(
+        name="PushedModel", properties={"pushed_destination": metadata_store_pb2.STRING}
+    )
+    states = metadata_store_pb2.Execution
+    executions = [states(type_id=kind, last_known_state=each) for each in (states.COMPLETE, states.RUNNING)]
+    _, killed = store.get_executions_by_id(store.put_executions(executions))
+    begun = killed.create_time_since_epoch // 1000
+    pushed = metadata_store_pb2.Artifact(type_id=store.put_artifact_type(model))
+    pushed.custom_properties["pushed_destination"].string_value = f"/moved/serving/{begun}"
+    store.put_artifacts([pushed])
+    serving = tmp_path / "serving"
+    # Somebody has copied an old version as the newest one.
+    rolled_back = str(begun + 3600)
+    for name in (str(begun - 9), str(begun), str(begun + 1), rolled_back, ".unfinished", "notes"):
+        (serving / name / "variables").mkdir(parents=True)
+    removed = remove_leftovers(tmp_path / "pipeline", tmp_path / "metadata.sqlite", serving)
+    assert removed == [serving / str(begun + 1), serving / ".unfinished"]
+    assert {path.name for path in serving.iterdir()} == {str(begun - 9), str(begun), rolled_back, "notes"}

@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from firth.serving.embeddings import embed, embed_tokens
+from tests.exported_model import RECIPE, exported_model
+from tests.serving.served_texts import features_of, run, with_export
+
+
+@pytest.mark.parametrize("words, truncated", [(21, False), (22, False), (23, True), (60, True)])
+def test_texts_are_cut_at_the_trained_length_though_the_model_has_more_positions(words, truncated):
+    assert RECIPE.sequences.length == 24 < RECIPE.model.longest
+    outputs = run(embed_tokens, exported_model().served, ["z " * words])
+    assert outputs["token_count"].tolist() == [min(words, 22)]
+    assert outputs["truncated"].tolist() == [truncated]
+
+
+def test_embed_tokens_gives_the_hidden_states_of_the_texts_own_pieces():
+    served = exported_model().served
+    outputs = run(embed_tokens, served, ["the cats", "z"])
+    features = features_of(["[CLS]", "the", "cat", "##s", "[SEP]"], ["[CLS]", "z", "[SEP]"], length=5)
+    hidden = np.array(served.model.backbone(features, training=False))
+    assert outputs["pieces"].tolist() == [[b"the", b"cat", b"##s"], [b"z", b"", b""]]
+    assert outputs["token_count"].tolist() == [3, 1]
+    np.testing.assert_allclose(outputs["embeddings"][0], hidden[0, 1:4], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outputs["embeddings"][1, 0], hidden[1, 1], rtol=1e-4, atol=1e-5)
+    assert not outputs["embeddings"][1, 1:].any()
+
+
+def test_embed_is_the_mean_of_the_tokens_vectors():
+    texts = ["the cats sat", "", "z"]
+    tokens = run(embed_tokens, exported_model().served, texts)["embeddings"]
+    outputs = run(embed, exported_model().served, texts)
+    assert outputs["embedding"].dtype == np.float32
+    np.testing.assert_allclose(outputs["embedding"][0], tokens[0, :4].mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(outputs["embedding"][2], tokens[2, 0], rtol=1e-5)
+    assert not outputs["embedding"][1].any()
+
+
+def test_embed_by_cls_is_the_pooled_first_vector():
+    served = with_export(pooling="cls")
+    features = features_of(["[CLS]", "z", "[SEP]"], length=3)
+    hidden = served.model.backbone(features, training=False)
+    expected = np.array(served.model.heads.pooler(hidden, np.array([[0]]))[:, 0])
+    np.testing.assert_allclose(run(embed, served, ["z"])["embedding"], expected, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from firth.serving import isolated_check
+
+OUTPUTS = {"vector": np.array([[1.0, 2.0, 0.0]], np.float32), "pieces": np.array([[b"a", b"b", b""]], object)}
+
+
+@pytest.mark.parametrize(
+    "single, problem",
+    [
+        ({"vector": [[1.0, 2.0]], "pieces": [[b"a", b"b"]]}, None),
+        ({"vector": [[1.0, 2.00001]], "pieces": [[b"a", b"b"]]}, None),
+        ({"vector": [[1.0, 2.1]], "pieces": [[b"a", b"b"]]}, "vector of row 0 differs"),
+        ({"vector": [[1.0, 2.0]], "pieces": [[b"a", b"c"]]}, "pieces of row 0 differs"),
+        ({"vector": [[1.0]], "pieces": [[b"a", b"b"]]}, "vector of row 0 is not padded"),
+        ({"vector": [[1.0, 2.0]], "pieces": [[b"a"]]}, "pieces of row 0 is not padded"),
+    ],
+)
+def test_a_row_must_be_the_same_alone(single, problem):
+    alone = {
+        "vector": np.array(single["vector"], np.float32),
+        "pieces": np.array(single["pieces"], object),
+    }
+    found = isolated_check.difference(OUTPUTS, alone, 0, ["vector", "pieces"], 1e-4)
+    assert found is None if problem is None else problem in found
+
+
+@pytest.mark.parametrize(
+    "values, problem",
+    [([1.0, 2.0], None), ([1.0], "shape"), ([1.0, np.nan], "not finite"), ([1.0, np.inf], "not finite")],
+)
+def test_outputs_must_be_finite_and_shaped_by_the_batch(values, problem):
+    found = isolated_check.problem_of({"out": np.array(values, np.float32)}, 2)
+    assert found is None if problem is None else problem in found
