@@ -52,7 +52,7 @@ def test_commands(snippet, command):
 
 @pytest.mark.parametrize("command", [
     "firth run bert_mini --txt 'books/*.txt'",
-    "firth predict demo guess text",
+    "firth predict demo",
     "make demos",
     "python -m benchmarks.absent",
     "python examples/absent.py",
