@@ -200,7 +200,7 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
     made = json.loads(done.stdout.splitlines()[-1])
     assert made["rates"] == KIND
     assert made["asked"] == ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'", "copied Copied."]
-    assert made["cleaned"] == [False, True] and made["pieces"] == ["the", "##s"]
+    assert made["cleaned"] == [False, True] and made["pieces"] == ["thes"]
     assert made["copied"] == ["embedding", "truncated"]
     assert made["line"].startswith("held-out masked LM perplexity")
     assert math.isfinite(made["metrics"]["text_perplexity"]) and "nsp_accuracy" in made["metrics"]
