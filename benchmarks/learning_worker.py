@@ -56,14 +56,14 @@ def features_of(served: Served, examples: tf.Tensor) -> dict:
     recipe = served.recipe
     objective = OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, served.tokenizer)
     limits = recipe.sequences.max_documents, recipe.tokenizer.max_characters
-    rows, partners = parse_rows(examples, names.row_specs(objective.raw_length, *limits))
+    rows, negatives = parse_rows(examples, names.row_specs(objective.raw_length, *limits))
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
 
-    def make(row_and_partner):
-        row, partner = row_and_partner
-        return objective(row, partner, tf.stack([tf.constant(0, tf.int64), row[names.EXAMPLE_ID]]))
+    def make(row_and_negative):
+        row, negative = row_and_negative
+        return objective(row, negative, tf.stack([tf.constant(0, tf.int64), row[names.EXAMPLE_ID]]))
 
-    batch = tf.map_fn(make, (rows, partners), fn_output_signature=outputs)
+    batch = tf.map_fn(make, (rows, negatives), fn_output_signature=outputs)
     return {name: value.numpy() for name, value in batch.items()}
 
 

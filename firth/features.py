@@ -16,7 +16,7 @@ WORD_STARTS = "word_starts"
 SENTENCE_STARTS = "sentence_starts"
 CHUNK_LENGTHS = "chunk_lengths"
 DOCUMENT_KEYS = "document_keys"
-PARTNER_PREFIX = "partner_"
+NEGATIVE_PREFIX = "negative_"
 CHARACTERS = "characters"
 # On disk a word stands as its bytes; its characters are made when rows are read.
 WORDS = "words"

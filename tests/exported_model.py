@@ -93,11 +93,11 @@ def make_served(recipe) -> Served:
     return Served(build_pretraining_model(recipe), WordPieceTokenizer(VOCABULARY), recipe)
 
 
-def make_row(random, example_id: int, source: bytes, partner: bool = True) -> bytes:
-    """A row of two documents as SequenceGen writes it, with a partner row unless told otherwise."""
+def make_row(random, example_id: int, source: bytes, negative: bool = True) -> bytes:
+    """A row of two documents as SequenceGen writes it, with a negative row unless told otherwise."""
     fields = {"example_id": [example_id], **_fields(random, 100 + example_id)}
-    if partner:
-        fields |= {f"partner_{name}": values for name, values in _fields(random, 900 + example_id).items()}
+    if negative:
+        fields |= {f"negative_{name}": values for name, values in _fields(random, 900 + example_id).items()}
     features = {
         name: tf.train.Feature(int64_list=tf.train.Int64List(value=values)) for name, values in fields.items()
     }

@@ -12,7 +12,7 @@ from firth.analysis.page import NOT_RECORDED, count, render_page
 from firth.analysis.plots import MOST_RUNS
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
-from firth.analysis.verdicts import Verdict, overall, verdicts
+from firth.analysis.threshold_results import ThresholdResult, overall, threshold_results
 from firth.recipes.reading.differences import differences
 
 FEWEST_RUNS = 2
@@ -48,12 +48,13 @@ class MetricRow:
     Attributes:
         name: Name of the metric.
         values: Value of each run; None if it was not recorded.
-        verdicts: Result of each run against its threshold; None if its recipe sets none for the metric.
+        threshold_results: Result of each run against its threshold; None if its recipe sets none for the
+            metric.
     """
 
     name: str
     values: Sequence[float | None]
-    verdicts: Sequence[Verdict | None]
+    threshold_results: Sequence[ThresholdResult | None]
 
 
 def render_comparison(runs: Sequence[ComparedRun]) -> str:
@@ -94,8 +95,8 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
 
 def _metric_rows(runs: Sequence[ComparedRun]) -> list[MetricRow]:
     metrics = [overall(run.record.evaluation) for run in runs]
-    bounded: list[dict[str, Verdict]] = [
-        {verdict.metric: verdict for verdict in verdicts(run.record.recipe.evaluation, found)}
+    bounded: list[dict[str, ThresholdResult]] = [
+        {result.metric: result for result in threshold_results(run.record.recipe.evaluation, found)}
         if found and run.record.recipe.evaluation.thresholds
         else {}
         for run, found in zip(runs, metrics)

@@ -10,7 +10,7 @@ from firth.analysis.page import count, number, render_page
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
 from firth.analysis.tensorboard import tensorboard_command
-from firth.analysis.verdicts import overall, verdicts
+from firth.analysis.threshold_results import overall, threshold_results
 from firth.recipes import Cleaning, recipe_to_yaml
 from firth.recipes.base.yaml_text import write_yaml
 
@@ -57,7 +57,7 @@ def render_report(record: RunRecord) -> str:
         record=record,
         sections=SECTIONS,
         metrics=metrics,
-        verdicts=verdicts(record.recipe.evaluation, metrics),
+        threshold_results=threshold_results(record.recipe.evaluation, metrics),
         headline=_headline(record, metrics),
         training_plots=_training_plots(record, metrics),
         tensorboard=tensorboard_command(record.curves) if record.curves else "",

@@ -8,7 +8,7 @@ from firth.cli.output import ExitCode, fail, note
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
-    from firth.recipes.reading.drafts import Option
+    from firth.recipes.reading.raw_recipes import Option
 
 
 def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_all: bool = False) -> "Recipe":
@@ -50,7 +50,7 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
     >>> sources_option([], [], "text")
     []
     """
-    from firth.recipes.reading.drafts import Option
+    from firth.recipes.reading.raw_recipes import Option
 
     sources: list[dict[str, Any]] = []
     if text:

@@ -36,7 +36,7 @@ def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
 
 def _cells(run: RunOnDisk) -> tuple[str, ...]:
     from firth.analysis.losses import main_perplexity
-    from firth.analysis.verdicts import overall
+    from firth.analysis.threshold_results import overall
 
     metrics = overall(run.summary.get("evaluation", {}))
     perplexities = [main_perplexity(metrics), metrics.get("unigram_perplexity")]

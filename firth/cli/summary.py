@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from firth.analysis.losses import main_perplexity
 from firth.analysis.tensorboard import tensorboard_command
-from firth.analysis.verdicts import overall
+from firth.analysis.threshold_results import overall
 from firth.cli import commands
 from firth.cli.funnel import corpus_line
 from firth.cli.runs_on_disk import REPORT_FILE

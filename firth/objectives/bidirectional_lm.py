@@ -92,15 +92,15 @@ class BidirectionalLMObjective:
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`, characters among them.
-            partner, seed: Not used.
+            negative, seed: Not used.
         """
-        del partner, seed
+        del negative, seed
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         tokens, documents = layout.token_ids, layout.document_ids
         # After the words stand padding and the frame, as in `Layout.sources`.

@@ -73,15 +73,15 @@ class CausalLMObjective:
         return {**features.encoder_specs(length, segments=False), **features.label_specs(length)}
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner, seed: Not used.
+            negative, seed: Not used.
         """
-        del partner, seed
+        del negative, seed
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         is_used = layout.document_ids > 0
         following, exists = next_tokens(layout.token_ids, layout.document_ids)

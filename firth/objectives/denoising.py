@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from firth import features
 from firth.objectives.rates.denoising_rates import denoising_rates
-from firth.objectives.transforms.arrangement import encoder_decoder_features
+from firth.objectives.transforms.architectures import encoder_decoder_features
 from firth.objectives.transforms.documents import (
     Parts,
     Text,
@@ -102,16 +102,16 @@ class DenoisingObjective:
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
+            negative: Not used.
             seed: int32 or int64 [2].
         """
-        del partner
+        del negative
         seeds = tf.random.split(seed, num=7, alg="philox")
         text = read_text(row, self._ordinary)
         moved = self._move(row, text, seeds[:3])

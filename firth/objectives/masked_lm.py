@@ -107,19 +107,19 @@ class MaskedLMObjective:
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor], seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Negative row, which random segments come from; no label if it is all zeros. Not
+            negative: Negative row, which random segments come from; no label if it is all zeros. Not
                 used without next sentence prediction.
             seed: int32 or int64 [2].
         """
         seeds = tf.random.split(seed, num=8, alg="philox")
-        pairs = self._pairs(row, partner, seeds[:4])
-        foreign = partner if self._config.next_sentence else None
+        pairs = self._pairs(row, negative, seeds[:4])
+        foreign = negative if self._config.next_sentence else None
         layout = lay_out(row, foreign, pairs, self._sequences.length, self._frame, self._pad_id)
         chosen = self._choice.predict(layout.token_ids, self._select(layout, (seeds[4], seeds[7])))
         made = {
@@ -134,10 +134,10 @@ class MaskedLMObjective:
         return "next_sentence" if self._config.next_sentence else "sentence_order"
 
     def _pairs(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor], seeds: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], seeds: tf.Tensor
     ) -> Pairs:
         if self._config.next_sentence:
-            return choose_pairs(row, partner, self._config.random_next_rate, seeds)
+            return choose_pairs(row, negative, self._config.random_next_rate, seeds)
         if self._config.sentence_order:
             return choose_order(row, self._config.swap_rate, seeds[:2])
         return single_segments(row)

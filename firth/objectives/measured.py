@@ -11,7 +11,11 @@ from firth.objectives.table import OBJECTIVES
 
 
 def measure_rates(
-    config: Any, tokenizer: Any, rows: Mapping[str, Any], partners: Mapping[str, Any], made: Mapping[str, Any]
+    config: Any,
+    tokenizer: Any,
+    rows: Mapping[str, Any],
+    negatives: Mapping[str, Any],
+    made: Mapping[str, Any],
 ) -> Rates:
     """Returns what an objective did to some rows, each rate with the bounds that the recipe sets.
 
@@ -22,7 +26,7 @@ def measure_rates(
         config: Objective of the recipe.
         tokenizer: Tokenizer of the rows.
         rows: Arrays as `features.row_specs`, [n, ...] each.
-        partners: Negative rows in the same form.
+        negatives: Negative rows in the same form.
         made: Features of these rows, [n, ...] each.
 
     Returns:
@@ -41,7 +45,7 @@ def measure_rates(
             mask_<kind>: Of UniLM's mixture.
             padding: Places that hold nothing.
     """
-    rows, partners, made = (
-        {name: np.asarray(value) for name, value in part.items()} for part in (rows, partners, made)
+    rows, negatives, made = (
+        {name: np.asarray(value) for name, value in part.items()} for part in (rows, negatives, made)
     )
-    return OBJECTIVES[config.kind].rates(Sample(config, tokenizer, rows, partners, made))
+    return OBJECTIVES[config.kind].rates(Sample(config, tokenizer, rows, negatives, made))

@@ -90,16 +90,16 @@ class PermutationLMObjective:
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
+            negative: Not used.
             seed: int32 or int64 [2].
         """
-        del partner
+        del negative
         seeds = tf.random.split(seed, num=4, alg="philox")
         pairs = true_pairs(row, seeds[0])
         layout = lay_out(row, None, pairs, self._sequences.length, self._frame, self._pad_id)

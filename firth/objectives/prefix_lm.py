@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from firth import features
 from firth.objectives.rates.label_rates import prefix_lm_rates
-from firth.objectives.transforms.arrangement import decoder_features, encoder_decoder_features
+from firth.objectives.transforms.architectures import decoder_features, encoder_decoder_features
 from firth.objectives.transforms.documents import Parts
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
@@ -34,7 +34,7 @@ class PrefixLMObjective:
         sequences: Rows of the recipe.
         tokenizer: Tokenizer of the rows; gives the special ids.
 
-    Example: both arrangements of the same row and seed.
+    Example: both architectures of the same row and seed.
 
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
@@ -46,8 +46,8 @@ class PrefixLMObjective:
     ...     "word_starts": tf.ones(11, tf.int32),
     ...     "chunk_lengths": tf.constant([11]),
     ... }
-    >>> def show(arrangement, *names):
-    ...     config = PrefixLM(arrangement=arrangement)
+    >>> def show(architecture, *names):
+    ...     config = PrefixLM(architecture=architecture)
     ...     made = PrefixLMObjective(config, Sequences(length=12), tokenizer)(row, None, seed=[1, 2])
     ...     for name in names:
     ...         print(" ".join(map(tokenizer.id_to_token, made[name].numpy())))
@@ -68,7 +68,7 @@ class PrefixLMObjective:
     def __init__(self, config: PrefixLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
         self._config = config
         self._sequences = sequences
-        self._is_one_stack = config.arrangement == "decoder"
+        self._is_one_stack = config.architecture == "decoder"
         self._pad_id = tokenizer.pad_id
         closed = Frame(after=(tokenizer.sep_id,))
         self._prefix_frame = Frame(before=(tokenizer.cls_id,)) if self._is_one_stack else closed
@@ -95,16 +95,16 @@ class PrefixLMObjective:
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
+            negative: Not used.
             seed: int32 or int64 [2].
         """
-        del partner
+        del negative
         lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
         prefixes = draw_prefixes(lengths, seed)
         inputs = self._parts(row, starts, prefixes, self._prefix_frame)

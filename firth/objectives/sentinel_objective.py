@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.arrangement import decoder_features, encoder_decoder_features
+from firth.objectives.transforms.architectures import decoder_features, encoder_decoder_features
 from firth.objectives.transforms.documents import Text, count_by_document, ordinary_table, read_text
 from firth.objectives.transforms.sentinels import sentinel_inputs, sentinel_targets
 from firth.objectives.transforms.spans import Noise
@@ -56,7 +56,7 @@ class SentinelObjective(abc.ABC):
     def specs(self) -> dict[str, features.Spec]:
         """Returns the specs of what a call gives, for one example."""
         length = self._config.input_length(self._sequences)
-        if self._config.arrangement == "decoder":
+        if self._config.architecture == "decoder":
             return {
                 **features.encoder_specs(length, segments=False, order=True),
                 **features.label_specs(length),
@@ -69,19 +69,19 @@ class SentinelObjective(abc.ABC):
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
+            negative: Not used.
             seed: int32 or int64 [2].
         """
-        del partner
+        del negative
         text = read_text(row, self._ordinary)
         noise = self.choose_noise(row, text, seed)
-        return self._arrange(text, noise)
+        return self._features(text, noise)
 
     @abc.abstractmethod
     def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
@@ -114,9 +114,9 @@ class SentinelObjective(abc.ABC):
         kept = count_by_document(text.ordinary, text) - noise_counts
         return tf.minimum(tf.gather(self._span_counts, text.lengths), tf.minimum(noise_counts, kept))
 
-    def _arrange(self, text: Text, noise: Noise) -> dict[str, tf.Tensor]:
+    def _features(self, text: Text, noise: Noise) -> dict[str, tf.Tensor]:
         config, sequences = self._config, self._sequences
-        one_stack = config.arrangement == "decoder"
+        one_stack = config.architecture == "decoder"
         weights = tf.cast(count_by_document(noise.is_noise, text) > 0, tf.float32)
         length = config.input_length(sequences)
         room = length if one_stack else config.target_length(sequences)

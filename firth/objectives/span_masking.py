@@ -95,16 +95,16 @@ class SpanMaskingObjective:
         }
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Not used.
+            negative: Not used.
             seed: int32 or int64 [2].
         """
-        del partner
+        del negative
         seeds = tf.random.split(seed, num=4, alg="philox")
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         maskable, budget = self._choice.maskable(layout)

@@ -102,19 +102,19 @@ class UniLMObjective:
         return features.pair_specs(self._sequences.max_documents, "next_sentence")
 
     def __call__(
-        self, row: Mapping[str, tf.Tensor], partner: Mapping[str, tf.Tensor], seed: tf.Tensor
+        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], seed: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of one example.
 
         Args:
             row: Tensors as `features.row_specs`.
-            partner: Negative row, which random segments come from. Not used without next sentence prediction.
+            negative: Row that random segments come from. Not used without next sentence prediction.
             seed: int32 or int64 [2].
         """
         seeds = tf.random.split(seed, num=9, alg="philox")
         kind = self._draw_kind(seeds[5])
-        pairs = self._pairs(row, partner, kind, tf.gather(seeds, [0, 6, 7, 8]))
-        layout = self._lay_out(row, partner, pairs, kind)
+        pairs = self._pairs(row, negative, kind, tf.gather(seeds, [0, 6, 7, 8]))
+        layout = self._lay_out(row, negative, pairs, kind)
         maskable, budget = self._choice.maskable(layout)
         selected = select_runs(maskable, None, self._lengths, budget, seeds[1:3])
         chosen = self._choice.predict(layout.token_ids, selected)
@@ -139,14 +139,14 @@ class UniLMObjective:
     def _pairs(
         self,
         row: Mapping[str, tf.Tensor],
-        partner: Mapping[str, tf.Tensor],
+        negative: Mapping[str, tf.Tensor],
         kind: tf.Tensor,
         seeds: tf.Tensor,
     ) -> Pairs:
         true = true_pairs(row, seeds[0])
         if not self._config.next_sentence:
             return true
-        chosen = choose_pairs(row, partner, self._config.random_next_rate, seeds)
+        chosen = choose_pairs(row, negative, self._config.random_next_rate, seeds)
         is_learned = self._is_any(kind, "bidirectional")
         pairs = Pairs(*(tf.where(is_learned, *each) for each in zip(chosen, true)))
         return pairs._replace(is_pair=pairs.is_pair & is_learned)
@@ -154,11 +154,11 @@ class UniLMObjective:
     def _lay_out(
         self,
         row: Mapping[str, tf.Tensor],
-        partner: Mapping[str, tf.Tensor],
+        negative: Mapping[str, tf.Tensor],
         pairs: Pairs,
         kind: tf.Tensor,
     ) -> Layout:
-        foreign = partner if self._config.next_sentence else None
+        foreign = negative if self._config.next_sentence else None
         size = (self._sequences.length,)
         layout = lay_out(row, foreign, pairs, *size, self._frame, self._pad_id)
         if not self._config.single_segments:

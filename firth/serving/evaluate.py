@@ -38,15 +38,15 @@ def evaluator(served: Served, unigram: npt.NDArray[Any]) -> Callable[[tf.Tensor]
     sums_made = evaluation_sums(recipe.goal.losses)
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
 
-    def features(row_and_partner: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
-        row, partner = row_and_partner
+    def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
+        row, negative = row_and_negative
         seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])
-        return objective(row, partner, seed)
+        return objective(row, negative, seed)
 
     def evaluate(examples: tf.Tensor) -> Sums:
-        rows, partners = parse_rows(examples, specs)
+        rows, negatives = parse_rows(examples, specs)
         rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
-        batch = tf.map_fn(features, (rows, partners), fn_output_signature=outputs)
+        batch = tf.map_fn(features, (rows, negatives), fn_output_signature=outputs)
         predictions = served.model(batch, training=False)
         main = predictions[recipe.goal.main_loss]
         return {**example_sums(predictions), **text_sums(batch, main, unigram, token_bytes)}

@@ -25,21 +25,21 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[
     """
     characters = specs.get(names.CHARACTERS)
     specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}
-    partner_specs = {name: spec for name, spec in specs.items() if name != names.EXAMPLE_ID}
+    negative_specs = {name: spec for name, spec in specs.items() if name != names.EXAMPLE_ID}
     schema: dict[str, Any] = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
     schema.update({name: _parser(spec) for name, spec in specs.items()})
-    schema.update({names.PARTNER_PREFIX + name: _parser(spec) for name, spec in partner_specs.items()})
+    schema.update({names.NEGATIVE_PREFIX + name: _parser(spec) for name, spec in negative_specs.items()})
     parsed = tf.io.parse_example(examples, schema)
     rows = {name: _dense(name, parsed[name], spec) for name, spec in specs.items()}
-    partners = {
-        name: _dense(names.PARTNER_PREFIX + name, parsed[names.PARTNER_PREFIX + name], spec)
-        for name, spec in partner_specs.items()
+    negatives = {
+        name: _dense(names.NEGATIVE_PREFIX + name, parsed[names.NEGATIVE_PREFIX + name], spec)
+        for name, spec in negative_specs.items()
     }
-    partners[names.EXAMPLE_ID] = tf.zeros_like(rows[names.EXAMPLE_ID])
+    negatives[names.EXAMPLE_ID] = tf.zeros_like(rows[names.EXAMPLE_ID])
     if characters:
         rows[names.CHARACTERS] = _characters(parsed[names.WORDS], characters)
-        partners[names.CHARACTERS] = tf.zeros_like(rows[names.CHARACTERS])
-    return rows, partners
+        negatives[names.CHARACTERS] = tf.zeros_like(rows[names.CHARACTERS])
+    return rows, negatives
 
 
 def _characters(words: tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:

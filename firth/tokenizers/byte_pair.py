@@ -17,7 +17,7 @@ from firth.tokenizers.graph.vocabulary import (
     sentinel_pieces,
 )
 from firth.tokenizers.graph.word_bounds import WordBounds
-from firth.tokenizers.notation import marked_suffix
+from firth.tokenizers.piece_marks import marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
 from firth.tokenizers.training.byte_pair import train_byte_pairs
 from firth.tokenizers.training.counting import count_byte_words

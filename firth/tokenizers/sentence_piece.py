@@ -13,7 +13,7 @@ import tensorflow_text as tf_text
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.vocabulary import MASK, PAD, sentinel_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
-from firth.tokenizers.notation import META_SPACE, marked_suffix
+from firth.tokenizers.piece_marks import META_SPACE, marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 from firth.tokenizers.training.counting import count_spaced_words
 from firth.tokenizers.training.sentence_piece import train_sentencepiece

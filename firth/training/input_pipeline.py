@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
-from firth.training.order import choose_partners, noise_keys, objective_seeds, shuffled_rows
+from firth.training.order import choose_negatives, noise_keys, objective_seeds, shuffled_rows
 from firth.training.rows import Rows
 
 
@@ -19,7 +19,7 @@ def training_batches(
     batch_size: int,
     start_step: int,
     steps: int,
-    partners: bool = True,
+    negatives: bool = True,
     epochs_drawn: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = lambda epochs: epochs,
 ) -> tf.data.Dataset:
     """Returns the batches of steps `start_step` to `steps - 1`.
@@ -35,7 +35,7 @@ def training_batches(
         batch_size: Examples of a batch, for all replicas.
         start_step: Number of steps already made; skipping them costs nothing.
         steps: Number of steps of the whole run.
-        partners: True to look for a row of other documents for each; otherwise negative rows are all zeros.
+        negatives: True to look for a row of other documents for each; otherwise negative rows are all zeros.
         epochs_drawn: Function from epochs, int64 [n], to those whose masks and second segments they have; the
             noise of dropout is their own.
 
@@ -47,16 +47,16 @@ def training_batches(
     @tf.autograph.experimental.do_not_convert
     def fetch(places: tf.Tensor) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
         indices, epochs = shuffled_rows(places, len(rows), seed)
-        return _fetch(rows, indices, epochs, epochs_drawn, seed, partners)
+        return _fetch(rows, indices, epochs, epochs_drawn, seed, negatives)
 
     places = tf.data.Dataset.range(start_step * batch_size, steps * batch_size)
     examples = places.batch(batch_size, drop_remainder=True).map(fetch).unbatch()
 
     @tf.autograph.experimental.do_not_convert
     def make(
-        row: dict[str, tf.Tensor], partner: dict[str, tf.Tensor], row_seed: tf.Tensor, noise_key: tf.Tensor
+        row: dict[str, tf.Tensor], negative: dict[str, tf.Tensor], row_seed: tf.Tensor, noise_key: tf.Tensor
     ) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
-        made = {**objective(row, partner, row_seed), features.NOISE_KEYS: noise_key}
+        made = {**objective(row, negative, row_seed), features.NOISE_KEYS: noise_key}
         return row[features.EXAMPLE_ID], made
 
     made = examples.map(make, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
@@ -69,7 +69,7 @@ def _fetch(
     epochs: tf.Tensor,
     epochs_drawn: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
     seed: int,
-    partners: bool,
+    negatives: bool,
 ) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
     """Returns rows, negative rows, seeds and noise keys of one batch in a single call into Python."""
     names = sorted(rows.specs)
@@ -79,20 +79,20 @@ def _fetch(
         ids = taken[features.EXAMPLE_ID]
         drawn = epochs_drawn(epochs)
         seeds, keys = objective_seeds(seed, drawn, ids), noise_keys(seed, epochs, ids)
-        partner = take_partners(rows, taken, drawn, seed) if partners else _zeros(taken)
-        return [*(taken[name] for name in names), *(partner[name] for name in names), seeds, keys]
+        negative = take_negatives(rows, taken, drawn, seed) if negatives else _zeros(taken)
+        return [*(taken[name] for name in names), *(negative[name] for name in names), seeds, keys]
 
     dtypes = [tf.as_dtype(rows.specs[name].dtype) for name in names]
     values = tf.numpy_function(read, [indices, epochs], [*dtypes, *dtypes, tf.int64, tf.int32])
     count = len(names)
-    row, partner = (
+    row, negative = (
         {name: tf.ensure_shape(value, [None, *rows.specs[name].shape]) for name, value in zip(names, part)}
         for part in (values[:count], values[count : 2 * count])
     )
-    return row, partner, *(tf.ensure_shape(value, [None, 2]) for value in values[-2:])
+    return row, negative, *(tf.ensure_shape(value, [None, 2]) for value in values[-2:])
 
 
-def take_partners(
+def take_negatives(
     rows: Rows, taken: dict[str, Any], epochs: npt.NDArray[np.int64], seed: int
 ) -> dict[str, npt.NDArray[Any]]:
     """Returns a negative row for each of some rows, as `Rows.take` gives them; zeros if there is none.
@@ -104,11 +104,11 @@ def take_partners(
         seed: Seed of the recipe.
     """
     ids, keys = taken[features.EXAMPLE_ID], taken[features.DOCUMENT_KEYS]
-    chosen = choose_partners(rows, ids, keys, epochs, seed)
-    partner = rows.take(np.maximum(chosen, 0))
-    for value in partner.values():
+    chosen = choose_negatives(rows, ids, keys, epochs, seed)
+    negative = rows.take(np.maximum(chosen, 0))
+    for value in negative.values():
         value[chosen < 0] = 0
-    return partner
+    return negative
 
 
 def _zeros(taken: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:

@@ -13,7 +13,7 @@ from firth import features, storage
 from firth.objectives import OBJECTIVES, measure_rates
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.training.input_pipeline import take_partners
+from firth.training.input_pipeline import take_negatives
 from firth.training.order import objective_seeds
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
@@ -62,9 +62,9 @@ def measure_objective(
     )
     with tempfile.TemporaryDirectory() as folder:
         rows = read_rows([_copy_first_rows(patterns, max_rows, folder)], os.path.join(folder, "rows"), limits)
-        taken, partners, seeds = _inputs(rows, seed, objective.uses_partner)
-    made = _apply(OBJECTIVES[objective.kind](objective, sequences, tokenizer), taken, partners, seeds)
-    rates = measure_rates(objective, tokenizer, taken, partners, made)
+        taken, negatives, seeds = _inputs(rows, seed, objective.uses_negative)
+    made = _apply(OBJECTIVES[objective.kind](objective, sequences, tokenizer), taken, negatives, seeds)
+    rates = measure_rates(objective, tokenizer, taken, negatives, made)
     return {
         "kind": objective.kind,
         "rows": len(seeds),
@@ -120,14 +120,14 @@ def _copy_first_rows(patterns: Sequence[str], count: int, folder: str) -> str:
 
 
 def _inputs(
-    rows: Rows, seed: int, partners: bool
+    rows: Rows, seed: int, negatives: bool
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
     taken = rows.take(np.arange(len(rows)))
     epochs = np.zeros(len(rows), np.int64)
     nobody = {name: np.zeros_like(value) for name, value in taken.items()}
     return (
         taken,
-        take_partners(rows, taken, epochs, seed) if partners else nobody,
+        take_negatives(rows, taken, epochs, seed) if negatives else nobody,
         objective_seeds(seed, epochs, taken[features.EXAMPLE_ID]),
     )
 
@@ -135,10 +135,10 @@ def _inputs(
 def _apply(
     objective: Callable[..., dict[str, tf.Tensor]],
     rows: dict[str, npt.NDArray[Any]],
-    partners: dict[str, npt.NDArray[Any]],
+    negatives: dict[str, npt.NDArray[Any]],
     seeds: npt.NDArray[np.int64],
 ) -> dict[str, npt.NDArray[Any]]:
-    examples = tf.data.Dataset.from_tensor_slices((rows, partners, seeds))
+    examples = tf.data.Dataset.from_tensor_slices((rows, negatives, seeds))
     # Objectives are written in TensorFlow's own control flow; AutoGraph would look through them for seconds.
     objective = tf.autograph.experimental.do_not_convert(objective)
     made = examples.map(objective, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True).batch(_BATCH)

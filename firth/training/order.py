@@ -115,7 +115,7 @@ def noise_keys(
     return mix(seed, _NOISE, epochs, example_ids).reshape(-1, 1).view(np.int32)
 
 
-def choose_partners(
+def choose_negatives(
     rows: Rows,
     example_ids: npt.NDArray[np.int64],
     document_keys: npt.NDArray[np.int64],

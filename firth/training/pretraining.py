@@ -190,6 +190,6 @@ def _batches(number: int, stage: RunStage, rows: Rows, tokenizer: Any, step: int
         recipe.training.batch_size,
         step - stage.start,
         stage.end - stage.start,
-        partners=recipe.objective.uses_partner,
+        negatives=recipe.objective.uses_negative,
         epochs_drawn=recipe.objective.epochs_drawn,
     )

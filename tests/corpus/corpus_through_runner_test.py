@@ -84,7 +84,7 @@ def test_packing_moves_no_tokens_of_train(tmp_path, documents, moved, is_mixed):
         str(tmp_path),
         **(mixed if is_mixed else {}),
     )
-    # Those of eval, which are few, go from one worker to another to find partners.
+    # Those of eval, which are few, go from one worker to another to find negatives.
     of_eval = packed["eval"]["tokens"]
     assert packed["train"]["tokens"] > 5 * of_eval
     assert 0 < sum(moved) < 40 * of_eval + packed["train"]["tokens"] / 5

@@ -8,8 +8,8 @@ import apache_beam as beam
 
 from firth.corpus import Document, fork_workers
 from firth.corpus.curation.clean import Clean
+from firth.corpus.documents.corpus_counts import DROPPED, CorpusCounts, merge_counts
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.documents.tally import DROPPED, Tally, merge_tallies
 from firth.recipes.corpus.cleaning import step_names
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.helpers import make_pipeline
@@ -33,22 +33,22 @@ def run_steps(
     groups: int = 1,
     by_files: bool = False,
     pipeline: Callable[[], beam.Pipeline] = make_pipeline,
-) -> tuple[list[Document], Tally]:
+) -> tuple[list[Document], CorpusCounts]:
     """Returns the documents that steps keep, by id, and what was counted, after checking that it adds up."""
     scratch = folder / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     batches = [list(documents[start : start + batch]) for start in range(0, len(documents), batch)] or [[]]
     with pipeline() as p:
         clean = Clean(steps, sources, str(folder), Grouping(groups, str(scratch) if by_files else ""))
-        cleaned, tallies = p | beam.Create(batches) | clean
-        tally = tallies | beam.Flatten() | beam.CombineGlobally(merge_tallies)
-        for name, values in {"kept": cleaned, "tally": tally}.items():
+        cleaned, partial_totals = p | beam.Create(batches) | clean
+        totals = partial_totals | beam.Flatten() | beam.CombineGlobally(merge_counts)
+        for name, values in {"kept": cleaned, "totals": totals}.items():
             _ = (
                 values
                 | f"Pickle[{name}]" >> beam.Map(pickle.dumps)
                 | f"Write[{name}]" >> beam.io.WriteToTFRecord(f"{folder}/{name}")
             )
-    (counted,) = _read(folder, "tally")
+    (counted,) = _read(folder, "totals")
     counted.check(step_names(steps))
     kept = [document for each in _read(folder, "kept") for document in each]
     return sorted(kept, key=lambda document: document.id), counted
@@ -61,17 +61,17 @@ def _read(folder, name: str) -> list:
     return [pickle.loads(record) for record in tf.data.TFRecordDataset(files).as_numpy_iterator()]
 
 
-def reasons(tally: Tally) -> dict[str, int]:
+def reasons(totals: CorpusCounts) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for flow, count in tally.documents.items():
+    for flow, count in totals.documents.items():
         if flow.outcome == DROPPED:
             counts[flow.reason] = counts.get(flow.reason, 0) + count
     return counts
 
 
-def sizes(tally: Tally, name: str) -> dict[int, int]:
+def sizes(totals: CorpusCounts, name: str) -> dict[int, int]:
     """Returns how many clusters or buckets of which size a step counted."""
-    return {size: count for (each, size), count in tally.histograms.items() if each == name}
+    return {size: count for (each, size), count in totals.histograms.items() if each == name}
 
 
 def random_words(generator: random.Random, count: int) -> list[str]:

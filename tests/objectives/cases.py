@@ -22,7 +22,7 @@ from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from firth.tokenizers.word import WordTokenizer
 from tests.objectives import recovery
-from tests.objectives.rows import PIECES, SPECIALS, make_batch, partners_of, random_rows
+from tests.objectives.rows import PIECES, SPECIALS, make_batch, negatives_of, random_rows
 
 SEQUENCES = Sequences(length=40, max_documents=4)
 ROWS = 200
@@ -92,15 +92,15 @@ CASES = {
     "permutation-hard": Case(PermutationLM(predicted_fraction=0.6, max_predictions=7), recovery.permuted),
     "causal": to_the_end(CausalLM(), recovery.causal, is_random=False),
     "prefix": to_the_end(PrefixLM(), recovery.split),
-    "prefix-encoder": to_the_end(PrefixLM(arrangement="encoder_decoder"), recovery.split),
+    "prefix-encoder": to_the_end(PrefixLM(architecture="encoder_decoder"), recovery.split),
     "bidirectional": Case(
         BidirectionalLM(), recovery.both_directions, WORDS, is_random=False, closing=frozenset([0, 1])
     ),
     "spans": corrupted(SpanCorruption()),
     "spans-unrolled": corrupted(SpanCorruption(random_roll=False)),
-    "spans-decoder": corrupted(SpanCorruption(arrangement="decoder")),
+    "spans-decoder": corrupted(SpanCorruption(architecture="decoder")),
     "iid": corrupted(IidDenoising(noise_density=0.4)),
-    "iid-decoder": corrupted(IidDenoising(arrangement="decoder", closing_sentinel=True)),
+    "iid-decoder": corrupted(IidDenoising(architecture="decoder", closing_sentinel=True)),
     "salient": corrupted(SalientSpans()),
     "salient-alone": corrupted(SalientSpans(fallback=False)),
     "bart": Case(Denoising(), recovery.written, closing=frozenset([2, SEP])),
@@ -120,7 +120,7 @@ class Made(typing.NamedTuple):
     case: Case
     objective: typing.Any
     rows: dict
-    partners: dict
+    negatives: dict
     seeds: np.ndarray
     features: dict
 
@@ -128,9 +128,9 @@ class Made(typing.NamedTuple):
     def config(self):
         return self.case.config
 
-    def again(self, rows=None, partners=None, seeds=None):
-        """The features of other rows, partners or seeds."""
-        given = (rows or self.rows, partners or self.partners, self.seeds if seeds is None else seeds)
+    def again(self, rows=None, negatives=None, seeds=None):
+        """The features of other rows, negatives or seeds."""
+        given = (rows or self.rows, negatives or self.negatives, self.seeds if seeds is None else seeds)
         return make_batch(self.objective, *given)
 
     def each(self):
@@ -138,9 +138,9 @@ class Made(typing.NamedTuple):
         for index in range(ROWS):
             yield {name: value[index] for name, value in self.features.items()}, self.documents(index)
 
-    def documents(self, index, partner=False):
-        """The raw tokens of a row's documents, or of its partner's."""
-        rows = self.partners if partner else self.rows
+    def documents(self, index, negative=False):
+        """The raw tokens of a row's documents, or of its negative's."""
+        rows = self.negatives if negative else self.rows
         lengths = rows[features.CHUNK_LENGTHS][index]
         texts = np.split(rows[features.RAW_TOKENS][index], np.cumsum(lengths))
         return [text.tolist() for text in texts[: np.count_nonzero(lengths)]]
@@ -156,9 +156,9 @@ def make(name: str) -> Made:
     rows = random_rows(ROWS, room, special_tokens, SEQUENCES.max_documents)
     if case.tokenizer is WORDS:
         rows[features.CHARACTERS] = characters_of(rows[features.RAW_TOKENS])
-    partners = partners_of(rows)
+    negatives = negatives_of(rows)
     seeds = np.stack([np.full(ROWS, 7), np.arange(ROWS)], axis=1)
-    return Made(case, objective, rows, partners, seeds, make_batch(objective, rows, partners, seeds))
+    return Made(case, objective, rows, negatives, seeds, make_batch(objective, rows, negatives, seeds))
 
 
 def characters_of(tokens):

@@ -10,18 +10,18 @@ PAD, CLS, SEP, MASK = 0, 2, 3, 4
 
 
 def test_literal_example():
-    """Two documents in a row of 20; all is masked, and the second segments come from the partner row.
+    """Two documents in a row of 20; all is masked, and the second segments come from the negative row.
 
     The first chunk (10 11 12 13 14) is split before the sentence at 13: two tokens, and (53 54) is a sentence
-    of the partner. The second chunk (20 21 22 23) is split before 21: three, and (52 53 54) are two
+    of the negative. The second chunk (20 21 22 23) is split before 21: three, and (52 53 54) are two
     sentences.
     """
     config = MaskedLM(mask_rate=0.99, mask_token_rate=1.0, random_token_rate=0.0, random_next_rate=1.0)
     objective = MaskedLMObjective(config, Sequences(length=20, max_documents=3), tokenizer())
     tokens = [10, 11, 12, 13, 14, 20, 21, 22, 23]
     example = row(tokens, [5, 4], [1, 2], 17, 3, sentence_starts=[1, 0, 0, 1, 0, 1, 1, 0, 0])
-    partner = row([50, 51, 52, 53, 54], [5], [3], 17, 3, sentence_starts=[1, 0, 1, 1, 0])
-    made = {name: value.numpy().tolist() for name, value in objective(example, partner, seed=[3, 4]).items()}
+    negative = row([50, 51, 52, 53, 54], [5], [3], 17, 3, sentence_starts=[1, 0, 1, 1, 0])
+    made = {name: value.numpy().tolist() for name, value in objective(example, negative, seed=[3, 4]).items()}
     assert made == {
         "token_ids": [
             *(CLS, MASK, MASK, MASK, SEP, MASK, MASK, SEP),

@@ -21,7 +21,7 @@ from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordTokenizer
 from tests.objectives.objectives_corruption_test import TOKENIZER
-from tests.objectives.rows import make_batch, partners_of, random_rows
+from tests.objectives.rows import make_batch, negatives_of, random_rows
 
 SEQUENCES = Sequences(length=64, max_documents=4)
 ROWS = 300
@@ -39,13 +39,13 @@ CASES = {
     "permutation": PermutationLM(),
     "causal": CausalLM(),
     "prefix": PrefixLM(),
-    "prefix-decoder": PrefixLM(arrangement="encoder_decoder"),
+    "prefix-decoder": PrefixLM(architecture="encoder_decoder"),
     "spans": SpanCorruption(),
     "spans-unrolled": SpanCorruption(random_roll=False, closing_sentinel=True),
-    "spans-decoder": SpanCorruption(arrangement="decoder"),
+    "spans-decoder": SpanCorruption(architecture="decoder"),
     "iid": IidDenoising(noise_density=0.3),
     "salient": SalientSpans(),
-    "salient-alone": SalientSpans(fallback=False, arrangement="decoder"),
+    "salient-alone": SalientSpans(fallback=False, architecture="decoder"),
     "bart": Denoising(),
     "bart-hard": Denoising(rotate=0.5, delete_rate=0.2, mask_rate=0.2, infill_rate=0.2, infill_mean=1.0),
     "bart-unpermuted": Denoising(permute_sentences=False),
@@ -55,13 +55,13 @@ CASES = {
 class Made(typing.NamedTuple):
     config: typing.Any
     rows: dict
-    partners: dict
+    negatives: dict
     features: dict
 
     def measure(self, config=None, **changed):
         """The rates under another recipe, or of other features."""
         made = {**self.features, **changed}
-        return measure_rates(config or self.config, TOKENIZER, self.rows, self.partners, made)
+        return measure_rates(config or self.config, TOKENIZER, self.rows, self.negatives, made)
 
 
 def make(config) -> Made:
@@ -69,9 +69,9 @@ def make(config) -> Made:
     rows = random_rows(
         ROWS, objective.raw_length + config.special_tokens, config.special_tokens, SEQUENCES.max_documents
     )
-    partners = partners_of(rows)
+    negatives = negatives_of(rows)
     seeds = np.stack([np.full(ROWS, 11), np.arange(ROWS)], axis=1)
-    return Made(config, rows, partners, make_batch(objective, rows, partners, seeds))
+    return Made(config, rows, negatives, make_batch(objective, rows, negatives, seeds))
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +157,9 @@ def test_a_random_segment_of_the_same_document_is_noticed(all_made):
     made = all_made["masked_lm"]
     assert made.measure()["same_document"].measured == 0.0
     keys = np.broadcast_to(made.rows["document_keys"][:, :1], made.rows["document_keys"].shape)
-    # Rows and partners of one document each, so that no segment is of another one.
+    # Rows and negatives of one document each, so that no segment is of another one.
     one = made._replace(
-        rows={**made.rows, "document_keys": keys}, partners={**made.partners, "document_keys": keys}
+        rows={**made.rows, "document_keys": keys}, negatives={**made.negatives, "document_keys": keys}
     )
     assert "same_document" in broken(one.measure())
 

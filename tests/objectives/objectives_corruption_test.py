@@ -22,9 +22,9 @@ CASES = {
     "spans": SpanCorruption(),
     "spans-unrolled": SpanCorruption(random_roll=False),
     "spans-hard": SpanCorruption(noise_density=0.6, mean_span=2.0, closing_sentinel=True),
-    "spans-decoder": SpanCorruption(arrangement="decoder"),
+    "spans-decoder": SpanCorruption(architecture="decoder"),
     "iid": IidDenoising(noise_density=0.4),
-    "iid-decoder": IidDenoising(arrangement="decoder", closing_sentinel=True),
+    "iid-decoder": IidDenoising(architecture="decoder", closing_sentinel=True),
     "salient": SalientSpans(max_span=3),
     "salient-alone": SalientSpans(fallback=False),
     "bart": Denoising(),
@@ -69,7 +69,7 @@ def nobody(rows):
 
 
 def is_one_stack(made):
-    return getattr(made.config, "arrangement", "") == "decoder"
+    return getattr(made.config, "architecture", "") == "decoder"
 
 
 def parts(made):

@@ -36,12 +36,12 @@ def test_weights_are_1_where_a_chunk_can_be_split_and_has_something_to_choose(ma
 
 
 def can_be_random(made, index, number, otherwise):
-    """Whether some rest fits what the partner has; chunks of one sentence are left alone."""
+    """Whether some rest fits what the negative has; chunks of one sentence are left alone."""
     rests = sentence_rests(made.rows, index, lambda key, place: place == number)
     if not rests:
         return otherwise
     own = made.rows[features.DOCUMENT_KEYS][index, number]
-    offered = sentence_rests(made.partners, index, lambda key, place: key != own)
+    offered = sentence_rests(made.negatives, index, lambda key, place: key != own)
     return bool(offered) and min(rests) <= max(offered)
 
 
@@ -77,7 +77,9 @@ def test_a_random_segment_comes_from_another_document():
     """google-research/bert accepts the same document after ten tries, and says it is another one."""
     made, randoms = make("masked_lm"), 0
     for index, (one, documents) in enumerate(made.each()):
-        foreign = list(zip(made.partners[features.DOCUMENT_KEYS][index], made.documents(index, partner=True)))
+        foreign = list(
+            zip(made.negatives[features.DOCUMENT_KEYS][index], made.documents(index, negative=True))
+        )
         for number, ((first, second), truth) in enumerate(zip(segments(one), documents)):
             if one[features.NEXT_SENTENCE_LABELS][number]:
                 own = made.rows[features.DOCUMENT_KEYS][index, number]
@@ -91,9 +93,9 @@ def holds(text, part):
     return any(text[start : start + len(part)] == part for start in range(1, len(text)))
 
 
-def test_without_a_partner_no_pair_has_a_label():
+def test_without_a_negative_no_pair_has_a_label():
     made = make("masked_lm")
-    alone = made.again(partners={name: np.zeros_like(value) for name, value in made.rows.items()})
+    alone = made.again(negatives={name: np.zeros_like(value) for name, value in made.rows.items()})
     assert not alone[features.NEXT_SENTENCE_LABELS].any()
     assert not alone[features.NEXT_SENTENCE_WEIGHTS].any()
     for index in range(ROWS):
@@ -110,8 +112,8 @@ def test_half_of_the_pairs_are_swapped_and_none_is_random():
     for one, documents in made.each():
         for (first, second), truth in zip(segments(one), documents, strict=True):
             assert sorted(first + second) == sorted(truth)
-    other = make("masked_lm").partners
-    again = made.again(partners=other)
+    other = make("masked_lm").negatives
+    again = made.again(negatives=other)
     for name, value in made.features.items():
         np.testing.assert_array_equal(value, again[name], name)
     assert len(labels) > ROWS / 2

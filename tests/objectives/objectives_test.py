@@ -47,17 +47,17 @@ def test_features_match_the_specs(made):
 def test_shapes_are_static_in_a_graph(made):
     """What is unknown there cannot be batched for a model that is compiled once."""
     specs = made.objective.specs()
-    assert output_specs(made.objective, made.rows, made.partners) == {
+    assert output_specs(made.objective, made.rows, made.negatives) == {
         name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in specs.items()
     }
 
 
 def test_same_seed_gives_the_same_beside_any_neighbours(made):
     backwards = slice(None, None, -1)
-    rows, partners = (
-        {name: value[backwards] for name, value in part.items()} for part in (made.rows, made.partners)
+    rows, negatives = (
+        {name: value[backwards] for name, value in part.items()} for part in (made.rows, made.negatives)
     )
-    again = made.again(rows, partners, made.seeds[backwards])
+    again = made.again(rows, negatives, made.seeds[backwards])
     for name, value in made.features.items():
         np.testing.assert_array_equal(value, again[name][backwards], name)
 
@@ -73,10 +73,10 @@ def test_another_epoch_or_example_gives_others(made):
 
 
 def test_inputs_are_not_mutated(made):
-    row, partner = ({name: value[5] for name, value in part.items()} for part in (made.rows, made.partners))
-    before = [{name: value.copy() for name, value in part.items()} for part in (row, partner)]
-    made.objective(row, partner, made.seeds[5])
-    for part, kept in zip((row, partner), before):
+    row, negative = ({name: value[5] for name, value in part.items()} for part in (made.rows, made.negatives))
+    before = [{name: value.copy() for name, value in part.items()} for part in (row, negative)]
+    made.objective(row, negative, made.seeds[5])
+    for part, kept in zip((row, negative), before):
         for name, value in kept.items():
             np.testing.assert_array_equal(part[name], value, name)
 

@@ -1,4 +1,4 @@
-"""Prefix LM with literal tokens, in both arrangements."""
+"""Prefix LM with literal tokens, in both architectures."""
 
 import numpy as np
 import tensorflow as tf
@@ -30,7 +30,7 @@ def test_prefix_lm_of_one_stack():
 
 
 def test_prefix_lm_of_encoder_and_decoder():
-    made = made_of(TOKENIZER, PrefixLM(arrangement="encoder_decoder"), [LECTURE, OTHER, "fun"])
+    made = made_of(TOKENIZER, PrefixLM(architecture="encoder_decoder"), [LECTURE, OTHER, "fun"])
     inputs = documents(TOKENIZER, made["token_ids"], made["document_ids"])
     labels = documents(TOKENIZER, made["label_ids"], made["decoder_document_ids"])
     read = made["decoder_token_ids"]
@@ -43,9 +43,9 @@ def test_prefix_lm_of_encoder_and_decoder():
     assert not made["label_weights"][made["decoder_document_ids"] == 3].any()
 
 
-def test_both_arrangements_split_alike():
-    arrangements = ("decoder", "encoder_decoder")
-    one, two = (made_of(TOKENIZER, PrefixLM(arrangement=each), [LECTURE]) for each in arrangements)
+def test_both_architectures_split_alike():
+    architectures = ("decoder", "encoder_decoder")
+    one, two = (made_of(TOKENIZER, PrefixLM(architecture=each), [LECTURE]) for each in architectures)
     assert spoken(TOKENIZER, two["token_ids"]).removesuffix(" [SEP]") == spoken(
         TOKENIZER, one["token_ids"][(one["attention_order"] == 0) & (one["document_ids"] > 0)][1:]
     )

@@ -61,7 +61,7 @@ def causal(config, made):
 
 def split(config, made):
     """The prefix, and the labels of the rest; all of it in the prefix where nothing is predicted."""
-    if config.arrangement == "decoder":
+    if config.architecture == "decoder":
         starts, inner, closing = "", slice(1, None), None
     else:
         starts, inner, closing = "decoder_", slice(None, -1), -1
@@ -91,7 +91,7 @@ def sentinels(config, made):
     texts, labels = by_document(made, made[features.TOKEN_IDS]), _targets(config, made)
     found = []
     for text, label in zip(texts, labels):
-        if config.arrangement == "decoder":
+        if config.architecture == "decoder":
             text = text[: len(text) - max(len(label) - 1, 0)]
         spans = {}
         for each in label[:-1]:
@@ -105,7 +105,7 @@ def sentinels(config, made):
 
 
 def _targets(config, made):
-    kind = "" if config.arrangement == "decoder" else "decoder_"
+    kind = "" if config.architecture == "decoder" else "decoder_"
     labels = by_document(made, made[features.LABEL_IDS], kind)
     weights = by_document(made, made[features.LABEL_WEIGHTS], kind)
     return [[each for each, counts in zip(label, weight) if counts] for label, weight in zip(labels, weights)]

@@ -63,41 +63,41 @@ def own_pieces(chunk, max_documents):
     return np.arange(5 + chunk, 5 + PIECES, max_documents)
 
 
-def partners_of(rows):
-    """Each row's neighbour as its partner; the first few get none."""
-    partners = {name: np.roll(values, -1, axis=0) for name, values in rows.items()}
-    for values in partners.values():
+def negatives_of(rows):
+    """Each row's neighbour as its negative; the first few get none."""
+    negatives = {name: np.roll(values, -1, axis=0) for name, values in rows.items()}
+    for values in negatives.values():
         values[:3] = 0
-    return partners
+    return negatives
 
 
-def make_batch(objective, rows, partners, seeds):
+def make_batch(objective, rows, negatives, seeds):
     """Features of stacked rows, as NumPy arrays."""
     signature = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
-    traced = _traced(objective, *_signature(rows, partners))
-    made = _mapped(traced, tuple(signature.items()))(rows, partners, tf.constant(seeds, tf.int64))
+    traced = _traced(objective, *_signature(rows, negatives))
+    made = _mapped(traced, tuple(signature.items()))(rows, negatives, tf.constant(seeds, tf.int64))
     return {name: value.numpy() for name, value in made.items()}
 
 
-def output_specs(objective, rows, partners):
+def output_specs(objective, rows, negatives):
     """What a graph knows of the shapes of the features of one row."""
-    outputs = _traced(objective, *_signature(rows, partners)).structured_outputs
+    outputs = _traced(objective, *_signature(rows, negatives)).structured_outputs
     return {name: tf.TensorSpec(value.shape, value.dtype) for name, value in outputs.items()}
 
 
 @functools.lru_cache(maxsize=1)
-def _traced(objective, names, specs, partner_names, partner_specs):
+def _traced(objective, names, specs, negative_names, negative_specs):
     """The objective in a graph."""
-    signature = (dict(zip(names, specs)), dict(zip(partner_names, partner_specs)))
+    signature = (dict(zip(names, specs)), dict(zip(negative_names, negative_specs)))
     return tf.function(objective, autograph=False).get_concrete_function(
         *signature, tf.TensorSpec([2], tf.int64)
     )
 
 
-def _signature(rows, partners):
+def _signature(rows, negatives):
     parts = [
         {name: tf.TensorSpec(value.shape[1:], value.dtype) for name, value in part.items()}
-        for part in (rows, partners)
+        for part in (rows, negatives)
     ]
     return [each for part in parts for each in (tuple(part), tuple(part.values()))]
 

@@ -32,21 +32,21 @@ def evaluate(rows):
 def test_a_row_is_padded_to_its_specs():
     row = make_row(np.random.default_rng(3), 5, b"web")
     example = tf.train.Example.FromString(row).features.feature
-    rows, partners = parse_rows(tf.constant([row]), SPECS)
+    rows, negatives = parse_rows(tf.constant([row]), SPECS)
     assert {name: (value.dtype.name, tuple(value.shape[1:])) for name, value in rows.items()} == {
         name: (spec.dtype, spec.shape) for name, spec in SPECS.items()
     }
     assert rows["example_id"].numpy().tolist() == [5]
     tokens = list(example["tokens"].int64_list.value)
     assert rows["tokens"][0].numpy().tolist() == tokens + [0] * (21 - len(tokens))
-    keys = list(example["partner_document_keys"].int64_list.value)
-    assert partners["document_keys"][0].numpy().tolist() == [*keys, 0]
+    keys = list(example["negative_document_keys"].int64_list.value)
+    assert negatives["document_keys"][0].numpy().tolist() == [*keys, 0]
 
 
-def test_a_row_without_partner_gets_zeros():
-    row = make_row(np.random.default_rng(3), 5, b"web", partner=False)
-    _, partners = parse_rows(tf.constant([row]), SPECS)
-    assert not any(value.numpy().any() for value in partners.values())
+def test_a_row_without_negative_gets_zeros():
+    row = make_row(np.random.default_rng(3), 5, b"web", negative=False)
+    _, negatives = parse_rows(tf.constant([row]), SPECS)
+    assert not any(value.numpy().any() for value in negatives.values())
 
 
 def test_rows_of_other_models_are_refused():
@@ -72,9 +72,9 @@ def test_sums_are_those_of_the_model_on_the_objectives_features():
     unigram = -np.log(smoothed / smoothed.sum())
     outputs = evaluate(exported.rows)
     for index, serialized in enumerate(exported.rows):
-        rows, partners = parse_rows(tf.constant([serialized]), SPECS)
-        row, partner = ({name: value[0] for name, value in part.items()} for part in (rows, partners))
-        made = objective(row, partner, tf.constant([RECIPE.seed, index], tf.int64))
+        rows, negatives = parse_rows(tf.constant([serialized]), SPECS)
+        row, negative = ({name: value[0] for name, value in part.items()} for part in (rows, negatives))
+        made = objective(row, negative, tf.constant([RECIPE.seed, index], tf.int64))
         batch = {name: value[tf.newaxis] for name, value in made.items()}
         sums = example_sums(served.model(batch, training=False))
         for name, value in sums.items():

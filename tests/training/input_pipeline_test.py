@@ -95,14 +95,14 @@ def test_another_seed_gives_another_run(rows, objective, batches):
     assert any((ids != before).any() for (ids, _), (before, _) in zip(other, batches))
 
 
-def test_pairs_are_half_random_with_partners_and_have_no_label_without(rows, objective, batches, tmp_path):
+def test_pairs_are_half_random_with_negatives_and_have_no_label_without(rows, objective, batches, tmp_path):
     def random_share(batches):
         labels = np.concatenate([features["next_sentence_labels"].flatten() for _, features in batches])
         weights = np.concatenate([features["next_sentence_weights"].flatten() for _, features in batches])
         return labels[weights > 0].mean()
 
     assert abs(random_share(batches) - 0.5) < 4 * 0.5 / np.sqrt(80)
-    alone = training_batches(rows, objective, 42, BATCH, 0, 10, partners=False)
+    alone = training_batches(rows, objective, 42, BATCH, 0, 10, negatives=False)
     assert not any(features["next_sentence_weights"].any() for _, features in alone.as_numpy_iterator())
     write_rows(tmp_path / "rows.gz", [raw_row(index, document=5) for index in range(6)])
     one_document = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", LIMITS)

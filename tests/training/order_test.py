@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from firth.training.order import choose_partners, mix, objective_seeds, shuffled_rows
+from firth.training.order import choose_negatives, mix, objective_seeds, shuffled_rows
 from firth.training.row_files import read_rows
 from tests.training.artifacts import LIMITS, raw_row, write_rows
 
@@ -61,30 +61,30 @@ def rows_of(tmp_path, documents):
     return read_rows([str(path)], tmp_path / "cache", LIMITS)
 
 
-def partners(rows, epoch=0, seed=42):
+def negatives(rows, epoch=0, seed=42):
     taken = rows.take(np.arange(len(rows)))
     epochs = np.full(len(rows), epoch)
-    chosen = choose_partners(rows, taken["example_id"], taken["document_keys"], epochs, seed)
+    chosen = choose_negatives(rows, taken["example_id"], taken["document_keys"], epochs, seed)
     return chosen, taken["document_keys"]
 
 
-def test_partner_shares_no_document(tmp_path):
+def test_negative_shares_no_document(tmp_path):
     """Nine rows of ten are of one document, so that probing has to go far and around the end."""
     rows = rows_of(tmp_path, [7] * 90 + list(range(100, 110)))
-    chosen, keys = partners(rows)
+    chosen, keys = negatives(rows)
     assert (chosen >= 0).all()
     assert not (keys[chosen] == keys).any()
 
 
-def test_partners_differ_by_epoch_and_seed(tmp_path):
+def test_negatives_differ_by_epoch_and_seed(tmp_path):
     rows = rows_of(tmp_path, range(1, 61))
-    first = partners(rows)[0]
-    np.testing.assert_array_equal(first, partners(rows)[0])
-    for other in (partners(rows, epoch=1)[0], partners(rows, seed=43)[0]):
+    first = negatives(rows)[0]
+    np.testing.assert_array_equal(first, negatives(rows)[0])
+    for other in (negatives(rows, epoch=1)[0], negatives(rows, seed=43)[0]):
         assert (first == other).mean() < 0.2
     assert len(set(first.tolist())) > 30
 
 
-def test_no_partner_in_a_split_of_one_document(tmp_path):
-    chosen, _ = partners(rows_of(tmp_path, [7] * 40))
+def test_no_negative_in_a_split_of_one_document(tmp_path):
+    chosen, _ = negatives(rows_of(tmp_path, [7] * 40))
     assert (chosen == -1).all()

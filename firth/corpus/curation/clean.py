@@ -9,6 +9,8 @@ from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, Count, DroppedExample, Flow
+from firth.corpus.documents.counting_fn import CORPUS_COUNTS, CountingFn
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import (
     IN_RUNNER,
@@ -20,15 +22,13 @@ from firth.corpus.documents.steps import (
     Keep,
     Setting,
 )
-from firth.corpus.documents.tally import DROPPED, IN, KEPT, Count, Example, Flow, Tally
-from firth.corpus.documents.tallying import TALLY, Tallying
 from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.recipes.corpus.cleaning import Step, step_names
 
 
 class Clean(beam.PTransform):
-    """Applies steps in order: lists of documents to (lists of documents, collections of tallies).
+    """Applies steps in order: lists of documents to (lists of documents, collections of counts).
 
     Every document is counted as in, and as kept or dropped, in each step that it reaches.
 
@@ -56,22 +56,22 @@ class Clean(beam.PTransform):
     @no_annotations
     def expand(  # noqa: D102
         self, documents: PCollection[list[Document]]
-    ) -> tuple[PCollection[list[Document]], list[PCollection[Tally]]]:
-        tallies = []
+    ) -> tuple[PCollection[list[Document]], list[PCollection[CorpusCounts]]]:
+        partial_totals = []
         for name, config in zip(step_names(self._steps), self._steps):
             step = STEPS[config.kind](config)
             if isinstance(step, CorpusStep):
                 judge = _Judge(step, Setting(name, self._sources, self._folder, self._grouping))
-                judged, tally = documents | f"{name}.Judge" >> judge
+                judged, totals = documents | f"{name}.Judge" >> judge
                 judged.element_type = Unmeasured
-                tallies.append(tally | f"{name}.Name" >> beam.Map(Tally.named, name))
+                partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
                 count = beam.ParDo(_Count(name))
             else:
                 judged, count = documents, beam.ParDo(_Decide(name, step))
-            outputs = judged | f"{name}.Count" >> count.with_outputs(TALLY, main="kept")
+            outputs = judged | f"{name}.Count" >> count.with_outputs(CORPUS_COUNTS, main="kept")
             documents = outputs.kept
-            tallies.append(outputs[TALLY])
-        return documents, tallies
+            partial_totals.append(outputs[CORPUS_COUNTS])
+        return documents, partial_totals
 
 
 class _Judge(beam.PTransform):
@@ -86,7 +86,7 @@ class _Judge(beam.PTransform):
 
 
 @beam.typehints.with_output_types(list[Document])
-class _Count(Tallying):
+class _Count(CountingFn):
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -94,16 +94,16 @@ class _Count(Tallying):
         yield [decision.document for each in judged if (decision := self._count(*each))]
 
     def _count(self, document: Document, decision: Decision) -> Keep | None:
-        tally, name, source = self.tally, self._name, document.source
-        tally.add(Flow(name, source, IN), document.size, document.words)
+        totals, name, source = self.totals, self._name, document.source
+        totals.add(Flow(name, source, IN), document.size, document.words)
         if isinstance(decision, Drop):
-            tally.add(Flow(name, source, DROPPED, decision.reason), document.size, document.words)
-            tally.add_example(name, decision.reason, _example(document))
+            totals.add(Flow(name, source, DROPPED, decision.reason), document.size, document.words)
+            totals.add_example(name, decision.reason, _example(document))
             return None
         kept = decision.document
-        tally.add(Flow(name, source, KEPT), kept.size, kept.words)
+        totals.add(Flow(name, source, KEPT), kept.size, kept.words)
         for what, count in decision.counts.items():
-            tally.counts[Count(name, source, what)] += count
+            totals.counts[Count(name, source, what)] += count
         return decision
 
 
@@ -117,5 +117,5 @@ class _Decide(_Count):
         return super().process((document, self._step.decide(document)) for document in documents)
 
 
-def _example(document: Document) -> Example:
-    return Example(document.id, document.source, document.uri, document.text[:RAW_EXCERPT_CHARACTERS])
+def _example(document: Document) -> DroppedExample:
+    return DroppedExample(document.id, document.source, document.uri, document.text[:RAW_EXCERPT_CHARACTERS])

@@ -8,9 +8,9 @@ import apache_beam as beam
 from firth import storage
 from firth.corpus.curation.clean import Clean
 from firth.corpus.curation.write_splits import MeasureRead, WriteSplits
+from firth.corpus.documents.corpus_counts import CorpusCounts, merge_counts
+from firth.corpus.documents.counting_fn import CORPUS_COUNTS
 from firth.corpus.documents.document import Document
-from firth.corpus.documents.tally import Tally, merge_tallies
-from firth.corpus.documents.tallying import TALLY
 from firth.corpus.grouping.repeated_ids import RepeatedIds
 from firth.corpus.grouping.values import grouping_for
 from firth.corpus.io.records import ReadBatches
@@ -59,16 +59,16 @@ def curate(
         with make_pipeline() as pipeline:
             raw = pipeline | "Documents" >> ReadBatches(corpus_pattern) | "Parse" >> beam.Map(_parse)
             clean = Clean(cleaning.steps, source_names(corpus_folder), report_folder, grouping)
-            cleaned, tallies = raw | "Clean" >> clean
+            cleaned, partial_totals = raw | "Clean" >> clean
             written = cleaned | "Split" >> WriteSplits(cleaning.split, split_folders, grouping)
-            measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(TALLY)
-            tallies += [written, measured[TALLY]]
+            measured = raw | "Measure" >> beam.ParDo(MeasureRead()).with_outputs(CORPUS_COUNTS)
+            partial_totals += [written, measured[CORPUS_COUNTS]]
             if stating := sources_that_state_ids(corpus_folder):
-                tallies.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
+                partial_totals.append(raw | "RepeatedIds" >> RepeatedIds(stating, grouping))
             _ = (
-                tallies
+                partial_totals
                 | "Flatten" >> beam.Flatten()
-                | "Sum" >> beam.CombineGlobally(merge_tallies)
+                | "Sum" >> beam.CombineGlobally(merge_counts)
                 | "Report" >> beam.Map(_write_report, path, read_source_counts(corpus_folder), cleaning)
             )
     finally:
@@ -82,12 +82,12 @@ def _parse(records: list[bytes]) -> list[Document]:
     return [Document.from_example(record) for record in records]
 
 
-def _write_report(tally: Tally, path: str, read: Tally, cleaning: Cleaning) -> None:
+def _write_report(totals: CorpusCounts, path: str, read: CorpusCounts, cleaning: Cleaning) -> None:
     steps = step_names(cleaning.steps)
     # There are no counts of reading for a corpus that ReadSources did not make.
     if read.documents:
         steps = [STEP, *steps]
-        tally = merge_tallies([tally, read])
-    report = build_report(tally, steps, scrubber_for(cleaning))
+        totals = merge_counts([totals, read])
+    report = build_report(totals, steps, scrubber_for(cleaning))
     report["held_out"] = held_out(report["splits"], cleaning.split.eval_fraction)
     write_json(path, report)

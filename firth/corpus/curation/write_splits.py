@@ -7,11 +7,11 @@ from operator import attrgetter
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.documents.corpus_counts import IN, CorpusCounts, Flow, Sampled
+from firth.corpus.documents.counting_fn import CountingFn
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.split import HashRange, hash_range, join_ranges, split_of
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.documents.tally import IN, Flow, Sampled, Tally
-from firth.corpus.documents.tallying import Tallying
 from firth.corpus.grouping.document_groups import PutDown, grouped_documents
 from firth.corpus.grouping.values import Values
 from firth.corpus.io.record_files import write_records
@@ -24,7 +24,7 @@ SAMPLED_CHARACTERS = 500
 
 
 class WriteSplits(beam.PTransform):
-    """Writes lists of documents to files of their splits and counts them: lists of documents to tallies.
+    """Writes lists of documents to files of their splits and counts them: lists of documents to counts.
 
     Each group of documents becomes one file of each split, sorted by id, so that the files depend only on the
     documents and the number of groups.
@@ -41,7 +41,7 @@ class WriteSplits(beam.PTransform):
         self._write = functools.partial(_write_group, split.eval_fraction, dict(folders), grouping.groups)
         self._grouping = grouping
 
-    def expand(self, documents: PCollection[list[Document]]) -> PCollection[Tally]:  # noqa: D102
+    def expand(self, documents: PCollection[list[Document]]) -> PCollection[CorpusCounts]:  # noqa: D102
         hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
         groups = documents | PutDown(self._grouping)
         return groups | "Write" >> beam.Map(self._write, beam.pvalue.AsSingleton(hashes))
@@ -57,33 +57,33 @@ def _write_group(
     groups: int,
     element: tuple[int, Values],
     whole: HashRange,
-) -> Tally:
+) -> CorpusCounts:
     documents = [document for batch in grouped_documents(element[1]) for document in batch]
-    tally = _measure(documents, "cleaned")
+    totals = _measure(documents, "cleaned")
     records: dict[str, list[bytes]] = {}
     for document in sorted(documents, key=attrgetter("id", "text")):
         split = split_of(document.text, eval_fraction, whole)
-        tally.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words)
+        totals.add(Flow(SPLIT_STEP, document.source, split, document.licence), document.size, document.words)
         records.setdefault(split, []).append(document.to_example())
     for split, each in records.items():
         write_records(folders[split], element[0], groups, each)
-    return tally
+    return totals
 
 
-class MeasureRead(Tallying):
-    """Measures documents before cleaning, for the report. It emits only the tallies."""
+class MeasureRead(CountingFn):
+    """Measures documents before cleaning, for the report. It emits only the counts."""
 
     def process(self, documents: list[Document]) -> None:  # noqa: D102
-        self.tally.merge(_measure(documents, "read"))
+        self.totals.merge(_measure(documents, "read"))
         for document in documents:
             flow = Flow(LICENCE_STEP, document.source, IN, document.licence)
-            self.tally.add(flow, document.size, document.words)
+            self.totals.add(flow, document.size, document.words)
 
 
-def _measure(documents: list[Document], stage: str) -> Tally:
-    tally = Tally()
+def _measure(documents: list[Document], stage: str) -> CorpusCounts:
+    totals = CorpusCounts()
     for document in documents:
-        tally.histograms[f"{stage}_words", length_bin(document.words)] += 1
-        tally.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
-    tally.add_sample(stage, (Sampled(each.id, each.text[:SAMPLED_CHARACTERS]) for each in documents))
-    return tally
+        totals.histograms[f"{stage}_words", length_bin(document.words)] += 1
+        totals.histograms[f"{stage}_characters", length_bin(len(document.text))] += 1
+    totals.add_sample(stage, (Sampled(each.id, each.text[:SAMPLED_CHARACTERS]) for each in documents))
+    return totals

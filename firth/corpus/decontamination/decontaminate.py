@@ -12,9 +12,9 @@ from apache_beam.utils.shared import Shared
 
 from firth.corpus.decontamination.benchmarks import list_benchmark_files, read_benchmark
 from firth.corpus.decontamination.ngram_index import NgramIndex
+from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.documents.tally import Count, Tally
 from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark
@@ -147,15 +147,15 @@ class _Write(beam.DoFn):
         self._ngram_words = config.ngram_words
         self._shared_index = index
 
-    def process(self, found: np.ndarray) -> Iterator[Tally]:
+    def process(self, found: np.ndarray) -> Iterator[CorpusCounts]:
         rows = self._shared_index.get().table(found)
         path = f"{self._setting.folder}/{self._setting.name}.json"
         write_json(path, {"ngram_words": self._ngram_words, "benchmarks": rows})
-        tally = Tally()
+        totals = CorpusCounts()
         for row in rows:
             for name in COUNTS:
-                tally.counts[Count(self._setting.name, row["benchmark"], name)] = row[name]
-        yield tally
+                totals.counts[Count(self._setting.name, row["benchmark"], name)] = row[name]
+        yield totals
 
 
 def _union(found: Iterable[np.ndarray]) -> np.ndarray:

@@ -10,9 +10,9 @@ from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.dedup.connected_components import ConnectedComponents, LinkMembers, check_settled
 from firth.corpus.dedup.minhash import MinHash
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Setting
-from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.identity import id_halves, longest_first, nodes_of, source_first
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
@@ -79,7 +79,7 @@ class _Describe(beam.DoFn):
 
 
 class Cluster(beam.PTransform):
-    """Labels documents by their cluster: `Described` to (tables of entries, tallies of bucket sizes).
+    """Labels documents by their cluster: `Described` to (tables of entries, counts of bucket sizes).
 
     The entries are input of `ChooseKept`.
 
@@ -97,9 +97,9 @@ class Cluster(beam.PTransform):
         self._setting = setting
 
     @no_annotations
-    def expand(self, described: Described) -> tuple[Tables, PCollection[Tally]]:  # noqa: D102
+    def expand(self, described: Described) -> tuple[Tables, PCollection[CorpusCounts]]:  # noqa: D102
         grouping = self._setting.grouping
-        links, tally = described.members | "Members" >> LinkMembers(grouping)
+        links, totals = described.members | "Members" >> LinkMembers(grouping)
         links = links | "Components" >> ConnectedComponents(self._rounds, grouping)
         centres = links | "Centres" >> beam.Map(_centres)
         entries = (
@@ -107,7 +107,7 @@ class Cluster(beam.PTransform):
             | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"}, grouping)
             | "Label" >> beam.FlatMap(_label, self._rounds, self._setting.name)
         )
-        return entries, tally
+        return entries, totals
 
 
 def _centres(links: np.ndarray) -> np.ndarray:

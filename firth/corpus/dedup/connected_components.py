@@ -9,9 +9,9 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.dedup.forests import find_forest
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.errors import UnsettledClustersError
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, distinct, table_of
 from firth.corpus.grouping.values import Values
@@ -22,11 +22,11 @@ GROUPS_AT_ONCE = 64
 
 
 class LinkMembers(beam.PTransform):
-    """Links the members of each bucket: tables of `bucket`, `node` to (tables of `node`, `label`, tallies).
+    """Links the members of each bucket: tables of `bucket`, `node` to (tables of `node`, `label`, counts).
 
     Each member is linked to the smallest node of its bucket. n members have n - 1 links instead of n(n - 1) /
     2, and no bucket is too large. A worker holds the smallest node of each bucket, but no list of members,
-    which it reads in parts from a file. The tallies count the buckets with several members by the number of
+    which it reads in parts from a file. The counts are of the buckets with several members by the number of
     members.
 
     Args:
@@ -38,10 +38,10 @@ class LinkMembers(beam.PTransform):
         self._grouping = grouping
 
     @no_annotations
-    def expand(self, members: Tables) -> tuple[Tables, PCollection[Tally]]:  # noqa: D102
+    def expand(self, members: Tables) -> tuple[Tables, PCollection[CorpusCounts]]:  # noqa: D102
         grouped = {"members": members} | GroupTables({"members": "bucket"}, self._grouping)
-        outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("tally", main="links")
-        return outputs.links, outputs.tally
+        outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("totals", main="links")
+        return outputs.links, outputs.totals
 
 
 def _link(element: Group) -> Iterator[Any]:
@@ -50,15 +50,15 @@ def _link(element: Group) -> Iterator[Any]:
     for members in group.of("members"):
         first, _ = smallest.of(members["bucket"])
         yield _links(members["node"], first["node"])
-    yield TaggedOutput("tally", _bucket_sizes(smallest.counts))
+    yield TaggedOutput("totals", _bucket_sizes(smallest.counts))
 
 
-def _bucket_sizes(counts: np.ndarray) -> Tally:
-    tally = Tally()
+def _bucket_sizes(counts: np.ndarray) -> CorpusCounts:
+    totals = CorpusCounts()
     sizes, buckets = np.unique(counts[counts > 1], return_counts=True)
     names = [(BUCKET_HISTOGRAM, size) for size in sizes.tolist()]
-    tally.histograms.update(dict(zip(names, buckets.tolist(), strict=True)))
-    return tally
+    totals.histograms.update(dict(zip(names, buckets.tolist(), strict=True)))
+    return totals
 
 
 def _links(nodes: np.ndarray, labels: np.ndarray) -> np.ndarray:

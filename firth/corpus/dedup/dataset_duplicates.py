@@ -42,4 +42,4 @@ class DatasetDuplicates(CorpusStep):
         marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping, by_rank=True)
         join = JoinMarks(decide, setting.grouping)
         judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, (buckets, clusters) | "Tally" >> beam.Flatten()
+        return judged, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()

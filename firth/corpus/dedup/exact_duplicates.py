@@ -38,10 +38,10 @@ class ExactDuplicates(CorpusStep):
     def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
         ranks = source_ranks(self._priority, setting.sources)
         entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
-        marks, tally = entries | "ChooseKept" >> ChooseKept(setting.grouping)
+        marks, totals = entries | "ChooseKept" >> ChooseKept(setting.grouping)
         join = JoinMarks(decide, setting.grouping)
         judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, tally
+        return judged, totals
 
 
 def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:

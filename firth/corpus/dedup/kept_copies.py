@@ -8,9 +8,9 @@ import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
 from apache_beam.typehints.decorators import no_annotations
 
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, Drop, Grouping, Keep
-from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.report.corpus_report import CLUSTER_HISTOGRAM
@@ -21,7 +21,7 @@ ORDER = ("order", "id_high", "id_low")
 
 
 class ChooseKept(beam.PTransform):
-    """Chooses the copies to keep: tables of entries to (tables of marks, tallies of cluster sizes).
+    """Chooses the copies to keep: tables of entries to (tables of marks, counts of cluster sizes).
 
     An entry describes a document: `label`, which is the same for all documents of a cluster; `check`, further
     bits that must agree too; and `order`, `id_high` and `id_low`, by which the smallest entry of a cluster is
@@ -39,13 +39,13 @@ class ChooseKept(beam.PTransform):
         self._by_rank = by_rank
 
     @no_annotations
-    def expand(self, entries: Tables) -> tuple[Tables, PCollection[Tally]]:  # noqa: D102
+    def expand(self, entries: Tables) -> tuple[Tables, PCollection[CorpusCounts]]:  # noqa: D102
         outputs = (
             {"entries": entries}
             | GroupTables({"entries": "label"}, self._grouping)
-            | "Choose" >> beam.ParDo(_Choose(self._by_rank)).with_outputs("tally", main="marks")
+            | "Choose" >> beam.ParDo(_Choose(self._by_rank)).with_outputs("totals", main="marks")
         )
-        return outputs.marks, outputs.tally
+        return outputs.marks, outputs.totals
 
 
 class _Choose(beam.DoFn):
@@ -71,19 +71,19 @@ class _Choose(beam.DoFn):
         labels.append(again)
         if len(again):
             yield _marks(first.of(again)[0], np.full(len(again), ONE_STAYS))
-        yield TaggedOutput("tally", _cluster_sizes(first, np.concatenate(labels)))
+        yield TaggedOutput("totals", _cluster_sizes(first, np.concatenate(labels)))
 
 
 def _marks(entries: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return table_of(id_high=entries["id_high"], id_low=entries["id_low"], code=codes.astype(np.uint8))
 
 
-def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> Tally:
-    tally = Tally()
+def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> CorpusCounts:
+    totals = CorpusCounts()
     if len(labels):
         _, counts = first.of(np.unique(labels))
-        tally.histograms.update((CLUSTER_HISTOGRAM, count) for count in counts.tolist())
-    return tally
+        totals.histograms.update((CLUSTER_HISTOGRAM, count) for count in counts.tolist())
+    return totals
 
 
 def decide(document: Document, marks: np.ndarray, again: bool) -> Decision:

@@ -36,4 +36,4 @@ class NearDuplicates(CorpusStep):
         marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping)
         join = JoinMarks(decide, setting.grouping)
         judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, (buckets, clusters) | "Tally" >> beam.Flatten()
+        return judged, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()

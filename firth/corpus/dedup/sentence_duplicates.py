@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import apache_beam as beam
 import numpy as np
 
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
 from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
 from firth.corpus.grouping.table_groups import Group, GroupTables
@@ -51,7 +51,7 @@ class SentenceDuplicates(CorpusStep):
         marks = grouped | "Judge" >> beam.FlatMap(_judge_spans)
         join = JoinMarks(_Cut(self._config), setting.grouping)
         judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, documents.pipeline | "NothingElse" >> beam.Create([Tally()])
+        return judged, documents.pipeline | "NothingElse" >> beam.Create([CorpusCounts()])
 
 
 def units_of(text: str, unit: str) -> list[str]:

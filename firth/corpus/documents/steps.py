@@ -10,7 +10,7 @@ from firth.corpus.documents.document import Document
 if TYPE_CHECKING:
     from apache_beam.pvalue import PCollection
 
-    from firth.corpus.documents.tally import Tally
+    from firth.corpus.documents.corpus_counts import CorpusCounts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +110,7 @@ class CorpusStep(abc.ABC):
     @abc.abstractmethod
     def judge(
         self, documents: "PCollection[list[Document]]", setting: Setting
-    ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]":
+    ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]":
         """Returns a decision about each document, and the step's other counts.
 
         The result may not depend on the order of the documents, on their batches or on the number of workers.

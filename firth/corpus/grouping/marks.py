@@ -9,10 +9,10 @@ from apache_beam.pvalue import PCollection
 from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.steps import Decision, Grouping
-from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.document_groups import grouped_documents, part_documents
 from firth.corpus.grouping.identity import id_halves
 from firth.corpus.grouping.table_groups import part_table
@@ -24,7 +24,7 @@ from firth.corpus.grouping.values import GroupValues, Values
 Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # The result of a CorpusStep.
-Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[Tally]]
+Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
 
 
 class JoinMarks(beam.PTransform):

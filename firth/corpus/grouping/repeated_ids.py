@@ -8,9 +8,9 @@ import numpy as np
 from apache_beam.pvalue import PCollection
 
 from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.corpus_counts import CorpusCounts, Count, DroppedExample
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.documents.tally import Count, Example, Tally
 from firth.corpus.grouping.identity import id_halves
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.grouping.values import GroupValues, Part, Values
@@ -21,7 +21,7 @@ _NAME = "stated"
 
 
 class RepeatedIds(beam.PTransform):
-    """Counts ids that several records of a source state: lists of documents to tallies.
+    """Counts ids that several records of a source state: lists of documents to counts.
 
     The first half of a document's id is a hash of the id that its record states (`document_id`). A worker
     holds these halves for one group, and one batch of documents.
@@ -36,7 +36,7 @@ class RepeatedIds(beam.PTransform):
         self._sources = frozenset(sources)
         self._grouping = grouping
 
-    def expand(self, documents: PCollection[list[Document]]) -> PCollection[Tally]:  # noqa: D102
+    def expand(self, documents: PCollection[list[Document]]) -> PCollection[CorpusCounts]:  # noqa: D102
         part = beam.FlatMap(_part, self._sources, self._grouping.groups).with_output_types(Unmeasured)
         groups = documents | "Part" >> part | "Group" >> GroupValues(self._grouping)
         return groups | "Count" >> beam.MapTuple(_count)
@@ -52,20 +52,22 @@ def _part(documents: list[Document], sources: Collection[str], groups: int) -> I
         yield group, (_NAME, members)
 
 
-def _count(group: int, values: Values) -> Tally:
+def _count(group: int, values: Values) -> CorpusCounts:
     del group
     first = FirstRows(map(_stated, values.of(_NAME)), "stated", [])
-    tally, found = Tally(), set()
+    totals, found = CorpusCounts(), set()
     for documents in values.of(_NAME):
         stated = _stated(documents)
         for place in np.flatnonzero(first.of(stated["stated"])[1] > 1).tolist():
             each = documents[place]
             found.add((each.source, stated["stated"][place]))
-            tally.counts[Count(REPEATED_IDS_STEP, each.source, "documents")] += 1
-            tally.add_example(REPEATED_IDS_STEP, each.source, Example(each.id, each.source, each.uri, ""))
+            totals.counts[Count(REPEATED_IDS_STEP, each.source, "documents")] += 1
+            totals.add_example(
+                REPEATED_IDS_STEP, each.source, DroppedExample(each.id, each.source, each.uri, "")
+            )
     ids = Counter(source for source, _ in found)
-    tally.counts.update({Count(REPEATED_IDS_STEP, source, "ids"): count for source, count in ids.items()})
-    return tally
+    totals.counts.update({Count(REPEATED_IDS_STEP, source, "ids"): count for source, count in ids.items()})
+    return totals
 
 
 def _stated(documents: list[Document]) -> np.ndarray:

@@ -84,12 +84,12 @@ class Row:
         """The keys of the documents that have a part in the row."""
         return frozenset(chunk.document_key for chunk in self.chunks)
 
-    def to_example(self, partner: "Row | None" = None) -> bytes:
+    def to_example(self, negative: "Row | None" = None) -> bytes:
         """Returns the row as a serialized tf.train.Example.
 
         Args:
-            partner: A row of other documents, for random next sentences. The names of its features begin with
-                `partner_`. None if the row has no partner.
+            negative: A row of other documents, for random next sentences; None if there is none. The
+                names of its features begin with `negative_`.
         """
         example = Example()
         feature = example.features.feature
@@ -99,8 +99,8 @@ class Row:
             feature[features.WORDS].bytes_list.value.extend(words)
         for name, values in self.lists.items():
             feature[name].int64_list.value.extend(values)
-        for name, values in (partner.lists if partner else {}).items():
-            feature[features.PARTNER_PREFIX + name].int64_list.value.extend(values)
+        for name, values in (negative.lists if negative else {}).items():
+            feature[features.NEGATIVE_PREFIX + name].int64_list.value.extend(values)
         return example.SerializeToString(deterministic=True)
 
 

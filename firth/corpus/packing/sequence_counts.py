@@ -21,7 +21,7 @@ COUNTS = (
     "padding_tokens",
     "repeated_documents",
     "left_out_documents",
-    "rows_without_partner",
+    "rows_without_negative",
 )
 
 # Counts by (split, name).

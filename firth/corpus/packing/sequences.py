@@ -18,9 +18,9 @@ from firth.corpus.io.records import ReadBatches
 from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
 from firth.corpus.packing.mixture_plan import AnyMixed
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
+from firth.corpus.packing.negative_rows import AddNegatives
 from firth.corpus.packing.pack_rows import pack_rows
 from firth.corpus.packing.packed_rows import Row
-from firth.corpus.packing.partners import AddPartners
 from firth.corpus.packing.sequence_counts import (
     COUNTS_FILE,
     SOURCE,
@@ -53,9 +53,9 @@ def make_sequences(
 ) -> dict[str, dict[str, Any]]:
     """Tokenizes the documents of some splits and packs them into rows (see `features.row_specs`).
 
-    The files are the same, byte for byte, on any number of workers. Rows of the eval split carry a partner, a
-    row of other documents. Only the train split is mixed; `mixture_report.json` is then written next to the
-    counts (see `build_mixture_report`).
+    The files are the same, byte for byte, on any number of workers. Rows of the eval split carry a
+    negative row, one of other documents. Only the train split is mixed; `mixture_report.json` is then written
+    next to the counts (see `build_mixture_report`).
 
     Args:
         make_pipeline: Returns a new Beam pipeline.
@@ -70,9 +70,9 @@ def make_sequences(
         sources: Names of all sources, including those of which nothing is left.
 
     Returns:
-        The counts by split: those of `pack_rows`; `rows_without_partner`; for a mixture `left_out_documents`,
-        and `repeated_documents`, without each document's first copy; and under `sources` the number of tokens
-        by source.
+        The counts by split: those of `pack_rows`; `rows_without_negative`; for a mixture
+        `left_out_documents` and `repeated_documents`, without each document's first copy; and under
+        `sources` the number of tokens by source.
 
     Raises:
         MixtureError: if the sources do not allow the mixture, or the mixture that was made is not the planned
@@ -181,7 +181,7 @@ class MakeRows(beam.PTransform):
         pack = beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
         packed = documents | "Pack" >> pack
         if self._split == EVAL:
-            files = packed.rows | "Partners" >> AddPartners()
+            files = packed.rows | "Negatives" >> AddNegatives()
         else:
             files = packed.rows | "Alone" >> beam.Map(
                 lambda group: (group[0], shards, [(row, None) for row in group[1]])
@@ -244,6 +244,6 @@ class _Pack(beam.DoFn):
 def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:
     index, count, pairs = element
     if pairs:
-        write_records(folder, index, count, (row.to_example(partner) for row, partner in pairs))
-    alone = sum(partner is None for _, partner in pairs) if split == EVAL else 0
-    return Counter({(split, "written"): len(pairs), (split, "rows_without_partner"): alone})
+        write_records(folder, index, count, (row.to_example(negative) for row, negative in pairs))
+    alone = sum(negative is None for _, negative in pairs) if split == EVAL else 0
+    return Counter({(split, "written"): len(pairs), (split, "rows_without_negative"): alone})

@@ -1,6 +1,6 @@
 """Excerpts of documents that a report may show, which have no personal data."""
 
-from firth.corpus.documents.tally import Example
+from firth.corpus.documents.corpus_counts import DroppedExample
 from firth.corpus.privacy.pii import Pii
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.privacy import PiiStep
@@ -37,16 +37,16 @@ def scrubber_for(cleaning: Cleaning) -> Pii:
     return Pii(privacy_of(cleaning))
 
 
-def fit_to_show(example: Example, scrubber: Pii) -> Example:
+def fit_to_show(example: DroppedExample, scrubber: Pii) -> DroppedExample:
     """Returns an example without personal data, whose excerpt has about `EXCERPT_CHARACTERS`.
 
     Args:
         example: A dropped document with the first `RAW_EXCERPT_CHARACTERS` of its text.
         scrubber: The step that removes personal data.
 
-    Example:
+    DroppedExample:
 
-    >>> example = Example("1a", "web", "x.org/?of=jane@roe.org", "Write to jane@roe.org.")
+    >>> example = DroppedExample("1a", "web", "x.org/?of=jane@roe.org", "Write to jane@roe.org.")
     >>> shown = fit_to_show(example, scrubber_for(Cleaning()))
     >>> shown.uri, shown.excerpt
     ('x.org/?of=<EMAIL>', 'Write to <EMAIL>.')

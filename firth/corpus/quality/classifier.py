@@ -8,11 +8,11 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
+from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import unit_hash
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.documents.tally import Tally
 from firth.corpus.grouping.document_groups import PutDown, grouped_documents
 from firth.corpus.grouping.marks import Documents, Judgement
 from firth.corpus.grouping.table_groups import Group
@@ -84,12 +84,12 @@ class Classifier(CorpusStep):
         )
         score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="judged")
         outputs = waiting | "Score" >> score
-        tally = (
+        totals = (
             outputs.scores
             | "Sum" >> beam.CombineGlobally(_sum)
             | "Write" >> beam.Map(_write, config, setting, AsSingleton(trained))
         )
-        return outputs.judged, tally
+        return outputs.judged, totals
 
 
 def side_of(source: str, config: ClassifierStep) -> int | None:
@@ -232,8 +232,8 @@ def _sum(counts: Iterable[ScoreCounts]) -> ScoreCounts:
     return total
 
 
-def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, trained: Trained) -> Tally:
+def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, trained: Trained) -> CorpusCounts:
     rule = {name: getattr(config, name) for name in ("keep", "alpha", "threshold")}
     report = {**rule, **trained[1], "scores": score_histogram(counts)}
     write_json(f"{setting.folder}/{setting.name}.json", report)
-    return Tally()
+    return CorpusCounts()

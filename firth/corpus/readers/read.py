@@ -6,10 +6,10 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
 
+from firth.corpus.documents.corpus_counts import IN, KEPT, READ, REJECTED, CorpusCounts, Flow, merge_counts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import SourceError
 from firth.corpus.documents.hashing import digest
-from firth.corpus.documents.tally import IN, KEPT, READ, REJECTED, Flow, Tally, merge_tallies
 from firth.corpus.io.record_files import write_file
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.privacy.pii import Pii
@@ -69,7 +69,7 @@ class ReadSources(beam.PTransform):
             | "Files" >> beam.Create(self._batches)
             | "Spread" >> beam.Reshuffle()
             | "Read"
-            >> beam.ParDo(read_files).with_outputs("rejections", "profiles", "tally", main="documents")
+            >> beam.ParDo(read_files).with_outputs("rejections", "profiles", "totals", main="documents")
         )
         if self._profiles_folder:
             _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, self._profiles_folder)
@@ -77,8 +77,8 @@ class ReadSources(beam.PTransform):
             f"{self._side_folder}/{REJECTED_FILE}", shard_name_template="", skip_if_empty=True
         )
         _ = (
-            read.tally
-            | "Sum" >> beam.CombineGlobally(merge_tallies)
+            read.totals
+            | "Sum" >> beam.CombineGlobally(merge_counts)
             | "WriteCounts"
             >> beam.Map(
                 _write_counts,
@@ -98,21 +98,21 @@ class _ReadFiles(beam.DoFn):
     def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[Any]:
         index, files = element
         source = self._sources[index]
-        tally = Tally()
+        totals = CorpusCounts()
         profiles = _Profiles(source.name)
         for file in files:
             for record in SOURCES[source.kind].read(source, file):
                 yield from profiles.add(file, profile(source, file.path, record))
                 words = record.words if isinstance(record, Document) else 0
-                tally.add(Flow(STEP, source.name, IN), record.size, words)
+                totals.add(Flow(STEP, source.name, IN), record.size, words)
                 if isinstance(record, Document):
-                    tally.add(Flow(STEP, source.name, KEPT), record.size, words)
+                    totals.add(Flow(STEP, source.name, KEPT), record.size, words)
                     yield record.to_example()
                 else:
-                    tally.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
+                    totals.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
                     yield TaggedOutput("rejections", record.to_json(self._scrubber))
         yield from profiles.rest()
-        yield TaggedOutput("tally", tally)
+        yield TaggedOutput("totals", totals)
 
 
 class _Profiles:
@@ -158,14 +158,19 @@ def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFi
         yield index, batch
 
 
-def _write_counts(tally: Tally, folder: str, sources: list[dict[str, Any]]) -> None:
-    tally.check([STEP])
+def _write_counts(totals: CorpusCounts, folder: str, sources: list[dict[str, Any]]) -> None:
+    totals.check([STEP])
     flows = [
-        {**flow._asdict(), "documents": count, "bytes": tally.bytes[flow], "words": tally.words[flow]}
-        for flow, count in sorted(tally.documents.items())
+        {
+            **flow._asdict(),
+            "documents": count,
+            "bytes": totals.bytes[flow],
+            "words": totals.words[flow],
+        }
+        for flow, count in sorted(totals.documents.items())
     ]
     write_json(f"{folder}/{COUNTS_FILE}", {"sources": sources, "flows": flows})
-    if not any(flow.outcome == REJECTED for flow in tally.documents):
+    if not any(flow.outcome == REJECTED for flow in totals.documents):
         # Beam cannot write an empty file into a bucket of S3.
         write_text(f"{folder}/{REJECTED_FILE}", "")
 
@@ -180,19 +185,19 @@ def _describe(source: AnySource) -> dict[str, Any]:
     }
 
 
-def read_source_counts(folder: str) -> Tally:
+def read_source_counts(folder: str) -> CorpusCounts:
     """Returns the counts of `ReadSources`. They are empty if it did not make the documents.
 
     Args:
         folder: The side folder of `ReadSources`.
     """
-    tally = Tally()
+    totals = CorpusCounts()
     for flow in (read_json(f"{folder}/{COUNTS_FILE}") or {"flows": []})["flows"]:
         key = Flow(flow["step"], flow["source"], flow["outcome"], flow["reason"])
-        tally.documents[key] = flow["documents"]
-        tally.bytes[key] = flow["bytes"]
-        tally.words[key] = flow["words"]
-    return tally
+        totals.documents[key] = flow["documents"]
+        totals.bytes[key] = flow["bytes"]
+        totals.words[key] = flow["words"]
+    return totals
 
 
 def source_names(folder: str) -> tuple[str, ...]:
@@ -227,16 +232,16 @@ def check_sources(folder: str) -> None:
         SourceError: if a source yielded none; the message names the source, its patterns or packages, and the
             reasons of rejection with their counts.
     """
-    tally = read_source_counts(folder)
+    totals = read_source_counts(folder)
     for source in read_json(f"{folder}/{COUNTS_FILE}")["sources"]:
-        if not tally.total(STEP, source["name"], KEPT):
+        if not totals.total(STEP, source["name"], KEPT):
             reasons = ", ".join(
                 f"{flow.reason}: {count}"
-                for flow, count in sorted(tally.documents.items())
+                for flow, count in sorted(totals.documents.items())
                 if (flow.source, flow.outcome) == (source["name"], REJECTED)
             )
             raise SourceError(
                 f"source {source['name']!r} ({source['places']}) has no document: "
-                f"{tally.total(STEP, source['name'], REJECTED)} records rejected "
+                f"{totals.total(STEP, source['name'], REJECTED)} records rejected "
                 f"({reasons or 'none found'}); they are listed in {folder}/{REJECTED_FILE}"
             )

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from firth.corpus.documents.corpus_counts import DROPPED, REJECTED, CorpusCounts
 from firth.corpus.documents.errors import CountMismatchError, EmptyCorpusError
 from firth.corpus.documents.split import SPLITS
-from firth.corpus.documents.tally import DROPPED, REJECTED, Tally
 from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
 from firth.corpus.privacy.excerpts import fit_to_show
 from firth.corpus.privacy.pii import Pii
@@ -40,7 +40,7 @@ def length_bin(length: int) -> int:
     return length.bit_length()
 
 
-def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str, Any]:
+def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> dict[str, Any]:
     """Returns the report as a JSON object. Sizes are numbers of `documents`, `bytes` and `words`.
 
     Outputs:
@@ -70,34 +70,34 @@ def build_report(tally: Tally, steps: Sequence[str], scrubber: Pii) -> dict[str,
             of this size.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
         steps: Names of the steps, in order.
         scrubber: The step that removes personal data from examples.
 
     Raises:
         CountMismatchError: if the counts do not add up.
     """
-    tally.check(steps)
+    totals.check(steps)
     report = {
-        "funnel": [funnel_row(tally, step, source) for step in steps for source in sources(tally)],
-        "repeated_ids": repeated_id_rows(tally, scrubber),
+        "funnel": [funnel_row(totals, step, source) for step in steps for source in sources(totals)],
+        "repeated_ids": repeated_id_rows(totals, scrubber),
         "counts": [
             {**what._asdict(), "count": count}
-            for what, count in sorted(tally.counts.items())
+            for what, count in sorted(totals.counts.items())
             if what.step != REPEATED_IDS_STEP
         ],
-        "splits": split_rows(tally),
-        "licences": licence_rows(tally),
+        "splits": split_rows(totals),
+        "licences": licence_rows(totals),
         "dropped_examples": [
             {"step": step, "reason": reason, **fit_to_show(example, scrubber)._asdict()}
-            for (step, reason), examples in sorted(tally.examples.items())
+            for (step, reason), examples in sorted(totals.examples.items())
             if step != REPEATED_IDS_STEP
             for example in examples
         ],
-        "lengths": {name: histogram(tally, name) for name in LENGTH_HISTOGRAMS},
-        "languages": {name: languages(tally, name) for name in SAMPLES},
-        "duplicate_clusters": size_rows(tally, steps, CLUSTER_HISTOGRAM, "clusters"),
-        "duplicate_buckets": size_rows(tally, steps, BUCKET_HISTOGRAM, "buckets"),
+        "lengths": {name: histogram(totals, name) for name in LENGTH_HISTOGRAMS},
+        "languages": {name: languages(totals, name) for name in SAMPLES},
+        "duplicate_clusters": size_rows(totals, steps, CLUSTER_HISTOGRAM, "clusters"),
+        "duplicate_buckets": size_rows(totals, steps, BUCKET_HISTOGRAM, "buckets"),
     }
     _check_splits(report)
     return report

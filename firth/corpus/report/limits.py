@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from firth.corpus.documents.corpus_counts import DROPPED, READ, REJECTED
 from firth.corpus.documents.errors import CorpusLimitsError
 from firth.corpus.documents.split import EVAL
-from firth.corpus.documents.tally import DROPPED, READ, REJECTED
 from firth.recipes.corpus.limits import CorpusLimits
 
 KEY = "cleaning.limits"

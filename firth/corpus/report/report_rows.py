@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, REJECTED, CorpusCounts, Count, Flow
 from firth.corpus.documents.split import SPLITS
-from firth.corpus.documents.tally import DROPPED, IN, KEPT, REJECTED, Count, Flow, Tally
 from firth.corpus.filters.language import identify
 from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
 from firth.corpus.privacy.excerpts import fit_to_show
@@ -17,73 +17,74 @@ SPLIT_STEP = "split"
 LICENCE_STEP = "licence"
 
 
-def sources(tally: Tally) -> list[str]:
+def sources(totals: CorpusCounts) -> list[str]:
     """Returns the names of the sources, sorted.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
     """
-    return sorted({flow.source for flow in tally.documents})
+    return sorted({flow.source for flow in totals.documents})
 
 
-def funnel_row(tally: Tally, step: str, source: str) -> dict[str, Any]:
+def funnel_row(totals: CorpusCounts, step: str, source: str) -> dict[str, Any]:
     """Returns a row of `funnel`: the documents of a source that came into a step, and what became of them.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
         step: Name of the step.
         source: Name of the source.
     """
     return {
         "step": step,
         "source": source,
-        **_named(_sizes(tally, [Flow(step, source, IN)]), IN),
-        **_named(_sizes(tally, [Flow(step, source, KEPT)]), KEPT),
-        DROPPED: _by_reason(tally, step, source, DROPPED),
-        REJECTED: _by_reason(tally, step, source, REJECTED),
+        **_named(_sizes(totals, [Flow(step, source, IN)]), IN),
+        **_named(_sizes(totals, [Flow(step, source, KEPT)]), KEPT),
+        DROPPED: _by_reason(totals, step, source, DROPPED),
+        REJECTED: _by_reason(totals, step, source, REJECTED),
     }
 
 
-def _by_reason(tally: Tally, step: str, source: str, outcome: str) -> dict[str, dict[str, int]]:
+def _by_reason(totals: CorpusCounts, step: str, source: str, outcome: str) -> dict[str, dict[str, int]]:
     return {
-        flow.reason: _sizes(tally, [flow])
-        for flow in sorted(tally.documents)
+        flow.reason: _sizes(totals, [flow])
+        for flow in sorted(totals.documents)
         if flow[:3] == (step, source, outcome)
     }
 
 
-def split_rows(tally: Tally) -> list[dict[str, Any]]:
+def split_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
     """Returns the rows of `splits`: sizes by split, source and licence.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
     """
     return [
         {
             "split": flow.outcome,
             "source": flow.source,
             "licence": flow.reason,
-            **_sizes(tally, [flow]),
+            **_sizes(totals, [flow]),
         }
-        for flow in sorted(tally.documents)
+        for flow in sorted(totals.documents)
         if flow.step == SPLIT_STEP
     ]
 
 
-def licence_rows(tally: Tally) -> list[dict[str, Any]]:
+def licence_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
     """Returns the rows of `licences`: sizes by licence and source, before and after cleaning.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
     """
-    came = sorted((flow for flow in tally.documents if flow.step == LICENCE_STEP), key=_by_licence)
+    came = sorted((flow for flow in totals.documents if flow.step == LICENCE_STEP), key=_by_licence)
     return [
         {
             "licence": flow.reason,
             "source": flow.source,
-            **_named(_sizes(tally, [flow]), IN),
+            **_named(_sizes(totals, [flow]), IN),
             **_named(
-                _sizes(tally, [Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS]), KEPT
+                _sizes(totals, [Flow(SPLIT_STEP, flow.source, split, flow.reason) for split in SPLITS]),
+                KEPT,
             ),
         }
         for flow in came
@@ -94,8 +95,12 @@ def _by_licence(flow: Flow) -> tuple[str, str]:
     return flow.reason, flow.source
 
 
-def _sizes(tally: Tally, flows: Sequence[Flow]) -> dict[str, int]:
-    counters = {"documents": tally.documents, "bytes": tally.bytes, "words": tally.words}
+def _sizes(totals: CorpusCounts, flows: Sequence[Flow]) -> dict[str, int]:
+    counters = {
+        "documents": totals.documents,
+        "bytes": totals.bytes,
+        "words": totals.words,
+    }
     return {unit: sum(counter[flow] for flow in flows) for unit, counter in counters.items()}
 
 
@@ -103,56 +108,56 @@ def _named(sizes: dict[str, int], outcome: str) -> dict[str, int]:
     return {f"{unit}_{outcome}": size for unit, size in sizes.items()}
 
 
-def repeated_id_rows(tally: Tally, scrubber: Pii) -> list[dict[str, Any]]:
+def repeated_id_rows(totals: CorpusCounts, scrubber: Pii) -> list[dict[str, Any]]:
     """Returns the rows of `repeated_ids`: by source, the ids that several records state, with examples.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
         scrubber: The step that removes personal data from examples.
     """
     return [
         {
             "source": source,
-            "ids": tally.counts[Count(REPEATED_IDS_STEP, source, "ids")],
-            "documents": tally.counts[Count(REPEATED_IDS_STEP, source, "documents")],
+            "ids": totals.counts[Count(REPEATED_IDS_STEP, source, "ids")],
+            "documents": totals.counts[Count(REPEATED_IDS_STEP, source, "documents")],
             "examples": [
                 {"id": each.id, "uri": each.uri}
                 for each in (fit_to_show(example, scrubber) for example in examples)
             ],
         }
-        for (step, source), examples in sorted(tally.examples.items())
+        for (step, source), examples in sorted(totals.examples.items())
         if step == REPEATED_IDS_STEP
     ]
 
 
-def languages(tally: Tally, sample: str) -> dict[str, int]:
+def languages(totals: CorpusCounts, sample: str) -> dict[str, int]:
     """Returns the number of documents of a sample in each language, the most frequent language first.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
         sample: Name of the sample.
     """
-    counts = Counter(identify(document.text)[0] for document in tally.samples.get(sample, ()))
+    counts = Counter(identify(document.text)[0] for document in totals.samples.get(sample, ()))
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def histogram(tally: Tally, name: str) -> dict[str, list[int]]:
+def histogram(totals: CorpusCounts, name: str) -> dict[str, list[int]]:
     """Returns the lower bounds of the bins of a histogram of lengths, and the number of documents in each.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
         name: Name of the histogram.
     """
-    counts = {value: count for (each, value), count in tally.histograms.items() if each == name}
+    counts = {value: count for (each, value), count in totals.histograms.items() if each == name}
     bins = range(max(counts, default=-1) + 1)
     return {"lower": [2**b // 2 for b in bins], "documents": [counts.get(b, 0) for b in bins]}
 
 
-def size_rows(tally: Tally, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
+def size_rows(totals: CorpusCounts, steps: Sequence[str], name: str, what: str) -> list[dict[str, Any]]:
     """Returns the rows of `duplicate_clusters` or `duplicate_buckets`: step, size and number.
 
     Args:
-        tally: Counts of the whole corpus.
+        totals: Counts of the whole corpus.
         steps: Names of the steps, in order.
         name: Name of the histogram in each step.
         what: Key of the number, such as `clusters`.
@@ -160,6 +165,6 @@ def size_rows(tally: Tally, steps: Sequence[str], name: str, what: str) -> list[
     return [
         {"step": step, "size": size, what: count}
         for step in steps
-        for (each, size), count in sorted(tally.histograms.items())
+        for (each, size), count in sorted(totals.histograms.items())
         if each == f"{step}.{name}"
     ]

@@ -120,11 +120,11 @@ def _segments(
 
 def _other_documents(sample: Sample, row: int, number: int) -> list[list[int]]:
     """Returns the documents of the negative row that a random segment may come from."""
-    partner = {name: value[row] for name, value in sample.partners.items()}
-    lengths = partner[features.CHUNK_LENGTHS]
-    texts = np.split(partner[features.RAW_TOKENS], np.cumsum(lengths))
+    negative = {name: value[row] for name, value in sample.negatives.items()}
+    lengths = negative[features.CHUNK_LENGTHS]
+    texts = np.split(negative[features.RAW_TOKENS], np.cumsum(lengths))
     own = sample.rows[features.DOCUMENT_KEYS][row, number]
-    keys = partner[features.DOCUMENT_KEYS]
+    keys = negative[features.DOCUMENT_KEYS]
     return [text.tolist() for text, key, length in zip(texts, keys, lengths) if length >= 2 and key != own]
 
 

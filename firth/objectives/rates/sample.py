@@ -21,14 +21,14 @@ class Sample:
         config: Objective of the recipe.
         tokenizer: Tokenizer of the rows.
         rows: Arrays as `features.row_specs`, [n, ...] each.
-        partners: Negative rows in the same form.
+        negatives: Negative rows in the same form.
         made: Features of the rows, [n, ...] each.
     """
 
     config: Any
     tokenizer: Any
     rows: Arrays
-    partners: Arrays
+    negatives: Arrays
     made: Arrays
 
     @property

@@ -172,7 +172,7 @@ class _Seen:
     def longest_words(self) -> npt.NDArray[Any]:
         """Returns the tokens of the longest word of each row or its negative row: int64 [rows]."""
         found = []
-        for rows in (self.sample.rows, self.sample.partners):
+        for rows in (self.sample.rows, self.sample.negatives):
             starts = rows[features.WORD_STARTS] > 0
             length = rows[features.CHUNK_LENGTHS].sum(axis=1)
             found.append([_longest(flags[:count]) for flags, count in zip(starts, length)])

@@ -72,7 +72,7 @@ class Layout(NamedTuple):
 
 def lay_out(
     row: Mapping[str, tf.Tensor],
-    partner: Mapping[str, tf.Tensor] | None,
+    negative: Mapping[str, tf.Tensor] | None,
     pairs: Pairs,
     length: int,
     frame: Frame,
@@ -82,7 +82,7 @@ def lay_out(
 
     Args:
         row: Tensors of one row, as `features.row_specs`.
-        partner: Row that random second segments come from, in the same form; None if there are none.
+        negative: Row that random second segments come from, in the same form; None if there are none.
         pairs: Segments of each chunk.
         length: Length of the result. Tokens that do not fit are cut off, which rows of SequenceGen never
             need.
@@ -115,7 +115,7 @@ def lay_out(
         [[0, 0], [0, 1]],
     )
     of_places = tf.unstack(tf.gather(of_chunks, chunks, axis=1), num=4)
-    texts = [row] if partner is None else [row, partner]
+    texts = [row] if negative is None else [row, negative]
     text_size = len(texts) * tf.size(row[features.RAW_TOKENS])
     inside = chunks < tf.size(block_lengths)
     sources, is_second = _sources(offsets, of_places, inside, frame, text_size)

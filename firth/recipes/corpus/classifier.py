@@ -77,7 +77,7 @@ class ClassifierStep(CleaningStep):
         """The sources that each key names."""
         return {"reference": self.reference, "crawl": self.crawl}
 
-    def misfits(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: D102
-        yield from super().misfits(sources)
+    def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: D102
+        yield from super().conflicts(sources)
         if not set(self.crawl or sources) - set(self.reference):
             yield "reference", "names all sources, so no source is left to score"

@@ -9,7 +9,6 @@ from firth.recipes.base.recipe_type import Config, Fraction, check_order
 from firth.recipes.corpus.codes import Language
 from firth.recipes.corpus.step import CleaningStep
 
-Count = Annotated[int, pydantic.Field(ge=0)]
 Ratio = Annotated[float, pydantic.Field(ge=0.0)]
 
 
@@ -35,8 +34,8 @@ class C4Step(CleaningStep):
 
     kind: Literal["c4"]
     terminal_punctuation: bool = True
-    min_words_per_line: Count = 3
-    max_word_length: Count = 1000
+    min_words_per_line: pydantic.NonNegativeInt = 3
+    max_word_length: pydantic.NonNegativeInt = 1000
     javascript: bool = True
     policy_phrases: tuple[str, ...] = (
         "terms of use",
@@ -49,7 +48,7 @@ class C4Step(CleaningStep):
     citations: bool = True
     lorem_ipsum: bool = True
     curly_bracket: bool = True
-    min_sentences: Count = 5
+    min_sentences: pydantic.NonNegativeInt = 5
 
 
 class GopherQualityStep(CleaningStep):
@@ -70,8 +69,8 @@ class GopherQualityStep(CleaningStep):
     """
 
     kind: Literal["gopher_quality"]
-    min_words: Count = 50
-    max_words: Count = 100_000
+    min_words: pydantic.NonNegativeInt = 50
+    max_words: pydantic.NonNegativeInt = 100_000
     min_mean_word_length: Ratio = 3.0
     max_mean_word_length: Ratio = 10.0
     max_symbols_per_word: Ratio = 0.1
@@ -79,7 +78,7 @@ class GopherQualityStep(CleaningStep):
     bullets: tuple[str, ...] = ("•", "‣", "◦", "▪", "●", "-", "*")
     max_ellipsis_line_fraction: Fraction = 0.3
     min_alphabetic_word_fraction: Fraction = 0.8
-    min_stop_words: Count = 2
+    min_stop_words: pydantic.NonNegativeInt = 2
     stop_words: tuple[str, ...] = ("the", "be", "to", "of", "and", "that", "have", "with")
 
     @pydantic.model_validator(mode="after")
@@ -146,7 +145,7 @@ class FineWebStep(CleaningStep):
 
     kind: Literal["fineweb"]
     min_punctuated_line_fraction: Fraction = 0.12
-    short_line_characters: Count = 30
+    short_line_characters: pydantic.NonNegativeInt = 30
     max_short_line_fraction: Fraction = 0.67
     max_duplicate_character_fraction: Fraction = 0.1
     max_line_breaks_per_word: Ratio = 0.3

@@ -21,7 +21,7 @@ class CleaningStep(Config):
         """Names of sources, by the key that holds them."""
         return {}
 
-    def misfits(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yields each key that does not fit the recipe's sources, and what is wrong with it.
 
         Args:

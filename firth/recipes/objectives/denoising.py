@@ -9,8 +9,8 @@ import pydantic
 from firth.recipes.base.recipe_type import Fraction
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.models.blocks import Count
-from firth.recipes.objectives.fullest_row import fullest_row
-from firth.recipes.objectives.language_models import ARRANGED, Arrangement
+from firth.recipes.objectives.language_models import MODELS_BY_ARCHITECTURE, Architecture
+from firth.recipes.objectives.largest_row import largest_row
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -28,7 +28,7 @@ class _Sentinels(Objective):
         noise_density: Share of a document's tokens that is corrupted.
         closing_sentinel: True to close the targets with the next sentinel, as the paper's figures do; false
             to close them with `[SEP]`, as its reference code does with its end of sequence.
-        arrangement: Model that reads them: `encoder_decoder` gives inputs and targets to an encoder and a
+        architecture: Model that reads them: `encoder_decoder` gives inputs and targets to an encoder and a
             decoder; `decoder` puts them one after the other for one stack, the inputs being the prefix.
     """
 
@@ -37,12 +37,12 @@ class _Sentinels(Objective):
 
     noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
     closing_sentinel: bool = False
-    arrangement: Arrangement = "encoder_decoder"
+    architecture: Architecture = "encoder_decoder"
 
     @property
     def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Follows from the arrangement."""
-        return ARRANGED[self.arrangement]
+        """Follows from the architecture."""
+        return MODELS_BY_ARCHITECTURE[self.architecture]
 
     @property
     def text_frame(self) -> TextFrame:
@@ -106,7 +106,7 @@ class _Sentinels(Objective):
         Args:
             sequences: Rows of the recipe.
         """
-        if self.arrangement == "encoder_decoder":
+        if self.architecture == "encoder_decoder":
             return sequences.length
         return _fullest(self, sequences, self.raw_length(sequences), _both_lengths)
 
@@ -116,7 +116,7 @@ class _Sentinels(Objective):
         Args:
             sequences: Rows of the recipe.
         """
-        if self.arrangement == "decoder":
+        if self.architecture == "decoder":
             return 0
         return _fullest(self, sequences, self.raw_length(sequences), _target_length)
 
@@ -154,7 +154,7 @@ def _raw_length(objective: _Sentinels, sequences: Sequences) -> int:
 def _fullest(
     objective: _Sentinels, sequences: Sequences, raw_length: int, size_of: Callable[[Any, int], int]
 ) -> int:
-    return fullest_row(
+    return largest_row(
         lambda tokens: size_of(objective, tokens),
         raw_length,
         objective.special_tokens,
@@ -172,7 +172,8 @@ class SpanCorruption(_Sentinels):
         mean_span: Mean length of a span, in tokens.
         random_roll: True to rotate the spans by a random number of places. Otherwise a document always begins
             with a token that is kept and ends with one that is not, as in the reference code's default.
-        arrangement: Model that reads them: `encoder_decoder` or, inputs and targets for one stack, `decoder`.
+        architecture: Model that reads them: `encoder_decoder` or, inputs and targets in one stack,
+            `decoder`.
     """
 
     kind: Literal["span_corruption"] = "span_corruption"
@@ -215,7 +216,7 @@ class SalientSpans(_Sentinels):
         closing_sentinel: Closing piece of the targets, as in `SpanCorruption`.
         max_span: Most tokens of a salient span; a longer one is hidden in part.
         fallback: True to corrupt documents without a salient span at random; false to give them no weight.
-        arrangement: Model that reads them, `encoder_decoder` or `decoder`.
+        architecture: Model that reads them, `encoder_decoder` or `decoder`.
     """
 
     needs_case: ClassVar[bool] = True

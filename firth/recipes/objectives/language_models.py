@@ -7,7 +7,7 @@ from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-Arrangement = Literal["encoder_decoder", "decoder"]
+Architecture = Literal["encoder_decoder", "decoder"]
 
 
 class CausalLM(Objective):
@@ -67,7 +67,7 @@ class PrefixLM(Objective):
     The place of the split is uniform. Only the rest is predicted.
 
     Attributes:
-        arrangement: Model that reads them: `encoder_decoder` gives the prefix to the encoder and the rest to
+        architecture: Model that reads them: `encoder_decoder` gives the prefix to the encoder and the rest to
             the decoder; `decoder` gives both to one stack.
     """
 
@@ -75,12 +75,12 @@ class PrefixLM(Objective):
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
 
     kind: Literal["prefix_lm"] = "prefix_lm"
-    arrangement: Arrangement = "decoder"
+    architecture: Architecture = "decoder"
 
     @property
     def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Follows from the arrangement."""
-        return ARRANGED[self.arrangement]
+        """Follows from the architecture."""
+        return MODELS_BY_ARCHITECTURE[self.architecture]
 
     @property
     def special_tokens(self) -> int:
@@ -90,7 +90,7 @@ class PrefixLM(Objective):
     @property
     def text_frame(self) -> TextFrame:
         """`[CLS]` and the prefix; with an encoder, the prefix and `[SEP]`."""
-        return TextFrame(after=()) if self.arrangement == "decoder" else TextFrame(before=())
+        return TextFrame(after=()) if self.architecture == "decoder" else TextFrame(before=())
 
     def target_length(self, sequences: Sequences) -> int:
         """Returns the tokens of a decoder's row: as many as the row's, since a prefix may be short; 0 for one
@@ -99,9 +99,9 @@ class PrefixLM(Objective):
         Args:
             sequences: Rows of the recipe.
         """
-        return sequences.length if self.arrangement == "encoder_decoder" else 0
+        return sequences.length if self.architecture == "encoder_decoder" else 0
 
 
-ARRANGED = {"encoder_decoder": ("encoder_decoder",), "decoder": ("causal_transformer",)}
+MODELS_BY_ARCHITECTURE = {"encoder_decoder": ("encoder_decoder",), "decoder": ("causal_transformer",)}
 
 AnyLanguageModel = CausalLM | PrefixLM | BidirectionalLM

@@ -81,7 +81,7 @@ class _Masking(Objective):
         """Number of rows of the decoder's table of positions; 0 without a decoder."""
         return self.decoder_of_masks.length if self.decoder_of_masks else 0
 
-    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:
+    def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:
         if self.has_segments and model.embeddings.segments == 1:
             yield f"objective.kind: {self.kind} with pairs needs model.embeddings.segments: 2, or 0 for none"
 
@@ -115,8 +115,8 @@ class MaskDecoding(_Masking):
         """Decoder that the recipe states."""
         return self.mask_decoder
 
-    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
-        yield from super().misfits(model, sequences)
+    def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
+        yield from super().conflicts(model, sequences)
         if self.mask_decoder is None:
             return
         if not isinstance(model.positions, DisentangledPositionsConfig):
@@ -198,7 +198,7 @@ class MaskedLM(MaskDecoding):
         return self.has_pairs
 
     @property
-    def uses_partner(self) -> bool:  # type: ignore[override]
+    def uses_negative(self) -> bool:  # type: ignore[override]
         """Random next sentences come from another row."""
         return self.next_sentence
 
@@ -247,8 +247,8 @@ class SpanMasking(_Masking):
         """`mlm`, and `sbo` for the span boundary objective."""
         return (MLM, Loss("sbo", "span boundary objective")) if self.boundary else (MLM,)
 
-    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
-        yield from super().misfits(model, sequences)
+    def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
+        yield from super().conflicts(model, sequences)
         width, table = model.width, model.embedding_width
         if self.boundary and table != width:
             yield f"objective.boundary: true needs model.embeddings.width: {width}, not {table}"
@@ -291,8 +291,8 @@ class ReplacedTokenDetection(MaskDecoding):
         detection = Loss("rtd", "replaced token detection", classes=2, weight=self.discriminator_weight)
         return (MLM.weighing(self.generator_weight), detection)
 
-    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
-        yield from super().misfits(model, sequences)
+    def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:  # noqa: D102
+        yield from super().conflicts(model, sequences)
         try:
             generator_of(model, self)
         except pydantic.ValidationError as error:
@@ -355,7 +355,7 @@ class UniLM(_Masking):
         return 3
 
     @property
-    def uses_partner(self) -> bool:  # type: ignore[override]
+    def uses_negative(self) -> bool:  # type: ignore[override]
         """Random next sentences come from another row."""
         return self.next_sentence
 

@@ -18,14 +18,14 @@ class Objective(Goal):
 
     Attributes:
         model_kinds: Kinds of the models that can learn it.
-        uses_partner: True if it takes segments of another row.
+        uses_negative: True if it takes segments of another row.
         reads_words: Whether its tokens are whole words, read by their characters.
         needs_case: Whether it tells upper from lower case.
         counts_pooler: Whether papers count a pooler among the parameters, trained or not.
     """
 
     model_kinds: ClassVar[tuple[str, ...]] = ()
-    uses_partner: ClassVar[bool] = False
+    uses_negative: ClassVar[bool] = False
     reads_words: ClassVar[bool] = False
     needs_case: ClassVar[bool] = False
     counts_pooler: ClassVar[bool] = False
@@ -62,7 +62,7 @@ class Objective(Goal):
         """
         return epochs
 
-    def misfits(self, model: Any, sequences: Sequences) -> Iterator[str]:
+    def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:
         """Yields a line for each choice of the model or the rows that does not fit this objective.
 
         Args:

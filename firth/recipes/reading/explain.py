@@ -7,28 +7,28 @@ import pydantic
 from firth.recipes.base.problems import problems_of
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.base.yaml_text import Path
-from firth.recipes.reading.drafts import Draft
+from firth.recipes.reading.raw_recipes import RawRecipe
 
 _NAMED_KEYS = re.compile(r"([a-z][a-z_0-9]*(?:\.[A-Za-z0-9][\w-]*)*):")
 
 
-def explain(error: pydantic.ValidationError, draft: Draft, root: type[Config]) -> list[str]:
+def explain(error: pydantic.ValidationError, raw: RawRecipe, root: type[Config]) -> list[str]:
     """Returns one line for each problem: `place: key: problem`.
 
     Args:
         error: Errors that pydantic found.
-        draft: Values that were checked, with the origin of each.
+        raw: Values that were checked, with the origin of each.
         root: Recipe type that they were checked against.
     """
-    found, more = problems_of(error, draft.data, root)
-    lines = [_line(draft, path, problem) for path, problem in found]
+    found, more = problems_of(error, raw.data, root)
+    lines = [_line(raw, path, problem) for path, problem in found]
     return lines + ([f"and {more} more problems"] if more else [])
 
 
-def _line(draft: Draft, path: Path, problem: str) -> str:
+def _line(raw: RawRecipe, path: Path, problem: str) -> str:
     """Places a problem where the last of the keys that it names was said."""
     named = [(*path, *key.split(".")) for key in _NAMED_KEYS.findall(problem)]
-    said = [draft.origins[key] for key in named if key in draft.origins]
-    origin = max(said, key=lambda origin: origin.layer, default=draft.origin(path))
+    said = [raw.origins[key] for key in named if key in raw.origins]
+    origin = max(said, key=lambda origin: origin.layer, default=raw.origin(path))
     key = f"{'.'.join(path)}: " if path else ""
     return f"{origin.place}: {key}{problem}"

@@ -11,10 +11,10 @@ import pydantic
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import absolute, named_files
 from firth.recipes.base.yaml_text import read_yaml, write_yaml
-from firth.recipes.reading.drafts import Draft, Option, assign, draft_of, overlay, override
 from firth.recipes.reading.explain import explain
 from firth.recipes.reading.families import suggest_preset
 from firth.recipes.reading.presets import preset_names, preset_path, read_preset
+from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, overlay, override, raw_recipe_of
 from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
 from firth.recipes.run.recipe import Recipe
 
@@ -50,7 +50,7 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | 
 
 def load_with_places(
     name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()
-) -> tuple[Recipe, Draft]:
+) -> tuple[Recipe, RawRecipe]:
     """Returns what `load_recipe` does, and where each of its values was said.
 
     Args:
@@ -60,26 +60,26 @@ def load_with_places(
     Raises:
         RecipeError: with one line for each problem found.
     """
-    draft = _read(name_or_path)
+    raw = _read(name_or_path)
     problems: list[str] = []
     for option in overrides:
         try:
-            draft = override(draft, option)
+            raw = override(raw, option)
         except RecipeError as error:
             problems += error.problems
     if problems:
         raise RecipeError(problems)
-    draft = _with_full_paths(_checked(draft), draft)
-    return _checked(draft), draft
+    raw = _with_full_paths(_checked(raw), raw)
+    return _checked(raw), raw
 
 
-def _with_full_paths(recipe: Recipe, draft: Draft) -> Draft:
-    data = draft.data
+def _with_full_paths(recipe: Recipe, raw: RawRecipe) -> RawRecipe:
+    data = raw.data
     for file in named_files(recipe):
-        full = absolute(file.pattern, draft.origin(file.key).folder, file.mark)
+        full = absolute(file.pattern, raw.origin(file.key).folder, file.mark)
         if full != file.pattern:
             data = assign(data, file.key, full)
-    return Draft(data, draft.origins)
+    return RawRecipe(data, raw.origins)
 
 
 def recipe_to_yaml(recipe: Recipe) -> str:
@@ -96,14 +96,14 @@ def recipe_to_yaml(recipe: Recipe) -> str:
     return write_yaml(recipe.model_dump(mode="json"))
 
 
-def _checked(draft: Draft) -> Recipe:
+def _checked(raw: RawRecipe) -> Recipe:
     try:
-        return Recipe.model_validate_json(json.dumps(draft.data))
+        return Recipe.model_validate_json(json.dumps(raw.data))
     except pydantic.ValidationError as error:
-        raise RecipeError(explain(error, draft, Recipe)) from None
+        raise RecipeError(explain(error, raw, Recipe)) from None
 
 
-def _read(name_or_path: str | os.PathLike[str]) -> Draft:
+def _read(name_or_path: str | os.PathLike[str]) -> RawRecipe:
     name = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and not _is_path(name):
         if name not in preset_names():
@@ -118,12 +118,12 @@ def _is_path(name: str) -> bool:
 
 
 @functools.cache
-def _read_preset(name: str) -> Draft:
-    draft, parent, _ = _split(read_preset(name), preset_path(name), name, None)
-    return draft if parent is None else overlay(_read_preset(parent), draft)
+def _read_preset(name: str) -> RawRecipe:
+    raw, parent, _ = _split(read_preset(name), preset_path(name), name, None)
+    return raw if parent is None else overlay(_read_preset(parent), raw)
 
 
-def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> Draft:
+def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe:
     """Returns what a file says, on top of the preset or the file that it extends.
 
     Args:
@@ -131,14 +131,14 @@ def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> Draft:
         below: The files that extend it, the first one first.
     """
     folder = pathlib.Path(os.path.abspath(path.parent))
-    draft, parent, place = _split(read_text(path), os.fspath(path), path.stem, folder)
+    raw, parent, place = _split(read_text(path), os.fspath(path), path.stem, folder)
     if parent is None:
-        return draft
+        return raw
     if not _is_path(parent):
         if parent not in preset_names():
             advice = suggest_preset(parent, preset_names())
             raise RecipeError([f"{place}: {EXTENDS}: no preset is named {parent!r}; {advice}"])
-        return overlay(_read_preset(parent), draft)
+        return overlay(_read_preset(parent), raw)
     chain = (*below, path.resolve())
     extended = path.parent / os.path.expanduser(parent)
     if extended.resolve() in chain:
@@ -146,18 +146,18 @@ def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> Draft:
         names = " -> ".join(os.path.relpath(each, folder) for each in around)
         raise RecipeError([f"{place}: {EXTENDS}: {names} goes in a circle"])
     try:
-        return overlay(_read_file(extended, chain), draft)
+        return overlay(_read_file(extended, chain), raw)
     except UnreadableFileError as error:
         raise RecipeError([f"{place}: {EXTENDS}: {error}"]) from None
 
 
-def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tuple[Draft, str | None, str]:
+def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tuple[RawRecipe, str | None, str]:
     """Returns what a file says but for `extends`; what it extends, if anything; and where it says so."""
-    draft = draft_of(read_yaml(text, file), file, folder)
-    if not isinstance(draft.data, dict):
+    raw = raw_recipe_of(read_yaml(text, file), file, folder)
+    if not isinstance(raw.data, dict):
         raise RecipeError([f"{file}: a recipe is a mapping, such as `extends: bert_mini`"])
-    data = {"name": stem, **draft.data}
-    parent, place = data.pop(EXTENDS, None), draft.origin((EXTENDS,)).place
+    data = {"name": stem, **raw.data}
+    parent, place = data.pop(EXTENDS, None), raw.origin((EXTENDS,)).place
     if not isinstance(parent, str | None):
         raise RecipeError([f"{place}: {EXTENDS}: must be a preset's name or a file's path, not {parent!r}"])
-    return Draft(data, draft.origins), parent, place
+    return RawRecipe(data, raw.origins), parent, place

@@ -8,17 +8,17 @@ from firth.recipes.base.paths import suggest_path
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.corpus.classifier import ClassifierStep
 from firth.recipes.corpus.sources import AnySource, DocstringsSource
-from firth.recipes.reading.drafts import Draft
+from firth.recipes.reading.raw_recipes import RawRecipe
 from firth.recipes.run.packages import find_package, suggest_package
 from firth.recipes.run.recipe import Recipe
 
 
-def missing(recipe: Recipe, draft: Draft) -> list[str]:
+def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
     """Returns a line for each file or package that the recipe names and this machine does not have.
 
     Args:
         recipe: Recipe, as `load_with_places` returns it.
-        draft: Origins of its values, as `load_with_places` returns them.
+        raw: Origins of its values, as `load_with_places` returns them.
 
     Example:
 
@@ -29,7 +29,7 @@ def missing(recipe: Recipe, draft: Draft) -> list[str]:
     """
     lines = [(file.key, problem) for file in named_files(recipe) if (problem := _file_problem(file))]
     lines += _missing_packages(recipe)
-    return [f"{draft.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
+    return [f"{raw.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
 
 
 def _file_problem(file: NamedFile) -> str:

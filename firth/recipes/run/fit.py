@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from firth.recipes.run.recipe import Recipe
 
 
-def misfits(recipe: "Recipe") -> Iterator[str]:
+def conflicts(recipe: "Recipe") -> Iterator[str]:
     """Yields a line for each pair of parts that cannot work together.
 
     Args:
@@ -84,7 +84,7 @@ def _pooler(recipe: "Recipe") -> Iterator[str]:
 
 def _objective(recipe: "Recipe") -> Iterator[str]:
     if recipe.model.kind in recipe.objective.model_kinds:
-        yield from recipe.objective.misfits(recipe.model, recipe.sequences)
+        yield from recipe.objective.conflicts(recipe.model, recipe.sequences)
 
 
 def _carried_state(recipe: "Recipe") -> Iterator[str]:
@@ -133,7 +133,7 @@ def _names(recipe: "Recipe") -> Iterator[str]:
 def _named_sources(recipe: "Recipe") -> Iterator[str]:
     names = [source.name for source in recipe.sources]
     for number, step in enumerate(recipe.cleaning.steps):
-        for key, problem in step.misfits(names):
+        for key, problem in step.conflicts(names):
             yield f"cleaning.steps.{number}.{key}: {problem}"
 
 

@@ -14,7 +14,7 @@ from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
-from firth.recipes.run.fit import misfits
+from firth.recipes.run.fit import conflicts
 from firth.recipes.tokenizers.tokenizer import AnyTokenizer, Sequences, WordPieceTokenizer
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.export import Export
@@ -68,7 +68,7 @@ class Recipe(Config):
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":
-        problems = list(dict.fromkeys(misfits(self)))
+        problems = list(dict.fromkeys(conflicts(self)))
         if problems:
             raise ValueError("\n".join(problems))
         return self

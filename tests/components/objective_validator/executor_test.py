@@ -98,7 +98,7 @@ def test_what_is_measured_is_what_is_trained_on(examples, tmp_path, monkeypatch)
 
     seen = {}
 
-    def remember(config, tokenizer, rows, partners, made):
+    def remember(config, tokenizer, rows, negatives, made):
         seen.update(tokenizer=tokenizer, rows=rows, made=made)
         raise InterruptedError
 

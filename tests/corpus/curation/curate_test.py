@@ -4,8 +4,8 @@ import random
 import pytest
 
 from firth.corpus import SPLITS, CountMismatchError, Document, EmptyCorpusError
+from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, CorpusCounts, Flow
 from firth.corpus.documents.split import hash_range, split_of
-from firth.corpus.documents.tally import DROPPED, IN, KEPT, Flow, Tally
 from firth.recipes.corpus.cleaning import Cleaning, LengthStep, Split
 from firth.recipes.corpus.sources import JsonlSource
 from tests.corpus.helpers import (
@@ -155,16 +155,16 @@ def test_an_empty_split_is_an_error(tmp_path):
 
 
 def test_documents_that_go_missing_are_noticed():
-    tally = Tally()
-    tally.add(Flow("length", "docs", IN), 1)
+    totals = CorpusCounts()
+    totals.add(Flow("length", "docs", IN), 1)
     with pytest.raises(CountMismatchError, match=r"'length', source 'docs'.*1 in"):
-        tally.check(["length"])
-    tally.add(Flow("length", "docs", DROPPED, "too_few_words"), 1)
-    tally.check(["length"])
-    tally.add(Flow("next", "docs", IN), 1)
-    tally.add(Flow("next", "docs", KEPT), 1)
+        totals.check(["length"])
+    totals.add(Flow("length", "docs", DROPPED, "too_few_words"), 1)
+    totals.check(["length"])
+    totals.add(Flow("next", "docs", IN), 1)
+    totals.add(Flow("next", "docs", KEPT), 1)
     with pytest.raises(CountMismatchError, match="0 kept before, 1 in"):
-        tally.check(["length", "next"])
+        totals.check(["length", "next"])
 
 
 @pytest.mark.needs_data("c4/c4_docs.jsonl", twin="test_made_up_pages")

@@ -71,21 +71,21 @@ def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
 
     def run(name, documents, batch, pipeline=make_pipeline, **grouping):
         folder = tmp_path / name
-        kept, tally = run_steps(
+        kept, totals = run_steps(
             folder, documents, *steps, sources=("books", "web"), batch=batch, pipeline=pipeline, **grouping
         )
         names = ("decontaminate.json", "classifier.json", "classifier/classifier.json")
         model = (folder / "classifier" / "weights.npz").read_bytes()
         reports = [(folder / name).read_text() for name in names]
-        return digest(model, *(each.to_example() for each in kept)), vars(tally), *reports
+        return digest(model, *(each.to_example() for each in kept)), vars(totals), *reports
 
     first = run("1", documents, 9)
     shuffled = random.Random(3).sample(documents, len(documents))
     assert run("2", shuffled, 31, make_pipeline_of_two, groups=3, by_files=True) == first
     assert run("3", shuffled[::-1], 5, groups=7) == first
-    _, tally, report, *_ = first
+    _, totals, report, *_ = first
     assert json.loads(report)["benchmarks"][0]["examples_found"] == 12
-    dropped = {flow: count for flow, count in tally["documents"].items() if flow.outcome == "dropped"}
+    dropped = {flow: count for flow, count in totals["documents"].items() if flow.outcome == "dropped"}
     duplicates = {flow: count for flow, count in dropped.items() if flow.step.endswith("duplicates")}
     assert {flow.step for flow in duplicates} == {"exact_duplicates", "near_duplicates", "dataset_duplicates"}
     assert sum(duplicates.values()) == 10 + 15 + 1
@@ -95,6 +95,6 @@ def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
 def test_an_empty_corpus_passes_on_two_processes(tmp_path, steps):
     # Of nothing the classifier cannot learn, which is an error of its own.
     processes = make_pipeline_of_two_processes
-    kept, tally = run_steps(tmp_path, [], *steps[:-1], pipeline=processes, groups=3, by_files=True)
+    kept, totals = run_steps(tmp_path, [], *steps[:-1], pipeline=processes, groups=3, by_files=True)
     assert kept == []
-    assert not reasons(tally)
+    assert not reasons(totals)

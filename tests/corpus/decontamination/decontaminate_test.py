@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firth.corpus.decontamination.decontaminate import cut_ngrams
-from firth.corpus.documents.tally import Count
+from firth.corpus.documents.corpus_counts import Count
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.benchmarks import JsonlBenchmark, TextBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
@@ -36,9 +36,9 @@ def test_what_was_found_of_each_benchmark_by_hand(tmp_path):
         document("The captain of the whaling ship that went down in 1851 — and why did he sail off?", "part"),
         document("Captain of the whaling ship that went down in 1851.", "short"),
     ]
-    kept, tally = run_steps(tmp_path, documents, config, batch=1)
+    kept, totals = run_steps(tmp_path, documents, config, batch=1)
     assert [each.uri for each in kept] == ["short"]
-    assert reasons(tally) == {"contaminated": 2}
+    assert reasons(totals) == {"contaminated": 2}
     report = json.loads((tmp_path / "decontaminate.json").read_text())
     assert report["ngram_words"] == 13
     first, second = report["benchmarks"]
@@ -52,8 +52,8 @@ def test_what_was_found_of_each_benchmark_by_hand(tmp_path):
         "found": [{"id": "q1", "ngrams": 7, "ngrams_found": 6}],
     }
     assert (second["examples"], second["ngrams_found"], second["found"]) == (1, 0, [])
-    assert tally.counts[Count("decontaminate", "exam", "ngrams_found")] == 6
-    assert tally.counts[Count("decontaminate", "other", "examples_found")] == 0
+    assert totals.counts[Count("decontaminate", "exam", "ngrams_found")] == 6
+    assert totals.counts[Count("decontaminate", "other", "examples_found")] == 0
 
 
 def test_a_span_is_cut_with_a_margin_and_short_pieces_go(tmp_path):
@@ -65,14 +65,14 @@ def test_a_span_is_cut_with_a_margin_and_short_pieces_go(tmp_path):
         document(f"Quiz: {QUESTION} End.", "all"),
     ]
     config = step(benchmark, action="cut", margin_characters=6, min_piece_characters=20)
-    kept, tally = run_steps(tmp_path, documents, config)
+    kept, totals = run_steps(tmp_path, documents, config)
     texts = {each.uri: each.text for each in kept}
     assert texts == {
         "cut": "Words before it are here to\n\nwords stand after it and stay as well.",
         "piece": "words stand after it and stay as well.",
     }
-    assert reasons(tally) == {"contaminated": 1}
-    assert tally.counts[Count("decontaminate", "docs", "documents_cut")] == 2
+    assert reasons(totals) == {"contaminated": 1}
+    assert totals.counts[Count("decontaminate", "docs", "documents_cut")] == 2
 
 
 @given(st.text("ab .é\n", max_size=60), st.integers(1, 3), st.integers(0, 5), st.data())

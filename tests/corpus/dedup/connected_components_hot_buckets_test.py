@@ -8,8 +8,8 @@ import apache_beam as beam
 import numpy as np
 
 from firth.corpus.dedup.connected_components import LinkMembers
+from firth.corpus.documents.corpus_counts import merge_counts
 from firth.corpus.documents.steps import Grouping
-from firth.corpus.documents.tally import merge_tallies
 from firth.corpus.grouping import values as grouping
 from firth.corpus.grouping.tables import table_of
 from firth.corpus.report.corpus_report import BUCKET_HISTOGRAM
@@ -34,9 +34,9 @@ def test_a_bucket_of_millions_costs_a_link_a_member_and_no_memory_for_them(tmp_p
     tracemalloc.start()
     with make_pipeline() as pipeline:
         tables = pipeline | beam.Create(range(PARTS)) | beam.Map(members)
-        links, tally = tables | LinkMembers(Grouping(3, str(tmp_path)))
+        links, totals = tables | LinkMembers(Grouping(3, str(tmp_path)))
         counts = links | beam.Map(count_links) | beam.CombineGlobally(total)
-        merged = tally | "Merge" >> beam.CombineGlobally(merge_tallies)
+        merged = totals | "Merge" >> beam.CombineGlobally(merge_counts)
         _ = counts | beam.Map(write, beam.pvalue.AsSingleton(merged), str(found))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -55,6 +55,6 @@ def total(counts) -> np.ndarray:
     return sum(counts, np.zeros(3, int))
 
 
-def write(counts, tally, path: str) -> None:
-    buckets = {size: count for (name, size), count in tally.histograms.items() if name == BUCKET_HISTOGRAM}
+def write(counts, totals, path: str) -> None:
+    buckets = {size: count for (name, size), count in totals.histograms.items() if name == BUCKET_HISTOGRAM}
     pathlib.Path(path).write_text(json.dumps({"links": counts.tolist(), "buckets": buckets}))

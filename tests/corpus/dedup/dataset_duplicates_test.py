@@ -22,13 +22,13 @@ def corpus():
 
 def test_between_sources_the_first_keeps_all_of_its_own(tmp_path):
     _, books, web = corpus()
-    kept, tally = run_steps(tmp_path / "1", [*web, *books], step(), sources=["books", "web"], batch=2)
+    kept, totals = run_steps(tmp_path / "1", [*web, *books], step(), sources=["books", "web"], batch=2)
     assert {each.id for each in kept} == {each.id for each in [*books, *web[1:]]}
-    assert sizes(tally, "dataset_duplicates.cluster_sizes") == {3: 1}
+    assert sizes(totals, "dataset_duplicates.cluster_sizes") == {3: 1}
     config = step(source_priority=("web",))
-    kept, tally = run_steps(tmp_path / "2", [*web, *books], config, sources=["books", "web"])
+    kept, totals = run_steps(tmp_path / "2", [*web, *books], config, sources=["books", "web"])
     assert {each.id for each in kept} == {each.id for each in web}
-    assert reasons(tally) == {"duplicate": 2}
+    assert reasons(totals) == {"duplicate": 2}
 
 
 def test_evaluation_data_comes_before_every_source(tmp_path):
@@ -36,9 +36,9 @@ def test_evaluation_data_comes_before_every_source(tmp_path):
     path = tmp_path / "exam.txt"
     path.write_text("\n\n".join([" ".join(words[0]).upper(), " ".join(words[1])]))
     config = step(benchmarks=(TextBenchmark(kind="text", name="exam", paths=(str(path),)),))
-    kept, tally = run_steps(tmp_path / "1", [*web, *books], config, sources=["books", "web"], batch=2)
+    kept, totals = run_steps(tmp_path / "1", [*web, *books], config, sources=["books", "web"], batch=2)
     assert [each.id for each in kept] == [web[2].id]
-    assert reasons(tally) == {"in_benchmark": 4}
+    assert reasons(totals) == {"in_benchmark": 4}
 
 
 def test_evaluation_data_that_is_not_there_is_an_error(tmp_path):

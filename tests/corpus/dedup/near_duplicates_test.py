@@ -5,7 +5,7 @@ import pytest
 from firth.corpus import SPLITS, Document
 from firth.corpus.dedup.connected_components import GROUPS_AT_ONCE
 from firth.corpus.dedup.minhash import MinHash
-from firth.corpus.documents.tally import KEPT
+from firth.corpus.documents.corpus_counts import KEPT
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep, NearDuplicatesStep
 from tests.corpus.duplicates_helpers import (
@@ -51,10 +51,10 @@ def test_a_chain_of_which_the_ends_do_not_meet_leaves_one(tmp_path):
     documents = [document(" ".join(each), f"{n}") for n, each in enumerate([words, *chain(words, 20)])]
     _, buckets = MinHash().buckets([each.text for each in documents])
     assert not (buckets[0] == buckets[-1]).any()
-    kept, tally = run_steps(tmp_path, documents, NEAR, batch=2)
+    kept, totals = run_steps(tmp_path, documents, NEAR, batch=2)
     assert len(kept) == 1
-    assert reasons(tally) == {"duplicate": 20}
-    assert sizes(tally, "near_duplicates.cluster_sizes") == {21: 1}
+    assert reasons(totals) == {"duplicate": 20}
+    assert sizes(totals, "near_duplicates.cluster_sizes") == {21: 1}
 
 
 def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smallest_id(tmp_path):
@@ -63,16 +63,16 @@ def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smalle
     web, books = ([document(text, f"{n}", source) for n in range(4)] for source in ("web", "books"))
     longest = document(text + " more", "longest", "web")
 
-    def survivor(documents, name, step=NEAR, sources=("web", "books")):
+    def kept(documents, name, step=NEAR, sources=("web", "books")):
         ((only,), _) = run_steps(tmp_path / name, documents, step, sources=sources)
         return only
 
-    assert survivor([*web, *books, longest], "a") == longest
-    assert survivor([*web, *books], "b") == min(web, key=lambda each: each.id)
+    assert kept([*web, *books, longest], "a") == longest
+    assert kept([*web, *books], "b") == min(web, key=lambda each: each.id)
     given = NearDuplicatesStep(kind="near_duplicates", rounds=4, source_priority=("books",))
-    assert survivor([*web, *books], "c", given) == min(books, key=lambda each: each.id)
+    assert kept([*web, *books], "c", given) == min(books, key=lambda each: each.id)
     exact = ExactDuplicatesStep(kind="exact_duplicates", source_priority=("books",))
-    assert survivor([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
+    assert kept([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
 
 
 def test_order_batches_and_groups_change_nothing(tmp_path):
@@ -88,25 +88,25 @@ def test_order_batches_and_groups_change_nothing(tmp_path):
 
 def test_what_survived_survives_again(tmp_path):
     kept, _ = run_steps(tmp_path / "1", corpus(), NEAR)
-    again, tally = run_steps(tmp_path / "2", kept, NEAR)
+    again, totals = run_steps(tmp_path / "2", kept, NEAR)
     assert again == kept
-    assert not reasons(tally)
-    assert not tally.histograms
+    assert not reasons(totals)
+    assert not totals.histograms
 
 
 def test_a_document_read_twice_stays_once(tmp_path):
     twice = [document("The same place, read twice.", "a")] * 2
     for step in (EXACT, NEAR):
-        kept, tally = run_steps(tmp_path / step.kind, [*twice, document("Another one.", "b")], step, batch=1)
+        kept, totals = run_steps(tmp_path / step.kind, [*twice, document("Another one.", "b")], step, batch=1)
         assert sorted(each.uri for each in kept) == ["a", "b"]
-        assert sizes(tally, f"{step.kind}.cluster_sizes") == {2: 1}
+        assert sizes(totals, f"{step.kind}.cluster_sizes") == {2: 1}
 
 
 def test_buckets_that_several_share_are_counted_by_size(tmp_path):
     copies = [document("the same five words again and again", f"{n}") for n in range(5)]
     others = [document(" ".join(random_words(random.Random(n), 30)), f"other{n}") for n in range(9)]
-    _, tally = run_steps(tmp_path, [*copies, *others], NEAR, batch=3, groups=3)
-    assert sizes(tally, "near_duplicates.bucket_sizes") == {5: NEAR.buckets}
+    _, totals = run_steps(tmp_path, [*copies, *others], NEAR, batch=3, groups=3)
+    assert sizes(totals, "near_duplicates.bucket_sizes") == {5: NEAR.buckets}
 
 
 def test_texts_without_words_are_no_duplicates(tmp_path):
@@ -131,9 +131,9 @@ def test_no_near_duplicates_lie_across_train_and_eval(tmp_path):
 def test_licences_of_real_projects(tmp_path):
     folder = shared_data("dedup_fixtures/documents_with_fuzzy_duplicates")
     documents = [document(path.read_text(), path.name) for path in sorted(folder.glob("*.txt"))]
-    kept, tally = run_steps(tmp_path, documents, NEAR)
+    kept, totals = run_steps(tmp_path, documents, NEAR)
     assert {each.uri for each in kept} == {"pytorch_license.txt", "react_mit_license.txt"}
-    assert tally.total("near_duplicates", "docs", KEPT) == 2
+    assert totals.total("near_duplicates", "docs", KEPT) == 2
 
 
 def test_changed_copies_of_two_texts(tmp_path):
@@ -143,6 +143,6 @@ def test_changed_copies_of_two_texts(tmp_path):
         copies = [" ".join(with_changes(words, changes)) for changes in range(3)]
         documents += [document(text, f"{name}{number}") for number, text in enumerate(copies)]
         documents.append(document(" ".join([*words, "longest"]), name))
-    kept, tally = run_steps(tmp_path, documents, NEAR)
+    kept, totals = run_steps(tmp_path, documents, NEAR)
     assert {each.uri for each in kept} == {"one", "two"}
-    assert tally.total("near_duplicates", "docs", KEPT) == 2
+    assert totals.total("near_duplicates", "docs", KEPT) == 2

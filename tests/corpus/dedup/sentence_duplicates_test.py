@@ -52,9 +52,9 @@ def test_order_and_batches_change_nothing_and_lines_are_cut_once(tmp_path):
     lines = [line for each in first[0] for line in each.text.split("\n")]
     assert sorted(lines) == sorted({line for text in texts for line in text.split("\n")})
     cut = sum(first[1].counts.values())
-    again, tally = run_steps(tmp_path / "3", first[0], LINES)
+    again, totals = run_steps(tmp_path / "3", first[0], LINES)
     assert again == first[0]
-    assert not tally.counts and not reasons(tally)
+    assert not totals.counts and not reasons(totals)
     dropped = {each.id for each in documents} - {each.id for each in first[0]}
     assert cut == 8 * (len(documents) - len(dropped)) - len(lines)
 

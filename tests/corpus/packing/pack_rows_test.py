@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firth.corpus.packing.negative_rows import find_negatives
 from firth.corpus.packing.pack_rows import pack_rows
-from firth.corpus.packing.partners import find_partners
 from firth.corpus.packing.tokenization import TokenizedDocument
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -116,16 +116,16 @@ def test_one_row_by_hand():
 
 
 @given(tokenized(), st.randoms(use_true_random=False))
-def test_partners_share_no_document(documents, shuffler):
+def test_negatives_share_no_document(documents, shuffler):
     rows, _ = pack_rows(documents, Sequences(length=16, max_documents=2), special_tokens=3, raw_length=13)
-    pairs = find_partners(rows)
-    for row, partner in pairs:
-        if partner is None:
+    pairs = find_negatives(rows)
+    for row, negative in pairs:
+        if negative is None:
             assert all(row.document_keys & other.document_keys for other in rows)
         else:
-            assert not row.document_keys & partner.document_keys
+            assert not row.document_keys & negative.document_keys
     shuffler.shuffle(rows)
-    assert find_partners(rows) == pairs
+    assert find_negatives(rows) == pairs
 
 
 @given(tokenized(), st.integers(1, 4), st.integers(1, 30))

@@ -106,18 +106,20 @@ def test_rows_keep_to_their_specs(splits, packed):
         assert sum(row["chunk_lengths"]) == len(row["tokens"])
 
 
-def test_rows_of_the_eval_split_have_partners_of_other_documents(packed):
+def test_rows_of_the_eval_split_have_negatives_of_other_documents(packed):
     folder, counts = packed
     rows = [parse(each) for each in read_records(f"{folder}/eval/*")]
-    assert counts["eval"]["rows_without_partner"] == 0
+    assert counts["eval"]["rows_without_negative"] == 0
     all_keys = {tuple(row["document_keys"]) for row in rows}
     for row in rows:
-        assert tuple(row["partner_document_keys"]) in all_keys
-        assert not set(row["document_keys"]) & set(row["partner_document_keys"])
+        assert tuple(row["negative_document_keys"]) in all_keys
+        assert not set(row["document_keys"]) & set(row["negative_document_keys"])
         assert (
-            len(row["partner_tokens"]) == len(row["partner_word_starts"]) == sum(row["partner_chunk_lengths"])
+            len(row["negative_tokens"])
+            == len(row["negative_word_starts"])
+            == sum(row["negative_chunk_lengths"])
         )
-    assert "partner_tokens" not in parse(read_records(f"{folder}/train/*")[0])
+    assert "negative_tokens" not in parse(read_records(f"{folder}/train/*")[0])
 
 
 def test_files_are_the_same_on_any_number_of_workers(tmp_path, splits, packed):

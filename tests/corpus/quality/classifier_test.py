@@ -4,8 +4,8 @@ import math
 import numpy as np
 import pytest
 
+from firth.corpus.documents.corpus_counts import DROPPED, KEPT, Count, Flow
 from firth.corpus.documents.errors import CorpusError, SourceError
-from firth.corpus.documents.tally import DROPPED, KEPT, Count, Flow
 from firth.corpus.quality.classifier import keeps
 from firth.corpus.quality.quality_model import load_quality_model
 from firth.corpus.text.hashed_ngrams import hash_ngrams
@@ -43,13 +43,13 @@ def test_the_pareto_rule_keeps_as_many_as_that_of_gpt_3(score):
 
 def test_the_crawl_is_judged_and_nothing_else(tmp_path):
     config = step(crawl=("web",), keep="threshold", threshold=0.5)
-    kept, tally = run_steps(tmp_path, corpus(), config, sources=("web", "books", "code"))
+    kept, totals = run_steps(tmp_path, corpus(), config, sources=("web", "books", "code"))
     uris = {each.uri for each in kept}
     assert uris >= {f"book{n}" for n in range(40)} | {f"code{n}" for n in range(3)}
     assert not any(uri.startswith("bad") for uri in uris)
     assert uris >= {f"good{n}" for n in range(40, 45)}
-    assert reasons(tally) == {"low_score": 40}
-    assert tally.counts == {
+    assert reasons(totals) == {"low_score": 40}
+    assert totals.counts == {
         Count("classifier", "books", "reference"): 40,
         Count("classifier", "code", "other_source"): 3,
     }
@@ -74,12 +74,12 @@ def test_files_may_be_the_reference_and_the_sample_is_bounded(tmp_path, monkeypa
     files = (JsonlSource(kind="jsonl", name="web", paths=(path.name,)),)
     settings = {"max_documents": 20, "held_out_fraction": 0.25, "keep": "threshold"}
     config = step(reference=(), reference_files=files, **settings)
-    _, tally = run_steps(tmp_path, corpus(), config)
+    _, totals = run_steps(tmp_path, corpus(), config)
     report = json.loads((tmp_path / "classifier.json").read_text())
     assert (report["crawl"], report["reference"]) == ({"documents": 88}, {"documents": 60})
     assert report["trained"] == report["held_out"] | {"crawl": 15, "reference": 15}
-    assert tally.documents[Flow("classifier", "web", DROPPED, "low_score")] > 35
-    assert tally.documents[Flow("classifier", "books", KEPT)] > 35
+    assert totals.documents[Flow("classifier", "web", DROPPED, "low_score")] > 35
+    assert totals.documents[Flow("classifier", "books", KEPT)] > 35
     with path.open("a") as file:
         file.write('{"text": \n')
     with pytest.raises(SourceError, match=r"'reference web'.*good\.jsonl:61: malformed_json"):

@@ -241,6 +241,6 @@ def test_in_is_documents_and_rejections_over_all_kinds(tmp_path):
         for i in range(5):
             (tmp_path / source.kind / f"file.{i}").write_bytes(mutate(whole.read_bytes(), generator))
     sources = [each.model_copy(update={"paths": (f"{tmp_path}/{each.kind}/file.*",)}) for each in sources]
-    # The tally's own check raises if a record went missing.
+    # The totals's own check raises if a record went missing.
     documents = read_to(tmp_path / "out", sources)
     assert {each.source for each in documents} == set(KINDS)

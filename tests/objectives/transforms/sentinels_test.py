@@ -61,11 +61,11 @@ def test_what_does_not_fit_is_cut_off():
     assert corrupt([LECTURE], CORRUPTED, length=5)[0] == ["Thank you <0> me to"]
 
 
-@pytest.mark.parametrize("arrangement", ["encoder_decoder", "decoder"])
+@pytest.mark.parametrize("architecture", ["encoder_decoder", "decoder"])
 @pytest.mark.parametrize("config", [SpanCorruption, IidDenoising])
-def test_the_whole_objective_on_the_lectures_sentence(monkeypatch, config, arrangement):
+def test_the_whole_objective_on_the_lectures_sentence(monkeypatch, config, architecture):
     """With the paper's noise in the place of random noise, next to a second document without any."""
-    config = config(arrangement=arrangement)
+    config = config(architecture=architecture)
     objective = OBJECTIVES[config.kind](config, Sequences(length=18, max_documents=3), TOKENIZER)
     ids = [TOKENIZER.token_to_id(word) for word in CORRUPTED]
 
@@ -80,7 +80,7 @@ def test_the_whole_objective_on_the_lectures_sentence(monkeypatch, config, arran
     weighted = spoken(TOKENIZER, made["label_ids"][made["label_weights"] > 0])
     assert weighted == predicts
     assert not made["label_ids"][made["label_weights"] == 0].any()
-    if arrangement == "encoder_decoder":
+    if architecture == "encoder_decoder":
         assert shown == [sees, "your party [SEP]"]
         read = documents(TOKENIZER, made["decoder_token_ids"], made["decoder_document_ids"])
         assert read == ["<0> for inviting <1> last", ""]

@@ -91,7 +91,7 @@ def test_flops_of_an_encoder_and_a_decoder():
     model = EncoderDecoderConfig(**TINY, positions=RelativeBucketsConfig())
     encoder = 8 * (DENSE + 8 * KEY)
     cross = 8 * (32 + 8 * KEY) + 8 * 32
-    assert flops(model, PrefixLM(arrangement="encoder_decoder")) == 2 * (2 * encoder + cross) + 8 * 4 * 20
+    assert flops(model, PrefixLM(architecture="encoder_decoder")) == 2 * (2 * encoder + cross) + 8 * 4 * 20
 
 
 def test_flops_of_disentangled_attention():

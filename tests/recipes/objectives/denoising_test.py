@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.objectives.fullest_row import fullest_row
+from firth.recipes.objectives.largest_row import largest_row
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 
@@ -28,8 +28,8 @@ def test_t5_s_lengths():
     assert objective.target_length(sequences) == 114
     assert objective.sentinels_needed(sequences) == 28
     assert SpanCorruption(closing_sentinel=True).sentinels_needed(sequences) == 29
-    assert SpanCorruption(arrangement="decoder").input_length(sequences) == 512 + 114 - 1
-    assert SpanCorruption(arrangement="decoder").target_length(sequences) == 0
+    assert SpanCorruption(architecture="decoder").input_length(sequences) == 512 + 114 - 1
+    assert SpanCorruption(architecture="decoder").target_length(sequences) == 0
 
 
 @pytest.mark.parametrize("documents", [1, 2, 8, 64])
@@ -62,7 +62,7 @@ def test_no_row_overflows(row):
     assert inputs <= sequences.length == objective.input_length(sequences)
     assert targets <= objective.target_length(sequences)
     assert max(map(objective.most_spans, documents)) <= objective.sentinels_needed(sequences)
-    one_stack = objective.model_copy(update={"arrangement": "decoder"})
+    one_stack = objective.model_copy(update={"architecture": "decoder"})
     assert inputs + targets - len(documents) <= one_stack.input_length(sequences)
 
 
@@ -78,7 +78,7 @@ def test_a_longer_document_would_overflow(row):
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=9), st.integers(0, 3), st.integers(1, 4))
-def test_fullest_row_equals_trying_all_rows(sizes, special_tokens, max_documents):
+def test_largest_row_equals_trying_all_rows(sizes, special_tokens, max_documents):
     raw_length = len(sizes) - 1
     expected = max(
         sum(sizes[tokens] for tokens in documents)
@@ -86,7 +86,7 @@ def test_fullest_row_equals_trying_all_rows(sizes, special_tokens, max_documents
         for documents in itertools.combinations_with_replacement(range(1, raw_length + 1), count)
         if sum(documents) + special_tokens * (count - 1) <= raw_length
     )
-    assert fullest_row(sizes.__getitem__, raw_length, special_tokens, max_documents) == expected
+    assert largest_row(sizes.__getitem__, raw_length, special_tokens, max_documents) == expected
 
 
 def test_denoising_is_as_long_as_the_row():

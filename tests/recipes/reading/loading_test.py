@@ -53,10 +53,10 @@ def test_extends_merges_mappings_and_replaces_lists(recipe_file):
 
 
 def test_a_mapping_of_another_kind_replaces_instead_of_merging():
-    from firth.recipes.reading.drafts import Draft, Origin, overlay
+    from firth.recipes.reading.raw_recipes import Origin, RawRecipe, overlay
 
-    base = Draft({"source": {"kind": "text", "paths": []}}, {(): Origin("a")})
-    top = Draft({"source": {"kind": "jsonl"}}, {(): Origin("b")})
+    base = RawRecipe({"source": {"kind": "text", "paths": []}}, {(): Origin("a")})
+    top = RawRecipe({"source": {"kind": "jsonl"}}, {(): Origin("b")})
     assert overlay(base, top).data == {"source": {"kind": "jsonl"}}
 
 
@@ -186,7 +186,7 @@ def test_every_problem_is_listed_with_its_place(recipe_file):
     ]
 
 
-def test_every_misfit_between_parts_is_listed(recipe_file):
+def test_every_conflict_between_parts_is_listed(recipe_file):
     parts = (
         "sequences: {length: 1024}\nobjective: {max_predictions: 2000}\nmodel: {embeddings: {segments: 1}}\n"
     )

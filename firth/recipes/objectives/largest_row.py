@@ -8,7 +8,7 @@ import numpy as np
 _NOTHING = -(10**9)
 
 
-def fullest_row(
+def largest_row(
     size_of: Callable[[int], int], raw_length: int, special_tokens: int, max_documents: int
 ) -> int:
     """Returns the largest sum of sizes that the documents of a row can have, however rows are packed.
@@ -25,7 +25,7 @@ def fullest_row(
     Example: documents of 1, 2 and 3 tokens come to 2, 2 and 3; the row holds 4 places, each document 1 more
     than its tokens. Two documents of one token make the most.
 
-    >>> fullest_row([0, 2, 2, 3].__getitem__, raw_length=3, special_tokens=1, max_documents=2)
+    >>> largest_row([0, 2, 2, 3].__getitem__, raw_length=3, special_tokens=1, max_documents=2)
     4
     """
     capacity = raw_length + special_tokens

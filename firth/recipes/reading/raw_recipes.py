@@ -38,7 +38,7 @@ class Option:
 
 
 @dataclasses.dataclass(frozen=True)
-class Draft:
+class RawRecipe:
     """Values, and the origin of each path in them.
 
     Attributes:
@@ -60,7 +60,7 @@ class Draft:
         return self.origins[path]
 
 
-def draft_of(located: Located, file: str, folder: pathlib.Path | None = None) -> Draft:
+def raw_recipe_of(located: Located, file: str, folder: pathlib.Path | None = None) -> RawRecipe:
     """Returns the values of one file. The origin of what no line says is the file.
 
     Args:
@@ -69,10 +69,10 @@ def draft_of(located: Located, file: str, folder: pathlib.Path | None = None) ->
         folder: Folder of the file, which relative paths are looked up from; None for a preset.
     """
     origins = {path: Origin(place, 0, folder) for path, place in located.places.items()}
-    return Draft(located.data, {**origins, (): Origin(file, 0, folder)})
+    return RawRecipe(located.data, {**origins, (): Origin(file, 0, folder)})
 
 
-def overlay(base: Draft, top: Draft) -> Draft:
+def overlay(base: RawRecipe, top: RawRecipe) -> RawRecipe:
     """Returns the base with everything that the top says.
 
     Mappings are merged key by key, unless they are of different `kind`s; any other value is replaced.
@@ -82,10 +82,10 @@ def overlay(base: Draft, top: Draft) -> Draft:
         top: Values of the extending file.
     """
     kept = _not_below(base.origins, set(_replaced(base.data, top.data)))
-    return Draft(_merge(base.data, top.data), _layered(kept, top.origins))
+    return RawRecipe(_merge(base.data, top.data), _layered(kept, top.origins))
 
 
-def override(base: Draft, option: str | Option) -> Draft:
+def override(base: RawRecipe, option: str | Option) -> RawRecipe:
     """Returns the base with one `key.path=value` on top; a number in the path counts in a list.
 
     Another `kind` than before starts that mapping again, as in `overlay`.
@@ -99,7 +99,7 @@ def override(base: Draft, option: str | Option) -> Draft:
 
     Example:
 
-    >>> base = Draft({"training": {"steps": 5}}, {(): Origin("a.yaml")})
+    >>> base = RawRecipe({"training": {"steps": 5}}, {(): Origin("a.yaml")})
     >>> override(base, "training.steps=500").data
     {'training': {'steps': 500}}
     """
@@ -118,7 +118,7 @@ def override(base: Draft, option: str | Option) -> Draft:
     created = {path[:depth] for depth in range(1, len(path))} - base.origins.keys()
     said = created | {(*path, *below) for below in _paths(value)}
     kept = base.origins if isinstance(value, dict) else _not_below(base.origins, {path})
-    return Draft(data, _layered(kept, dict.fromkeys(said, Origin(place))))
+    return RawRecipe(data, _layered(kept, dict.fromkeys(said, Origin(place))))
 
 
 def _layered(base: dict[Path, Origin], top: dict[Path, Origin]) -> dict[Path, Origin]:

@@ -10,14 +10,14 @@ from firth.corpus.io.records import pickle_list, unpickle_list
 from firth.corpus.packing.packed_rows import Row
 
 # Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
-# partner if there is one.
+# negative if there is one.
 BUCKET_ROWS = 2**12
 
 
-def find_partners(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
+def find_negatives(rows: Iterable[Row]) -> list[tuple[Row, Row | None]]:
     """Returns the rows sorted by example id, each with the next row that shares no document with it.
 
-    The row after the last one is the first. The partner is None if all other rows share a document with the
+    The row after the last one is the first. The negative is None if all other rows share a document with the
     row.
 
     Args:
@@ -32,8 +32,8 @@ def _first_disjoint(row: Row, others: Iterable[Row]) -> Row | None:
     return next((other for other in others if not row.document_keys & other.document_keys), None)
 
 
-class AddPartners(beam.PTransform):
-    """Pairs rows with partners: (group, rows) to (bucket, number of buckets, [(row, partner)]).
+class AddNegatives(beam.PTransform):
+    """Pairs rows with negatives: (group, rows) to (bucket, number of buckets, [(row, negative)]).
 
     The bucket of a row depends on its example id, and the number of buckets on the number of all rows, so the
     pairs do not depend on the number of workers.
@@ -67,4 +67,4 @@ def _pair(
     element: tuple[tuple[int, int], Iterable[bytes]],
 ) -> tuple[int, int, list[tuple[Row, Row | None]]]:
     (bucket, buckets), groups = element
-    return bucket, buckets, find_partners(row for rows in groups for row in unpickle_list(rows))
+    return bucket, buckets, find_negatives(row for rows in groups for row in unpickle_list(rows))

@@ -1,6 +1,6 @@
 import pytest
 
-from firth.analysis.verdicts import verdicts
+from firth.analysis.threshold_results import threshold_results
 from firth.recipes import Evaluation, Threshold
 
 
@@ -12,5 +12,5 @@ from firth.recipes import Evaluation, Threshold
 def test_bounds(lower, upper, value, kept):
     asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=lower, upper_bound=upper),))
     metrics = {} if value is None else {"mlm_accuracy": value}
-    (verdict,) = verdicts(asked, metrics)
-    assert verdict.kept is kept
+    (result,) = threshold_results(asked, metrics)
+    assert result.kept is kept

@@ -24,7 +24,7 @@ _FIRST = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class ThresholdResult:
     """One metric that has bounds, and whether the model kept them.
 
     Attributes:
@@ -56,7 +56,7 @@ def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {name: metrics[name] for name in [*first, *sorted(metrics.keys() - set(first))]}
 
 
-def verdicts(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[Verdict]:
+def threshold_results(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[ThresholdResult]:
     """Returns the result of each metric that the recipe bounds; of all of them if it sets no threshold.
 
     Args:
@@ -67,13 +67,14 @@ def verdicts(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[Verdi
 
     >>> from firth.recipes import Threshold
     >>> asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=0.2),))
-    >>> verdicts(asked, {"mlm_accuracy": 0.1})
-    [Verdict(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
-    >>> verdicts(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "example_count": 3.0})
-    [Verdict(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
+    >>> threshold_results(asked, {"mlm_accuracy": 0.1})
+    [ThresholdResult(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
+    >>> threshold_results(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "example_count": 3.0})
+    [ThresholdResult(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
     """
     asked = bounds_of(evaluation, [name for name in metrics if name != EXAMPLE_COUNT])
     values = {name: metrics.get(name) for name in asked}
     return [
-        Verdict(name, bounds.text, values[name], bounds.keeps(values[name])) for name, bounds in asked.items()
+        ThresholdResult(name, bounds.text, values[name], bounds.keeps(values[name]))
+        for name, bounds in asked.items()
     ]

@@ -45,7 +45,7 @@ class Count(NamedTuple):
     name: str
 
 
-class Example(NamedTuple):
+class DroppedExample(NamedTuple):
     """A dropped document that the report shows, one of those with the smallest ids.
 
     Attributes:
@@ -73,7 +73,7 @@ class Sampled(NamedTuple):
     text: str
 
 
-class Tally:
+class CorpusCounts:
     """Counts that are made in parts by many workers and then merged.
 
     Attributes:
@@ -87,9 +87,9 @@ class Tally:
 
     Example:
 
-    >>> tally = Tally()
-    >>> tally.add(Flow("length", "docs", IN), size=7)
-    >>> merge_tallies([tally, tally]).bytes[Flow("length", "docs", IN)]
+    >>> totals = CorpusCounts()
+    >>> totals.add(Flow("length", "docs", IN), size=7)
+    >>> merge_counts([totals, totals]).bytes[Flow("length", "docs", IN)]
     14
     """
 
@@ -99,7 +99,7 @@ class Tally:
         self.words: Counter[Flow] = Counter()
         self.counts: Counter[Count] = Counter()
         self.histograms: Counter[tuple[str, int]] = Counter()
-        self.examples: dict[tuple[str, str], list[Example]] = {}
+        self.examples: dict[tuple[str, str], list[DroppedExample]] = {}
         self.samples: dict[str, list[Sampled]] = {}
 
     def add(self, flow: Flow, size: int, words: int = 0) -> None:
@@ -114,7 +114,7 @@ class Tally:
         self.bytes[flow] += size
         self.words[flow] += words
 
-    def add_example(self, step: str, reason: str, example: Example) -> None:
+    def add_example(self, step: str, reason: str, example: DroppedExample) -> None:
         """Keeps a dropped document if its id is among the smallest of those of the same step and reason.
 
         Args:
@@ -136,11 +136,11 @@ class Tally:
         kept = self.samples.get(name, [])
         self.samples[name] = heapq.nsmallest(SAMPLED_DOCUMENTS, [*kept, *sampled])
 
-    def merge(self, other: "Tally") -> None:
-        """Adds the counts, examples and samples of another tally to this one.
+    def merge(self, other: "CorpusCounts") -> None:
+        """Adds the counts, examples and samples of another part.
 
         Args:
-            other: The tally of another part of the corpus. It is not changed.
+            other: Counts of another part of the corpus. It is not changed.
         """
         self.documents.update(other.documents)
         self.bytes.update(other.bytes)
@@ -153,7 +153,7 @@ class Tally:
         for name, sampled in other.samples.items():
             self.add_sample(name, sampled)
 
-    def named(self, step: str) -> "Tally":
+    def named(self, step: str) -> "CorpusCounts":
         """Returns a copy in which the names of the histograms begin with the step's name.
 
         Steps of the same kind have histograms of the same name, and a recipe may use a kind more than once.
@@ -161,7 +161,7 @@ class Tally:
         Args:
             step: Name of the step in the report.
         """
-        named = merge_tallies([self])
+        named = merge_counts([self])
         named.histograms = Counter(
             {(f"{step}.{name}", n): count for (name, n), count in self.histograms.items()}
         )
@@ -203,13 +203,13 @@ class Tally:
                 before = went[0]
 
 
-def merge_tallies(tallies: Iterable[Tally]) -> Tally:
-    """Returns the sum of tallies, as a new one.
+def merge_counts(partial_totals: Iterable[CorpusCounts]) -> CorpusCounts:
+    """Returns the sum of the counts of several parts.
 
     Args:
-        tallies: The tallies of the parts of a corpus, in any order.
+        partial_totals: Counts of the parts of a corpus, in any order.
     """
-    merged = Tally()
-    for tally in tallies:
-        merged.merge(tally)
+    merged = CorpusCounts()
+    for totals in partial_totals:
+        merged.merge(totals)
     return merged
