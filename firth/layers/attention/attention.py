@@ -34,30 +34,17 @@ class Attention(keras.layers.Layer):
         heads: Query heads; they divide the width where `head_width` is None.
         key_value_heads: Heads of keys and values, which divide `heads`; as many where it is None.
         head_width: Width of a head; width over heads where it is None.
-        scaled: Divide scores by the root of the head's width, which T5 does not.
+        scaled: Whether scores are divided by the root of the head's width, which T5 does not.
         dropout: Share of the attention probabilities that is dropped in training.
         biases: Whether projections have biases.
-        cross: Keys and values come from other states than queries, those of an encoder.
+        cross: Whether keys and values come from other states than queries, those of an encoder.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
-        output_stddev: The same of the output projection; `initializer_stddev` where it is None.
-        scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead, that of
-            queries divided by the root of a head's width unless scores are: T5's way.
+        output_stddev: Standard deviation of the output projection's kernel; `initializer_stddev` where it is
+            None.
+        scaled_initializer: Whether kernels start from normals of a stddev of one over the root of the inputs
+            instead, that of queries divided by the root of a head's width unless scores are: T5's way.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the scores; see
-            `attention_bias`. None adds nothing: every token sees all.
-        context: Float tensor [batch, keys, width] that keys and values are made of, with `cross` only.
-        positions: Float32 tensor of angles that queries and keys are turned by; see `RotaryPositions`. None
-            turns nothing.
-        causal: A Python bool, whether `bias` hides every key after its query. Of long rows only those blocks
-            of queries and keys are then read in which a key is seen, which packed documents make few; where
-            their number cannot be left to the data (see `block_sparse`), all keys up to a block of queries.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, length, width].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, if heads do not divide as said, or if the input is not as wide as
@@ -135,6 +122,9 @@ class Attention(keras.layers.Layer):
         with `cross`, `query_kernel` [width, H d] and `query_bias` make queries, `kernel` [width, 2 G d] and
         `bias` keys and values. `output/kernel` [H d, width] and `output/bias` join the heads, which stand in
         the order of the queries: the first G of them read different key-value heads.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
         """
         check_width("Attention", self.width, hidden_shape)
         queries, keys = self.heads * self.head_width, 2 * self.key_value_heads * self.head_width
@@ -146,7 +136,7 @@ class Attention(keras.layers.Layer):
         self.dropout.build((None, self.heads, None, None))
         self.output_projection.build((None, self.heads * self.head_width))
 
-    def _add_projection(self, prefix, queries, keys):
+    def _add_projection(self, prefix: str, queries: int, keys: int) -> tuple[Any, Any]:
         columns = queries + keys
         kernel = self.add_weight(
             name=f"{prefix}kernel",
@@ -159,7 +149,7 @@ class Attention(keras.layers.Layer):
         zeros = {"shape": (columns,), "initializer": "zeros", "autocast": False}
         return kernel, self.add_weight(name=f"{prefix}bias", **zeros)
 
-    def _kernel_initializer(self, queries, keys):
+    def _kernel_initializer(self, queries: int, keys: int) -> keras.initializers.Initializer:
         """Returns what a kernel of so many columns of queries, then of keys and values, starts from."""
         if not self.scaled_initializer:
             return normal(self.initializer_stddev, self.dropout.seed_generator)
@@ -176,13 +166,31 @@ class Attention(keras.layers.Layer):
         causal: bool = False,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the scores; see
+                `attention_bias`. None adds nothing: every token sees all.
+            context: Float tensor [batch, keys, width] that keys and values are made of, with `cross` only.
+            positions: Float32 tensor of angles that queries and keys are turned by; see `RotaryPositions`.
+                None turns nothing.
+            causal: A Python bool, whether `bias` hides every key after its query. Of long rows only those
+                blocks of queries and keys are then read in which a key is seen, which packed documents make
+                few; where their number cannot be left to the data (see `block_sparse`), all keys up to a
+                block of queries.
+            training: Whether dropout acts.
+        """
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, context, positions)
         return self._attend(hidden, query, key, value, bias, training, causal)
 
     def empty_cache(self, batch: int, length: int) -> Tensor:
         """Returns the keys and values of rows of `length` tokens of which none has been read.
+
+        Args:
+            batch: Number of rows.
+            length: Number of tokens of a row.
 
         Returns:
             Zeros of the compute dtype [2, batch, key_value_heads, length, head_width].
@@ -242,10 +250,12 @@ class Attention(keras.layers.Layer):
         hidden = ops.cast(hidden, self.compute_dtype)
         return self._attend(hidden, self._queries(hidden), cache[0], cache[1], bias, None)
 
-    def _queries(self, hidden):
+    def _queries(self, hidden: Tensor) -> Tensor:
         return self._heads(hidden, self.query_kernel, self.query_bias, self._group, self._group)
 
-    def _project(self, hidden, context, positions):
+    def _project(
+        self, hidden: Tensor, context: Tensor | None, positions: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Returns queries [group, batch, heads, length, head width], keys and values without the group."""
         if self.cross:
             key, value = ops.unstack(self.context_cache(context), 2)
@@ -259,7 +269,7 @@ class Attention(keras.layers.Layer):
             query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
         return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
 
-    def _heads(self, states, kernel, bias, count, queries):
+    def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, count: int, queries: int) -> Tensor:
         """Returns `count` groups of heads [count, batch, heads, length, head width], `queries` scaled."""
         batch, length, _ = ops.shape(states)
         group_width = self.key_value_heads * self.head_width
@@ -275,7 +285,16 @@ class Attention(keras.layers.Layer):
         # One transpose of all, after which taking them apart copies nothing.
         return ops.transpose(projected, (2, 0, 3, 1, 4))
 
-    def _attend(self, hidden, query, key, value, bias, training, causal=False):
+    def _attend(
+        self,
+        hidden: Tensor,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        bias: Tensor | None,
+        training: bool | None,
+        causal: bool = False,
+    ) -> Tensor:
         if suits_blocks(query, key, bias, causal):
             bias = ops.cast(bias, "float32")
             context = read_blocks(
@@ -290,12 +309,14 @@ class Attention(keras.layers.Layer):
             context = self._read(query, key, value, bias, training)
         return self._join_heads(context, hidden)
 
-    def _join_heads(self, context, hidden):
+    def _join_heads(self, context: Tensor, hidden: Tensor) -> Tensor:
         axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
         context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
         return ops.reshape(self.output_projection(context), ops.shape(hidden))
 
-    def _read_causally(self, query, key, value, bias, training):
+    def _read_causally(
+        self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor, training: bool | None
+    ) -> Tensor:
         """Reads in blocks of queries; of the scores that causality forbids, those within a block are made."""
         length = query.shape[-2]
         size = max(CAUSAL_BLOCK, -(-length // CAUSAL_BLOCKS))
@@ -313,7 +334,9 @@ class Attention(keras.layers.Layer):
         ]
         return ops.concatenate(read, axis=-2)
 
-    def _read(self, query, key, value, bias, training):
+    def _read(
+        self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, training: bool | None
+    ) -> Tensor:
         """Returns the mean of values that each query sees, in the axes of the queries."""
         scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
         if bias is not None:
@@ -321,7 +344,7 @@ class Attention(keras.layers.Layer):
         probabilities = ops.cast(ops.softmax(scores), self.compute_dtype)
         return ops.matmul(self.dropout(probabilities, training=training), value)
 
-    def _grouped(self, bias):
+    def _grouped(self, bias: Tensor) -> Tensor:
         """Splits the axis of the heads as the scores have it."""
         if self._group == 1 or bias.shape[1] == 1:
             return bias
@@ -330,7 +353,11 @@ class Attention(keras.layers.Layer):
         return ops.transpose(bias, (1, 0, 2, 3, 4))
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`."""
+        """The shape of `hidden`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:

@@ -2,18 +2,20 @@
 
 from keras import ops
 
+from firth.layers.elements.types import Tensor
+
 # Far below any score, and still finite in bfloat16.
 _NEVER = -1e9
 
 
 def attention_bias(
-    document_ids,
-    attention_order=None,
-    causal=False,
-    first=0,
-    key_document_ids=None,
-    key_attention_order=None,
-):
+    document_ids: Tensor,
+    attention_order: Tensor | None = None,
+    causal: bool = False,
+    first: Tensor | int = 0,
+    key_document_ids: Tensor | None = None,
+    key_attention_order: Tensor | None = None,
+) -> Tensor:
     """Returns what is added to attention scores so that a token reads only what it may see.
 
     Query i sees key j if both have the same document id and, with an order, if the order of j is not above
@@ -52,7 +54,7 @@ def attention_bias(
     return bias_where(visible)
 
 
-def bias_where(visible):
+def bias_where(visible: Tensor) -> Tensor:
     """Returns 0 where a key is visible and -1e9 elsewhere.
 
     Args:

@@ -1,7 +1,12 @@
 """Attention without the blocks of scores that the mask forbids, such as those between packed documents."""
 
+from collections.abc import Callable
+from typing import Any
+
 import keras
 from keras import ops
+
+from firth.layers.elements.types import Tensor
 
 # Queries and keys of a block, and tokens from which on causal rows are read so. In shorter ones, and where
 # half of the scores are not hidden anyway, it costs more than it spares, as `benchmarks.attention` measures.
@@ -10,10 +15,16 @@ BLOCK, FEWEST_TOKENS = 128, 512
 _HIDDEN = -5e8
 
 
-def suits_blocks(query, key, bias, causal):
+def suits_blocks(query: Tensor, key: Tensor, bias: Tensor | None, causal: bool) -> bool:
     """Returns a Python bool: whether `read_blocks` can and should read these rows.
 
     How many blocks there are is known when a step runs, so only TensorFlow can: JAX compiles fixed shapes.
+
+    Args:
+        query: Float tensor [group, batch, heads, length, head_width].
+        key: Float tensor [batch, heads, keys, head_width].
+        bias: Float32 tensor [batch or 1, 1 or group * heads, length, keys], or None.
+        causal: Python bool, whether the bias hides every key after its query.
     """
     length, keys = query.shape[-2], key.shape[-2]
     return (
@@ -27,7 +38,13 @@ def suits_blocks(query, key, bias, causal):
     )
 
 
-def read_blocks(query, key, value, bias, dropout):
+def read_blocks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor,
+    dropout: Callable[[Tensor, tuple[Tensor, Tensor]], Tensor],
+) -> Tensor:
     """Returns `softmax(Q K^T + bias) V`, of which only blocks are made in which a query sees a key.
 
     Where every query sees every key, these are all. The softmax runs over all blocks of a query together (as
@@ -35,11 +52,12 @@ def read_blocks(query, key, value, bias, dropout):
 
     Args:
         query: Float tensor [group, batch, heads, length, head_width], scaled; see `Attention`.
-        key, value: Float tensors [batch, heads, length, head_width].
+        key: Float tensor [batch, heads, length, head_width].
+        value: Float tensor [batch, heads, length, head_width], read with the weights of the keys.
         bias: Float32 tensor [batch or 1, 1 or group * heads, length, length]; below -5e8 where a key is
             hidden. Every query should see a key.
-        dropout: A function of the probabilities, the blocks first, and of a pair of int tensors [blocks]: the
-            example of each block, and the block's number in it.
+        dropout: A function of the probabilities, the blocks first, and of a pair of int tensors [blocks]:
+            the example of each block, and the block's number in it.
 
     Returns:
         A float tensor of the shape and dtype of `query`.
@@ -78,21 +96,23 @@ def read_blocks(query, key, value, bias, dropout):
     return ops.reshape(read, (group, batch, heads, length, width))
 
 
-def _needed(bias, batch, count):
+def _needed(bias: Tensor, batch: Tensor | int, count: Tensor | int) -> Tensor:
     """Returns bool [batch, count, count]: the blocks to be read, in any case those of a block with itself."""
     blocks = ops.reshape(ops.max(bias, axis=1), (-1, count, BLOCK, count, BLOCK))
     needed = ops.logical_or(ops.max(blocks, axis=(2, 4)) > _HIDDEN, ops.eye(count, dtype="bool"))
     return ops.broadcast_to(needed, (batch, count, count))
 
 
-def _taken(states, places, count):
+def _taken(states: Tensor, places: Tensor, count: Tensor | int) -> Tensor:
     """Returns some blocks of [batch, heads, length, width], by their places among [batch * count]."""
     batch, heads, _, width = ops.shape(states)
     blocks = ops.transpose(ops.reshape(states, (batch, heads, count, BLOCK, width)), (0, 2, 1, 3, 4))
     return ops.take(ops.reshape(blocks, (batch * count, heads, BLOCK, width)), places, axis=0)
 
 
-def _bias_blocks(bias, places, shape, count):
+def _bias_blocks(
+    bias: Tensor, places: tuple[Tensor, Tensor, Tensor], shape: tuple[Any, Any], count: Tensor | int
+) -> Tensor:
     """Returns the blocks of the bias, [blocks, heads or 1, group or 1, BLOCK, BLOCK]."""
     rows, of_queries, of_keys = places
     group, heads = (1, 1) if bias.shape[1] == 1 else shape

@@ -21,7 +21,7 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
     The self-attention of disentangled positions has a class of its own, with neither a cache nor `cross`.
 
     Args:
-        stack: What the stack is made of.
+        stack: Stack that the layer is a part of.
         cross: Whether it reads an encoder's states.
         **start: `output_stddev`, `seed`, `dtype` and `name`.
     """
@@ -45,7 +45,7 @@ def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) ->
     """Returns the layer that makes, once for all blocks of a stack, what their attention reads of positions.
 
     Args:
-        stack: What the stack is made of.
+        stack: Stack that the layer is a part of.
         bidirectional: Whether tokens also see those after them.
         **common: `seed` and `dtype`.
 

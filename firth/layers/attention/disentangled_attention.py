@@ -28,23 +28,15 @@ class DisentangledAttention(Attention):
         heads: Attention heads; they divide the width where `head_width` is None.
         key_value_heads: None, or as many as `heads`: keys are not shared.
         head_width: Width of a head; width over heads where it is None.
-        scaled: Divide scores by the root of three times the head's width.
+        scaled: Whether scores are divided by the root of three times the head's width.
         dropout: Share of the attention probabilities that is dropped in training.
         biases: Whether projections have biases.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
-        output_stddev: The same of the output projection; `initializer_stddev` where it is None.
-        scaled_initializer: As in `Attention`.
+        output_stddev: Standard deviation of the output projection's kernel; `initializer_stddev` where it is
+            None.
+        scaled_initializer: Whether kernels start as T5's do; see `Attention`.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        bias: Float32 tensor [batch or 1, heads or 1, length, length], added to the scores; see
-            `attention_bias`. None adds nothing.
-        positions: Float tensor [2 length + 1, width], embeddings of the distances from `length` down; see
-            `DisentangledPositions`.
-        content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself where
-            it is None.
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: as `Attention` does, and if keys are to be shared.
@@ -103,7 +95,19 @@ class DisentangledAttention(Attention):
         causal: bool = False,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            bias: Float32 tensor [batch or 1, heads or 1, length, length], added to the scores; see
+                `attention_bias`. None adds nothing.
+            positions: Float tensor [2 length + 1, width], embeddings of the distances from `length` down; see
+                `DisentangledPositions`.
+            content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself
+                where it is None.
+            causal: Python bool, whether `bias` hides every key after its query.
+            training: Whether dropout acts.
+        """
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = (
             self._project(hidden, None, None) if content is None else self._apart(hidden, content)
@@ -113,10 +117,18 @@ class DisentangledAttention(Attention):
         return self._attend(hidden, query, key, value, bias, training, causal)
 
     def call_with_cache(self, *arguments: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
-        """Raises `NotImplementedError`: relative positions are read in whole rows."""
+        """Raises `NotImplementedError`: relative positions are read in whole rows.
+
+        Args:
+            *arguments: Arguments of `Attention.call_with_cache`; not read.
+            **keywords: Keywords of `Attention.call_with_cache`; not read.
+
+        Raises:
+            NotImplementedError: always: there is no cache.
+        """
         raise NotImplementedError("disentangled positions are read in whole rows; there is no cache")
 
-    def _apart(self, hidden, content):
+    def _apart(self, hidden: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Returns the queries of some states, and the keys and values of others."""
         joined = self.heads * self.head_width
         query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
@@ -125,7 +137,7 @@ class DisentangledAttention(Attention):
         key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, 2, 0), 2)
         return query, key, value
 
-    def _relative_scores(self, query, key, positions):
+    def _relative_scores(self, query: Tensor, key: Tensor, positions: Tensor) -> Tensor:
         """Returns the second and the third term, float32 [batch, heads, length, length]."""
         joined = 2 * self.heads * self.head_width
         bias = None if self.bias is None else self.bias[:joined]
@@ -143,5 +155,5 @@ class DisentangledAttention(Attention):
         return {name: value for name, value in super().get_config().items() if name != "cross"}
 
 
-def _times(queries, keys):
+def _times(queries: Tensor, keys: Tensor) -> Tensor:
     return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))

@@ -36,23 +36,11 @@ class TwoStreamAttention(keras.layers.Layer):
         heads: Attention heads; they divide the width where `head_width` is None.
         key_value_heads: None, or as many as `heads`: keys are not shared.
         head_width: Width of a head; width over heads where it is None.
-        scaled: Divide scores by the root of the head's width.
+        scaled: Whether scores are divided by the root of the head's width.
         dropout: Share of the attention probabilities that is dropped in training.
         initializer_stddev: Standard deviation of the truncated normal that all weights start from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, rows, width] of the tokens that read: the content stream, the query
-            stream, or with `both` the first and after it the second.
-        content: Float tensor [batch, length, width], the content stream.
-        relative: Float tensor [2 length, width], sinusoids of the distances from `length` down; see
-            `relative_sinusoids`.
-        differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere.
-        bias: Float32 tensor [batch, 1, rows, length], added to the scores; see `attention_bias`.
-        positions: int32 [batch, predictions], where the tokens of the query stream stand. None where there is
-            the content stream alone.
-        both: Whether `hidden` holds both streams.
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, if `heads` does not divide `width`, if keys are to be shared, or
@@ -114,6 +102,9 @@ class TwoStreamAttention(keras.layers.Layer):
         `query_kernel` [width, H d], `kernel` [width, 2 H d] of keys and values, `relative_kernel`
         [width, H d]; `content_bias`, `position_bias` and `segment_bias` [H, 1, d], which are u, v and w;
         `segments` [2, H, 1, d], the same segment's vector first; and `output/kernel` [H d, width].
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, rows, width); None on an axis of unknown length.
         """
         check_width("TwoStreamAttention", self.width, hidden_shape)
         joined = self.heads * self.head_width
@@ -127,7 +118,7 @@ class TwoStreamAttention(keras.layers.Layer):
         self.dropout.build((None, self.heads, None, None))
         self.output_projection.build((None, joined))
 
-    def _add(self, name, *shape):
+    def _add(self, name: str, *shape: int) -> Tensor:
         return self.add_weight(name=name, shape=shape, initializer=self._initializer)
 
     def call(
@@ -141,7 +132,21 @@ class TwoStreamAttention(keras.layers.Layer):
         both: bool = False,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, rows, width]."""
+        """Returns a float tensor [batch, rows, width].
+
+        Args:
+            hidden: Float tensor [batch, rows, width] of the tokens that read: the content stream, the query
+                stream, or with `both` the first and after it the second.
+            content: Float tensor [batch, length, width], the content stream.
+            relative: Float tensor [2 length, width], sinusoids of the distances from `length` down; see
+                `relative_sinusoids`.
+            differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere.
+            bias: Float32 tensor [batch, 1, rows, length], added to the scores; see `attention_bias`.
+            positions: int32 [batch, predictions], where the tokens of the query stream stand. None where
+                there is the content stream alone.
+            both: Whether `hidden` holds both streams.
+            training: Whether dropout acts.
+        """
         hidden = ops.cast(hidden, self.compute_dtype)
         query = self._heads(hidden, self.query_kernel * self._scale, 1)[0]
         key, value = ops.unstack(self._heads(ops.cast(content, self.compute_dtype), self.kernel, 2), 2)
@@ -157,7 +162,7 @@ class TwoStreamAttention(keras.layers.Layer):
     def _scale(self) -> float:
         return 1.0 / math.sqrt(self.head_width) if self.scaled else 1.0
 
-    def _heads(self, states, kernel, count):
+    def _heads(self, states: Tensor, kernel: Tensor, count: int) -> Tensor:
         """Returns [count, batch, heads, length, head width]."""
         batch, length, _ = ops.shape(states)
         kernel = ops.cast(kernel, self.compute_dtype)
@@ -165,7 +170,15 @@ class TwoStreamAttention(keras.layers.Layer):
         projected = ops.reshape(projected, (batch, length, count, self.heads, self.head_width))
         return ops.transpose(projected, (2, 0, 3, 1, 4))
 
-    def _scores(self, query, key, relative, differs, positions, both):
+    def _scores(
+        self,
+        query: Tensor,
+        key: Tensor,
+        relative: Tensor,
+        differs: Tensor,
+        positions: Tensor | None,
+        both: bool,
+    ) -> Tensor:
         """Returns the sum of the three terms, float32 [batch, heads, rows, length]."""
         relative = ops.cast(ops.expand_dims(relative, 0), self.compute_dtype)
         distance = self._heads(relative, self.relative_kernel, 1)[0]
@@ -177,11 +190,15 @@ class TwoStreamAttention(keras.layers.Layer):
         terms = (by_content, _by_place(by_distance, positions, both), by_segment)
         return sum(ops.cast(term, "float32") for term in terms)
 
-    def _with(self, query, bias):
+    def _with(self, query: Tensor, bias: Tensor) -> Tensor:
         return query + ops.cast(bias * self._scale, self.compute_dtype)
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`."""
+        """The shape of `hidden`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, rows, width); None on an axis of unknown length.
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:
@@ -199,11 +216,11 @@ class TwoStreamAttention(keras.layers.Layer):
         }
 
 
-def _times(queries, keys):
+def _times(queries: Tensor, keys: Tensor) -> Tensor:
     return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
 
 
-def _by_place(scores, positions, both):
+def _by_place(scores: Tensor, positions: Tensor | None, both: bool) -> Tensor:
     """Turns scores of distances, [batch, heads, rows, 2 length], into scores of keys."""
     if positions is None:
         return relative_shift(scores)

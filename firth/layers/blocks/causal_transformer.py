@@ -26,7 +26,7 @@ class CausalTransformer(TransformerStack):
     encoder-decoder (Vaswani et al. 2017, section 3.1).
 
     Args:
-        stack: What the stack is made of, a `firth.layers.StackConfig` or a mapping of its values.
+        stack: Settings of the stack: a `firth.layers.StackConfig` or a mapping of its values.
         cross_attention: Whether blocks can attend to an encoder's states.
         bidirectional_prefix: Whether an attention order, where one is given, alone decides what a token sees
             of its document, also after it. Relative buckets tell both directions apart then.
@@ -34,18 +34,7 @@ class CausalTransformer(TransformerStack):
             by the root of the number of sublayers (Radford et al. 2019, section 2.3).
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy, as of `MaskedTransformer`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
-        attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
-        position_ids: int32 [batch, length]; only positions that belong to attention need them.
-        context: An encoder's states, float tensor [batch, keys, width].
-        context_document_ids: Int tensor [batch, keys]; a token attends to its own document.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, length, width] of the compute dtype.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: for a value of `stack` that does not fit, with the nearest valid name.
@@ -99,7 +88,20 @@ class CausalTransformer(TransformerStack):
         context_document_ids: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+            attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
+            position_ids: int32 [batch, length]; only positions that belong to attention need them.
+            context: An encoder's states, float tensor [batch, keys, width].
+            context_document_ids: Int tensor [batch, keys]; a token attends to its own document.
+            training: Whether dropout acts.
+
+        Returns:
+            A float tensor [batch, length, width] of the compute dtype.
+        """
         is_causal = self._is_causal(attention_order)
         bias = attention_bias(document_ids, attention_order, is_causal)
         reading = {"causal": is_causal, "training": training}
@@ -162,7 +164,7 @@ class CausalTransformer(TransformerStack):
             context_bias = attention_bias(own_ids, key_document_ids=context_document_ids)
         return self._run_with_cache(hidden, cache, index, bias, position_ids, context_bias)
 
-    def _is_causal(self, attention_order):
+    def _is_causal(self, attention_order: Tensor | None) -> bool:
         return attention_order is None or not self.bidirectional_prefix
 
     def get_config(self) -> dict[str, Any]:

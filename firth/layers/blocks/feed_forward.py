@@ -27,17 +27,16 @@ class FeedForward(keras.layers.Layer):
         width: Width of the hidden states.
         inner_width: Width of the layer between; four times the width where it is None.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
-        gated: Multiply the activation with a second projection; `silu` makes it SwiGLU, `gelu` GEGLU.
+        gated: Whether the activation is multiplied with a second projection; `silu` makes it SwiGLU, `gelu`
+            GEGLU.
         biases: Whether all projections have biases.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
-        output_stddev: The same of the outer kernel; `initializer_stddev` where it is None.
-        scaled_initializer: Start from normals of a stddev of one over the root of the inputs instead.
+        output_stddev: Standard deviation of the outer kernel; `initializer_stddev` where it is None.
+        scaled_initializer: Whether kernels start from normals of a stddev of one over the root of the inputs
+            instead.
         dropout: Share of the layer between that is dropped in training, after the activation and the gate.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a width is below 1, the activation is unknown, or the input is not as wide as said.
@@ -90,6 +89,9 @@ class FeedForward(keras.layers.Layer):
         With a gate there are also `gate_kernel` and `gate_bias`, of the projection that is activated. All
         kernels are [inner_width, width]: with the first one in this layout, which its gradient for the inputs
         wants, that matmul takes three quarters of the time on a CPU.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
         """
         check_width("FeedForward", self.width, hidden_shape)
         self.gate_kernel = self.gate_bias = None
@@ -99,7 +101,7 @@ class FeedForward(keras.layers.Layer):
         self.outer_kernel, self.outer_bias = self._add_projection("outer", self.width)
         self.dropout.build((*hidden_shape[:-1], self.inner_width))
 
-    def _add_projection(self, name, bias_width):
+    def _add_projection(self, name: str, bias_width: int) -> tuple[Any, Any]:
         kernel = self.add_weight(
             name=f"{name}_kernel",
             shape=(self.inner_width, self.width),
@@ -110,7 +112,12 @@ class FeedForward(keras.layers.Layer):
         return kernel, self.add_weight(name=f"{name}_bias", shape=(bias_width,), initializer="zeros")
 
     def call(self, hidden: Tensor, training: bool | None = None) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            training: Whether dropout acts.
+        """
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))
         inner = _plus(ops.matmul(tokens, ops.transpose(self.inner_kernel)), self.inner_bias)
@@ -123,14 +130,18 @@ class FeedForward(keras.layers.Layer):
         outer = _plus(ops.matmul(inner, self.outer_kernel), self.outer_bias)
         return ops.reshape(outer, ops.shape(hidden))
 
-    def _drop(self, inner, hidden, training):
+    def _drop(self, inner: Tensor, hidden: Tensor, training: bool | None) -> Tensor:
         if not training or self.dropout.rate == 0.0:
             return inner
         of_rows = ops.reshape(inner, (*ops.shape(hidden)[:-1], self.inner_width))
         return ops.reshape(self.dropout(of_rows, training=training), (-1, self.inner_width))
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of the input."""
+        """The shape of the input.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:
@@ -154,7 +165,7 @@ def build_feed_forward(blocks: "BlocksConfig", **start: Any) -> FeedForward:
     """Returns the feed-forward layer of a block, named `feed_forward`.
 
     Args:
-        blocks: What all blocks have.
+        blocks: Settings that all blocks of a stack share.
         **start: Other arguments of `FeedForward`.
     """
     parts = blocks.feed_forward
@@ -170,5 +181,5 @@ def build_feed_forward(blocks: "BlocksConfig", **start: Any) -> FeedForward:
     )
 
 
-def _plus(states, bias):
+def _plus(states: Tensor, bias: Tensor | None) -> Tensor:
     return states if bias is None else ops.add(states, bias)

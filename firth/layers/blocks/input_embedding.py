@@ -39,12 +39,7 @@ class InputEmbedding(keras.layers.Layer):
         dropout: Share of the result that is dropped in training.
         initializer_stddev: Standard deviation of the truncated normal that the tables start from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        tokens: Float tensor [batch, length, width], rows of the token table.
-        position_ids: int32 [batch, length], each below `length` where positions are learned.
-        segment_ids: int32 [batch, length]; read with `segments` only.
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, for a key or a kind that does not fit, with the nearest valid
@@ -111,6 +106,9 @@ class InputEmbedding(keras.layers.Layer):
         """Creates the tables and the norm, each where there is one.
 
         They are `position/table` [unused + length, width], `segment/table` [segments, width] and `norm`.
+
+        Args:
+            tokens_shape: Shape of `tokens`, (batch, length, width); None on an axis of unknown length.
         """
         for part in (self.position, self.segment):
             if part is not None and not part.built:
@@ -126,7 +124,14 @@ class InputEmbedding(keras.layers.Layer):
         segment_ids: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width] of the compute dtype."""
+        """Returns a float tensor [batch, length, width] of the compute dtype.
+
+        Args:
+            tokens: Float tensor [batch, length, width], rows of the token table.
+            position_ids: int32 [batch, length], each below `length` where positions are learned.
+            segment_ids: int32 [batch, length]; read with `segments` only.
+            training: Whether dropout acts.
+        """
         total = tokens
         if self.segment is not None:
             total = ops.add(total, self.segment(segment_ids))
@@ -139,7 +144,11 @@ class InputEmbedding(keras.layers.Layer):
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
 
     def compute_output_shape(self, tokens_shape: Shape) -> Shape:
-        """The shape of `tokens`."""
+        """The shape of `tokens`.
+
+        Args:
+            tokens_shape: Shape of `tokens`, (batch, length, width); None on an axis of unknown length.
+        """
         return tuple(tokens_shape)
 
     def get_config(self) -> dict[str, Any]:

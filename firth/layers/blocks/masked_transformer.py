@@ -27,25 +27,11 @@ class MaskedTransformer(TransformerStack):
     norm, `final_norm`.
 
     Args:
-        stack: What the stack is made of, a `firth.layers.StackConfig` or a mapping of its values.
+        stack: Settings of the stack: a `firth.layers.StackConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy. Under `mixed_bfloat16` matmuls run in bfloat16, softmax and norms in
             float32.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
-        attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
-            Without it, it sees all.
-        position_ids: int32 [batch, length]; only positions that belong to attention need them.
-        absolute: Float tensor [batch, length, width], vectors of absolute positions, with disentangled ones
-            only. With them the last block decodes masked tokens (He et al. 2020, "DeBERTa", section 3.2): it
-            reads the states before it, and its queries are those states plus these vectors.
-        passes: An int, how often the last block is then applied, each time to the queries of the time before.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, length, width] of the compute dtype.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: for a value of `stack` that does not fit, with the nearest valid name.
@@ -72,7 +58,27 @@ class MaskedTransformer(TransformerStack):
         passes: int = 2,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+            attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
+                Without it, it sees all.
+            position_ids: int32 [batch, length]; only positions that belong to attention need them.
+            absolute: Float tensor [batch, length, width], vectors of absolute positions, with disentangled
+                ones only. With them the last block decodes masked tokens (He et al. 2020, "DeBERTa", section
+                3.2): it reads the states before it, and its queries are those states plus these vectors.
+            passes: An int, how often the last block is then applied, each time to the queries of the time
+                before.
+            training: Whether dropout acts.
+
+        Returns:
+            A float tensor [batch, length, width] of the compute dtype.
+
+        Raises:
+            ValueError: for `absolute` without disentangled positions.
+        """
         bias = attention_bias(document_ids, attention_order)
         if absolute is None:
             return self._run(hidden, bias, position_ids, training=training)

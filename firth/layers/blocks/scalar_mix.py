@@ -21,16 +21,14 @@ class ScalarMix(keras.layers.Layer):
     (section 3.2).
 
     Args:
-        layers: How many there are to mix.
-        layer_norm: Bring each token's vector to mean 0 and variance 1 in each layer before they are mixed.
+        layers: Number of layers to mix.
+        layer_norm: Whether each token's vector is brought to mean 0 and variance 1 in each layer before the
+            layers are mixed.
             The reference code takes mean and variance over all tokens of a batch; here no other token has a
             part in it.
         dropout: Share of the layers that is left out in training, so that the others carry all weight.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, layers, length, width].
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if `layers` is below 1 or is not what the input has, or `dropout` is not from 0 to 0.99.
@@ -56,7 +54,15 @@ class ScalarMix(keras.layers.Layer):
         self.seed_generator = seed_generator(seed)
 
     def build(self, hidden_shape: Shape) -> None:
-        """Creates `scores` [layers], zeros, and `gamma` [], which is 1."""
+        """Creates `scores` [layers], zeros, and `gamma` [], which is 1.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, layers, length, width); None on an axis of unknown
+                length.
+
+        Raises:
+            ValueError: if the second axis of the input is not `layers` long.
+        """
         if hidden_shape[1] != self.layers:
             raise ValueError(
                 "ScalarMix: the second axis of the input must be `layers`. "
@@ -68,7 +74,12 @@ class ScalarMix(keras.layers.Layer):
         self.gamma = self.add_weight(name="gamma", shape=(), initializer="ones", autocast=False)
 
     def call(self, hidden: Tensor, training: bool | None = None) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, layers, length, width].
+            training: Whether dropout acts.
+        """
         values = ops.cast(hidden, "float32")
         if self.layer_norm:
             mean, variance = ops.moments(values, axes=-1, keepdims=True)
@@ -77,7 +88,7 @@ class ScalarMix(keras.layers.Layer):
         mixed = ops.sum(values * ops.reshape(weights, (1, -1, 1, 1)), axis=1)
         return ops.cast(self.gamma * mixed, self.compute_dtype)
 
-    def _left_out(self, training):
+    def _left_out(self, training: bool | None) -> Tensor | float:
         if not training or self.dropout == 0.0:
             return 0.0
         draws = keras.random.uniform((self.layers,), dtype="float32", seed=self.seed_generator)
@@ -85,7 +96,12 @@ class ScalarMix(keras.layers.Layer):
         return ops.cast(draws < self.dropout, "float32") * _NEVER
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of the input without its second axis."""
+        """The shape of the input without its second axis.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, layers, length, width); None on an axis of unknown
+                length.
+        """
         return (hidden_shape[0], *hidden_shape[2:])
 
     def get_config(self) -> dict[str, Any]:

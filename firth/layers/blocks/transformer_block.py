@@ -34,21 +34,7 @@ class TransformerBlock(keras.layers.Layer):
         output_stddev: Standard deviation that the projections which end a sublayer start from;
             `stack.initializer_stddev` where it is None.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores.
-        context: An encoder's states, float tensor [batch, keys, width]; without them a block that could
-            attend to an encoder does not.
-        context_bias: As `bias`, for the attention to the encoder.
-        positions: Tensor of what the attention reads of positions; see `build_positions`.
-        causal: A Python bool, whether `bias` hides every key after its query.
-        queries: Float tensor [batch, length, width] that the block renews, where it reads `hidden` but does
-            not renew it; with disentangled positions only.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, length, width].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: for a value of `stack` that does not fit, with the nearest valid name.
@@ -92,12 +78,16 @@ class TransformerBlock(keras.layers.Layer):
         self.feed_forward_norm = self._norm("feed_forward_norm")
         self.dropout = Dropout(self.stack.dropout, name="dropout", **common)
 
-    def _norm(self, name):
+    def _norm(self, name: str) -> keras.layers.Layer:
         norm, biases = self.stack.norm, self.stack.biases
         return build_norm(norm.kind, norm.epsilon, biases=biases, dtype=self.dtype_policy, name=name)
 
     def build(self, hidden_shape: Shape) -> None:
-        """Creates the weights of `attention`, `cross_attention` and `feed_forward`, each with its `_norm`."""
+        """Creates the weights of `attention`, `cross_attention` and `feed_forward`, each with its `_norm`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+        """
         for name in ("attention", "cross_attention", "feed_forward"):
             sublayer = getattr(self, name)
             if sublayer is not None:
@@ -116,7 +106,20 @@ class TransformerBlock(keras.layers.Layer):
         queries: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores.
+            context: An encoder's states, float tensor [batch, keys, width]; without them a block that could
+                attend to an encoder does not.
+            context_bias: Float32 tensor as `bias`, for the attention to the encoder.
+            positions: Tensor of what the attention reads of positions; see `build_positions`.
+            causal: A Python bool, whether `bias` hides every key after its query.
+            queries: Float tensor [batch, length, width] that the block renews, where it reads `hidden` but
+                does not renew it; with disentangled positions only.
+            training: Whether dropout acts.
+        """
         hidden = ops.cast(hidden, self.compute_dtype)
         reading = {"positions": positions, "causal": causal, "training": training}
         if queries is not None:
@@ -160,7 +163,7 @@ class TransformerBlock(keras.layers.Layer):
             cache: Keys and values as `empty_cache` or the last call returned them.
             index: Int scalar, where in the rows these tokens begin.
             bias: Float32 tensor [batch or 1, heads or 1, count, length], which hides what is not there yet.
-            context_bias: As `bias`, for the attention to the encoder.
+            context_bias: Float32 tensor as `bias`, for the attention to the encoder.
             positions: Tensor of what the attention reads of positions, of these tokens.
 
         Returns:
@@ -192,12 +195,16 @@ class TransformerBlock(keras.layers.Layer):
             hidden = hidden if self._is_pre_norm else norm(hidden)
         return hidden
 
-    def _before(self, hidden, norm):
+    def _before(self, hidden: Tensor, norm: keras.layers.Layer) -> Tensor:
         """Returns what a sublayer reads."""
         return norm(hidden) if self._is_pre_norm else hidden
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`."""
+        """The shape of `hidden`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:

@@ -25,11 +25,12 @@ class TransformerStack(keras.layers.Layer):
     Subclasses say what sees what.
 
     Args:
-        stack: What the stack is made of, a `StackConfig` or a mapping of its values.
+        stack: Settings of the stack: a `StackConfig` or a mapping of its values.
         cross_attention: Whether blocks can attend to an encoder's states.
         output_stddev: Standard deviation that the projections which end a sublayer start from.
         bidirectional: Whether tokens also see those after them.
         seed: An int, None, or a `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
     """
 
     def __init__(
@@ -54,28 +55,48 @@ class TransformerStack(keras.layers.Layer):
         self.dropout = Dropout(self.stack.output_dropout, name="dropout", **common)
         self.final_norm = self._final_norm()
 
-    def _final_norm(self):
+    def _final_norm(self) -> keras.layers.Layer | None:
         norm, biases = self.stack.norm, self.stack.biases
         if norm.placement == "post":
             return None
         return build_norm(norm.kind, norm.epsilon, biases=biases, dtype=self.dtype_policy, name="final_norm")
 
     def build(self, hidden_shape: Shape) -> None:
-        """Creates the weights of every block, of `positions` where they have some, and of `final_norm`."""
+        """Creates the weights of every block, of `positions` where they have some, and of `final_norm`.
+
+        Args:
+            hidden_shape: Shape of the hidden states, (batch, length, width); None on an axis of unknown
+                length.
+        """
         for block in self.blocks:
             block.build(hidden_shape)
         for part in (self.positions, self.final_norm):
             if part is not None and not part.built:
                 part.build(hidden_shape)
 
-    def _run(self, hidden, bias, position_ids, training=None, **reading):
+    def _run(
+        self,
+        hidden: Tensor,
+        bias: Tensor,
+        position_ids: Tensor | None,
+        training: bool | None = None,
+        **reading: Any,
+    ) -> Tensor:
         """Returns hidden states after the last block."""
         bias, positions = self._relate(bias, position_ids)
         for place in self._order:
             hidden = self.blocks[place](hidden, bias, positions=positions, training=training, **reading)
         return self._finish(hidden, training)
 
-    def _run_with_cache(self, hidden, cache, index, bias, position_ids, context_bias):
+    def _run_with_cache(
+        self,
+        hidden: Tensor,
+        cache: tuple[tuple[Tensor, ...], ...],
+        index: Tensor | int,
+        bias: Tensor,
+        position_ids: Tensor | None,
+        context_bias: Tensor | None,
+    ) -> tuple[Tensor, tuple[tuple[Tensor, ...], ...]]:
         """Returns hidden states after the last block, and the new cache."""
         bias, positions = self._relate(bias, position_ids, index)
         written = []
@@ -86,11 +107,13 @@ class TransformerStack(keras.layers.Layer):
             written.append(known)
         return self._finish(hidden, None), tuple(written)
 
-    def _finish(self, hidden, training):
+    def _finish(self, hidden: Tensor, training: bool | None) -> Tensor:
         hidden = hidden if self.final_norm is None else self.final_norm(hidden)
         return self.dropout(hidden, training=training)
 
-    def _relate(self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0):
+    def _relate(
+        self, bias: Tensor, position_ids: Tensor | None, first: Tensor | int = 0
+    ) -> tuple[Tensor, Tensor | None]:
         """Returns the bias with that of distances, and what else attention reads of positions."""
         if self.positions is None:
             return bias, None
@@ -102,7 +125,11 @@ class TransformerStack(keras.layers.Layer):
         return bias + self.positions(places, key_places), None
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`."""
+        """The shape of `hidden`.
+
+        Args:
+            hidden_shape: Shape of the hidden states, (batch, length, width).
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:

@@ -29,12 +29,7 @@ class TwoStreamBlock(keras.layers.Layer):
         stack: The stack that the block is a part of, a `TwoStreamTransformerConfig` or a mapping of its
             values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden, content, relative, differs, bias, positions, both, training: As in `TwoStreamAttention`.
-
-    Returns:
-        A float tensor [batch, rows, width].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: for a value of `stack` that does not fit, with the nearest valid name.
@@ -75,11 +70,15 @@ class TwoStreamBlock(keras.layers.Layer):
         self.feed_forward_norm = self._norm("feed_forward_norm")
         self.dropout = Dropout(self.stack.dropout, name="dropout", **common)
 
-    def _norm(self, name):
+    def _norm(self, name: str) -> keras.layers.Layer:
         return build_norm(epsilon=self.stack.norm_epsilon, dtype=self.dtype_policy, name=name)
 
     def build(self, hidden_shape: Shape) -> None:
-        """Creates the weights of `attention` and `feed_forward`, each with its `_norm`."""
+        """Creates the weights of `attention` and `feed_forward`, each with its `_norm`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, rows, width); None on an axis of unknown length.
+        """
         for part in (self.attention, self.attention_norm, self.feed_forward, self.feed_forward_norm):
             part.build(hidden_shape)
         self.dropout.build(hidden_shape)
@@ -95,7 +94,20 @@ class TwoStreamBlock(keras.layers.Layer):
         both: bool = False,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, rows, width]."""
+        """Returns a float tensor [batch, rows, width].
+
+        Args:
+            hidden: Float tensor [batch, rows, width] of the tokens that read, as in
+                `TwoStreamAttention.call`.
+            content: Float tensor [batch, length, width], the content stream before this block.
+            relative: Float tensor [2 length, width], sinusoids of the distances from `length` down.
+            differs: Float tensor [batch, 1, rows, length], 1 where a key is in another segment, 0 elsewhere.
+            bias: Float32 tensor [batch, 1, rows, length], added to the scores.
+            positions: int32 [batch, predictions], where the tokens of the query stream stand; None without
+                them.
+            both: Whether `hidden` holds the content stream and, after it, the query stream.
+            training: Whether dropout acts.
+        """
         hidden = ops.cast(hidden, self.compute_dtype)
         attended = self.attention(
             hidden, content, relative, differs, bias, positions, both=both, training=training
@@ -105,7 +117,11 @@ class TwoStreamBlock(keras.layers.Layer):
         return self.feed_forward_norm(hidden + transformed)
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`."""
+        """The shape of `hidden`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, rows, width).
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:

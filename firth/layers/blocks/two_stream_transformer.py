@@ -28,26 +28,13 @@ class TwoStreamTransformer(keras.layers.Layer):
     the same weights. The memory of segments before (section 2.4) is left out: rows are independent.
 
     Args:
-        stack: What the stack is made of, a `TwoStreamTransformerConfig` or a mapping of its values. Dropout
+        stack: Settings of the stack: a `TwoStreamTransformerConfig` or a mapping of its values. Dropout
             acts on the input, on the sinusoids (one draw for a whole batch), on each sublayer's output and on
             the output.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy. Under `mixed_bfloat16` matmuls run in bfloat16, softmax and norms in
             float32.
-
-    Call arguments:
-        content: Float tensor [batch, length, width], embeddings of the tokens.
-        document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
-        segment_ids: Int tensor [batch, length]; only whether two tokens have the same one matters.
-        attention_order: Int tensor [batch, length]. Without it the content stream sees whole documents; the
-            query stream needs it.
-        query: Float tensor [batch, predictions, width] that the query stream starts from; None for none.
-        positions: int32 [batch, predictions], where its tokens stand.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor: the content stream [batch, length, width], or with `query` the query stream
-        [batch, predictions, width].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: for a query stream without positions or an order, and as the parts do.
@@ -82,7 +69,11 @@ class TwoStreamTransformer(keras.layers.Layer):
         )
 
     def build(self, content_shape: Shape) -> None:
-        """Creates the weights of every block."""
+        """Creates the weights of every block.
+
+        Args:
+            content_shape: Shape of `content`, (batch, length, width); None on an axis of unknown length.
+        """
         for block in self.blocks:
             block.build(content_shape)
         self.dropout.build(content_shape)
@@ -97,7 +88,22 @@ class TwoStreamTransformer(keras.layers.Layer):
         positions: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns the content stream, or with `query` the query stream."""
+        """Returns the content stream, or with `query` the query stream.
+
+        Args:
+            content: Float tensor [batch, length, width], embeddings of the tokens.
+            document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
+            segment_ids: Int tensor [batch, length]; only whether two tokens have the same one matters.
+            attention_order: Int tensor [batch, length]. Without it the content stream sees whole documents;
+                the query stream needs it.
+            query: Float tensor [batch, predictions, width] that the query stream starts from; None for none.
+            positions: int32 [batch, predictions], where its tokens stand.
+            training: Whether dropout acts.
+
+        Returns:
+            A float tensor: the content stream [batch, length, width], or with `query` the query stream
+            [batch, predictions, width].
+        """
         content = self.dropout(ops.cast(content, self.compute_dtype), training=training)
         relative = relative_sinusoids(ops.shape(content)[1], self.stack.width)
         relative = self.relative_dropout(relative, training=training)
@@ -112,7 +118,13 @@ class TwoStreamTransformer(keras.layers.Layer):
         query = self._both(content, query, relative, (differs, bias), own, positions, training)
         return self.dropout(query, training=training)
 
-    def _of_query_stream(self, document_ids, segment_ids, attention_order, positions):
+    def _of_query_stream(
+        self,
+        document_ids: Tensor,
+        segment_ids: Tensor,
+        attention_order: Tensor | None,
+        positions: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
         """Returns which keys are in other segments, and the bias, of the query stream's tokens."""
         for name, value in (("attention_order", attention_order), ("positions", positions)):
             if value is None:
@@ -127,7 +139,16 @@ class TwoStreamTransformer(keras.layers.Layer):
         )
         return _differs(segments, segment_ids), bias
 
-    def _both(self, content, query, relative, of_content, of_query, positions, training):
+    def _both(
+        self,
+        content: Tensor,
+        query: Tensor,
+        relative: Tensor,
+        of_content: tuple[Tensor, Tensor],
+        of_query: tuple[Tensor, Tensor],
+        positions: Tensor | None,
+        training: bool | None,
+    ) -> Tensor:
         """Returns the query stream after the last block, which need not renew the content stream."""
         length = ops.shape(content)[1]
         of_both = [ops.concatenate(pair, axis=2) for pair in zip(of_content, of_query)]
@@ -147,7 +168,15 @@ class TwoStreamTransformer(keras.layers.Layer):
         attention_order_shape: Shape | None = None,
         query_shape: Shape | None = None,
     ) -> Shape:
-        """The shape of `query`, or without one that of `content`."""
+        """The shape of `query`, or without one that of `content`.
+
+        Args:
+            content_shape: Shape of `content`, (batch, length, width); None on an axis of unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+            segment_ids_shape: Shape of `segment_ids`, (batch, length); not read.
+            attention_order_shape: Shape of `attention_order`, (batch, length); not read.
+            query_shape: Shape of `query`, (batch, predictions, width); None on an axis of unknown length.
+        """
         return tuple(query_shape or content_shape)
 
     def get_config(self) -> dict[str, Any]:
@@ -156,7 +185,7 @@ class TwoStreamTransformer(keras.layers.Layer):
         return {**super().get_config(), **config}
 
 
-def _differs(segments, of_keys):
+def _differs(segments: Tensor, of_keys: Tensor) -> Tensor:
     """Returns 1 where a key is in another segment, float32 [batch, 1, rows, length]."""
     differs = ops.not_equal(ops.expand_dims(segments, 2), ops.expand_dims(of_keys, 1))
     return ops.expand_dims(ops.cast(differs, "float32"), 1)

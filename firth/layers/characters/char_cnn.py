@@ -26,12 +26,11 @@ class CharCNN(keras.layers.Layer):
     Args:
         filters: Pairs of a convolution's width and its number of filters.
         character_width: Width of a character's embedding.
-        alphabet: Characters are below this; 262 is that of `firth.tokenizers.graph.word_characters`.
+        alphabet: Number of characters, which are all below it; 262 is that of
+            `firth.tokenizers.graph.word_characters`.
         activation: `relu` or `tanh`.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        characters: Int tensor [batch, length, max_characters], at least as many as the widest convolution.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, the activation is unknown, or words have fewer characters than the
@@ -85,6 +84,9 @@ class CharCNN(keras.layers.Layer):
 
         They start from what the reference code starts them from: uniform within 1, zero, and uniform within
         0.05 or, under tanh, normal with a stddev of one over the root of a window's values.
+
+        Args:
+            characters_shape: Shape of `characters`, (batch, length, max_characters); not read.
         """
         self.table = self._add("table", (self.alphabet, self.character_width), self._uniform(1.0))
         self.kernels = [
@@ -93,20 +95,28 @@ class CharCNN(keras.layers.Layer):
         ]
         self.bias = self._add("bias", (self.width,), "zeros")
 
-    def _add(self, name, shape, start):
+    def _add(self, name: str, shape: Shape, start: Any) -> Tensor:
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
-    def _uniform(self, bound):
+    def _uniform(self, bound: float) -> keras.initializers.Initializer:
         return keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator)
 
-    def _start(self, width):
+    def _start(self, width: int) -> keras.initializers.Initializer:
         if self.activation == "relu":
             return self._uniform(0.05)
         stddev = (width * self.character_width) ** -0.5
         return keras.initializers.RandomNormal(stddev=stddev, seed=self._seed_generator)
 
     def call(self, characters: Tensor) -> Tensor:
-        """Returns a float tensor [batch, length, sum of all filters]."""
+        """Returns a float tensor [batch, length, sum of all filters].
+
+        Args:
+            characters: Int tensor [batch, length, max_characters], at least as many as the widest
+                convolution.
+
+        Raises:
+            ValueError: if words have fewer characters than the widest convolution.
+        """
         characters = ops.convert_to_tensor(characters)
         batch, length, max_characters = ops.shape(characters)
         if max_characters < self._widest:
@@ -123,7 +133,7 @@ class CharCNN(keras.layers.Layer):
         vectors = _ACTIVATIONS[self.activation](largest + self.bias)
         return ops.cast(ops.reshape(vectors, (batch, length, self.width)), self.compute_dtype)
 
-    def _joined_kernel(self):
+    def _joined_kernel(self) -> Tensor:
         """Returns one kernel for all filters, [widest, character_width, filters]."""
         padded = [
             ops.pad(kernel, [(0, self._widest - width), (0, 0), (0, 0)])
@@ -132,7 +142,12 @@ class CharCNN(keras.layers.Layer):
         return ops.concatenate(padded, axis=-1)
 
     def compute_output_shape(self, characters_shape: Shape) -> Shape:
-        """The shape of the words, and the sum of all filters."""
+        """The shape of the words, and the sum of all filters.
+
+        Args:
+            characters_shape: Shape of `characters`, (batch, length, max_characters); None on an axis of
+                unknown length.
+        """
         return (*characters_shape[:-1], self.width)
 
     def get_config(self) -> dict[str, Any]:

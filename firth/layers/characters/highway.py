@@ -23,9 +23,7 @@ class Highway(keras.layers.Layer):
     Args:
         width: Width of inputs and outputs.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if the width is below 1, or the input is not as wide as said.
@@ -49,25 +47,36 @@ class Highway(keras.layers.Layer):
 
         As in the reference code kernels start from a normal with a stddev of one over the width's root, the
         bias of the gate at -2.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
         """
         check_width("Highway", self.width, hidden_shape)
         start = keras.initializers.RandomNormal(stddev=self.width**-0.5, seed=self._seed_generator)
         self.kernel = self.add_weight(name="kernel", shape=(self.width, 2 * self.width), initializer=start)
         self.bias = self.add_weight(name="bias", shape=(2 * self.width,), initializer=self._start_bias)
 
-    def _start_bias(self, shape, dtype=None):
+    def _start_bias(self, shape: Shape, dtype: Any = None) -> Tensor:
         zeros = ops.zeros((self.width,), dtype)
         return ops.concatenate([zeros + _GATE_BIAS, zeros])
 
     def call(self, hidden: Tensor) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+        """
         tokens = ops.reshape(hidden, (-1, self.width))
         gate, transformed = ops.split(ops.add(ops.matmul(tokens, self.kernel), self.bias), 2, axis=-1)
         mixed = tokens + ops.sigmoid(gate) * (ops.relu(transformed) - tokens)
         return ops.reshape(mixed, ops.shape(hidden))
 
     def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of the input."""
+        """The shape of the input.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+        """
         return tuple(hidden_shape)
 
     def get_config(self) -> dict[str, Any]:

@@ -1,13 +1,17 @@
 """Convolution over the characters of words, of which only the maximum over time is kept."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 _BELOW_ALL = -1e30
 
 
-def max_over_time(table, kernel, characters, widths):
+def max_over_time(table: Tensor, kernel: Tensor, characters: Tensor, widths: Sequence[int]) -> Tensor:
     """Returns the largest value that each filter takes at any place of each word.
 
     `y[word, filter] = max over p of sum over k of table[characters[word, p + k]] . kernel[k, :, filter]`,
@@ -38,14 +42,16 @@ def max_over_time(table, kernel, characters, widths):
     loops = _places(characters, widths)
 
     @custom_gradient
-    def run(table, kernel):
+    def run(table: Tensor, kernel: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         flat = ops.reshape(kernel, (-1, kernel.shape[-1]))
 
-        def read(place):
+        def read(place: Tensor) -> tuple[Tensor, Tensor]:
             ids = ops.take(windows, place, axis=0)
             return ids, ops.reshape(ops.take(table, ids, axis=0), (-1, flat.shape[0]))
 
-        def visit(place, largest, found_at, valid):
+        def visit(
+            place: Tensor, largest: Tensor, found_at: Tensor, valid: Callable[[Tensor], Tensor] | None
+        ) -> tuple[Tensor, Tensor]:
             values = ops.cast(ops.matmul(read(place)[1], flat), "float32")
             if valid is not None:
                 values = ops.where(valid(place), values, _BELOW_ALL)
@@ -57,10 +63,12 @@ def max_over_time(table, kernel, characters, widths):
         state = ops.full(shape, _BELOW_ALL, "float32"), ops.zeros(shape, places)
         largest, found_at = _loop(loops, visit, state)
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
             transposed = ops.transpose(flat)
 
-            def visit(place, for_table, for_kernel, valid):
+            def visit(
+                place: Tensor, for_table: Tensor, for_kernel: Tensor, valid: Callable[[Tensor], Tensor] | None
+            ) -> tuple[Tensor, Tensor]:
                 ids, window = read(place)
                 here = ops.equal(found_at, ops.cast(place, found_at.dtype))
                 slope = ops.cast(ops.where(here, upstream, 0.0), window.dtype)
@@ -81,7 +89,7 @@ def max_over_time(table, kernel, characters, widths):
     return run(ops.convert_to_tensor(table), ops.convert_to_tensor(kernel))
 
 
-def _windows(characters, widest):
+def _windows(characters: Tensor, widest: int) -> Tensor:
     """Returns the characters that begin at each place: int32 [places, words, widest]."""
     places = characters.shape[1]
     padded = ops.pad(characters, [(0, 0), (0, widest - 1)])
@@ -89,7 +97,7 @@ def _windows(characters, widest):
     return ops.transpose(windows, (1, 0, 2))
 
 
-def _places(characters, widths):
+def _places(characters: Tensor, widths: Sequence[int]) -> list[tuple[Any, ...]]:
     """Returns (first place, place to stop at, which filters are valid at a place) of two loops.
 
     The second is for the last places, where wide filters reach beyond the word.
@@ -106,13 +114,15 @@ def _places(characters, widths):
     ]
 
 
-def _loop(loops, visit, state):
+def _loop(loops: list[tuple[Any, ...]], visit: Callable[..., Any], state: tuple[Tensor, ...]) -> Any:
     for first, stop, valid in loops:
 
-        def more(place, *state, stop=stop):
+        def more(place: Tensor, *state: Tensor, stop: Tensor = stop) -> Tensor:
             return ops.less(place, stop)
 
-        def body(place, *state, valid=valid):
+        def body(
+            place: Tensor, *state: Tensor, valid: Callable[[Tensor], Tensor] | None = valid
+        ) -> tuple[Tensor, ...]:
             return place + 1, *visit(place, *state, valid=valid)
 
         _, *state = ops.while_loop(more, body, (ops.convert_to_tensor(first, "int32"), *state))

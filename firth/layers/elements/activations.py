@@ -1,13 +1,16 @@
 """The activations that a recipe may name."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 
-def gelu(inputs):
+def gelu(inputs: Tensor) -> Tensor:
     """Returns `x * P(X <= x)` for a standard normal X (Hendrycks and Gimpel 2016, section 2).
 
     This is the exact function, by `erf`, computed in float32. Its gradient is written out, because the one
@@ -26,10 +29,10 @@ def gelu(inputs):
     [-0.1587, 0.0, 0.8413]
     """
 
-    def share(x):
+    def share(x: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
         below = 0.5 + 0.5 * ops.erf(x * math.sqrt(0.5))
 
-        def slope():
+        def slope() -> Tensor:
             density = ops.exp(ops.square(x) * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
             return below + x * density
 
@@ -38,7 +41,7 @@ def gelu(inputs):
     return _times_share(inputs, share)
 
 
-def gelu_approximate(inputs):
+def gelu_approximate(inputs: Tensor) -> Tensor:
     """Returns the approximation of `gelu` by `tanh` (Hendrycks and Gimpel 2016, section 2).
 
     It is `x * sigmoid(v)` with `v = 2 * sqrt(2 / pi) * (x + 0.044715 * x ** 3)`, computed in float32. Its
@@ -57,11 +60,11 @@ def gelu_approximate(inputs):
     [-0.1588, 0.0, 0.8412]
     """
 
-    def share(x):
+    def share(x: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
         v = x * (_LINEAR + _CUBIC * ops.square(x))
         below = ops.sigmoid(v)
 
-        def slope():
+        def slope() -> Tensor:
             # The derivative of v, times x, is 3 v - 2 _LINEAR x. Where it is infinite, its factor is 0.
             change = ops.clip(3.0 * v - (2.0 * _LINEAR) * x, -_HUGE, _HUGE)
             return below * (1.0 + (1.0 - below) * change)
@@ -71,22 +74,22 @@ def gelu_approximate(inputs):
     return _times_share(inputs, share)
 
 
-def _times_share(inputs, share):
+def _times_share(inputs: Tensor, share: Callable[[Tensor], tuple[Tensor, Callable[[], Tensor]]]) -> Tensor:
     """Returns `x * share(x)`, computed in float32.
 
     Args:
         inputs: A float tensor of any shape.
-        share: Takes the inputs as float32; returns the factor, and a function that returns the derivative of
-            the whole.
+        share: Function that takes the inputs as float32 and returns the factor, and a function that returns
+            the derivative of the whole.
     """
 
     @custom_gradient
-    def run(inputs):
+    def run(inputs: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         # Rounding to bfloat16 after each step would cost a CPU more than the two casts do.
         x = ops.cast(inputs, "float32")
         below, slope = share(x)
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> Tensor:
             return ops.cast(ops.cast(upstream, "float32") * slope(), inputs.dtype)
 
         return ops.cast(x * below, inputs.dtype), gradient
@@ -101,8 +104,11 @@ _HUGE = 1e30
 ACTIVATIONS = {"gelu": gelu, "gelu_approximate": gelu_approximate, "relu": ops.relu, "silu": ops.silu}
 
 
-def get_activation(name: str):
+def get_activation(name: str) -> Callable[[Tensor], Tensor]:
     """Returns the activation of that name.
+
+    Args:
+        name: Name of the activation, a key of `ACTIVATIONS`.
 
     Raises:
         ValueError: if no activation has that name.

@@ -28,6 +28,9 @@ def find_type(name: str) -> Any:
 def stack_of(values: "StackConfig | Mapping[str, Any]") -> "StackConfig":
     """Returns what a stack of blocks is made of, given as it is, within a model's config, or as plain values.
 
+    Args:
+        values: Stack as a `StackConfig`, a model's config that holds one, or a mapping of its values.
+
     Raises:
         ValueError: for a key or a value that does not fit, with the nearest valid name.
 
@@ -48,7 +51,14 @@ def stack_of(values: "StackConfig | Mapping[str, Any]") -> "StackConfig":
 def two_streams_of(
     values: "TwoStreamTransformerConfig | Mapping[str, Any]",
 ) -> "TwoStreamTransformerConfig":
-    """Returns what XLNet's stack is made of, given as it is or as plain values; as `stack_of`."""
+    """Returns what XLNet's stack is made of, given as it is or as plain values; as `stack_of`.
+
+    Args:
+        values: Stack as a `TwoStreamTransformerConfig` or a mapping of its values.
+
+    Raises:
+        ValueError: as `stack_of` does.
+    """
     from firth.recipes.models.model import TwoStreamTransformerConfig
 
     return TwoStreamTransformerConfig.of(values)
@@ -56,6 +66,9 @@ def two_streams_of(
 
 def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions | None":
     """Returns positions of any kind, given as they are or as plain values; None for None.
+
+    Args:
+        values: Positions as a config of any kind, or a mapping of its values with `kind`; None for none.
 
     Raises:
         ValueError: as `stack_of` does.
@@ -74,7 +87,14 @@ def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions |
 
 
 def norm_of(values: "NormConfig | Mapping[str, Any] | None") -> "NormConfig | None":
-    """Returns a norm's kind and settings, given as they are or as plain values; None for None."""
+    """Returns a norm's kind and settings, given as they are or as plain values; None for None.
+
+    Args:
+        values: Norm as a `NormConfig` or a mapping of its values; None for none.
+
+    Raises:
+        ValueError: as `stack_of` does.
+    """
     from firth.recipes.models.blocks import NormConfig
 
     return None if values is None else NormConfig.of(values)
@@ -83,7 +103,14 @@ def norm_of(values: "NormConfig | Mapping[str, Any] | None") -> "NormConfig | No
 def rotary_scaling_of(
     values: "RotaryScalingConfig | Mapping[str, Any] | None",
 ) -> "RotaryScalingConfig | None":
-    """Returns the stretching of rotary frequencies, given as it is or as plain values; None for None."""
+    """Returns the stretching of rotary frequencies, given as it is or as plain values; None for None.
+
+    Args:
+        values: Stretching as a `RotaryScalingConfig` or a mapping of its values; None for none.
+
+    Raises:
+        ValueError: as `stack_of` does.
+    """
     from firth.recipes.models.blocks import RotaryScalingConfig
 
     return None if values is None else RotaryScalingConfig.of(values)

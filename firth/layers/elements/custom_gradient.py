@@ -2,22 +2,26 @@
 
 import functools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
 
+from firth.layers.elements.types import Tensor
 
-def custom_gradient(function):
+
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns `function` with the gradient that it brings itself.
 
     Over `keras.ops.custom_gradient` it smooths what differs between backends: how the upstream gradient is
     passed, and that TensorFlow takes tensors only, no variables.
 
     Args:
-        function: Takes float tensors; returns a pair of its value and a function that turns the gradient for
-            the value into one for each input, a tensor or a tuple of them. The value is a tensor or a tuple
-            of them, and its gradient likewise.
+        function: Function that takes float tensors and returns a pair of its value and a function that turns
+            the gradient for the value into one for each input, a tensor or a tuple of them. The value is a
+            tensor or a tuple of them, and its gradient likewise.
 
     Example:
 
@@ -28,10 +32,10 @@ def custom_gradient(function):
     """
 
     @ops.custom_gradient
-    def differentiable(*inputs):
+    def differentiable(*inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
         value, gradient = function(*inputs)
 
-        def backend_gradient(*args, upstream=None):
+        def backend_gradient(*args: Any, upstream: Any = None) -> Any:
             if isinstance(value, tuple) and len(args) > 1:
                 return gradient(args)
             return gradient(args[-1] if upstream is None else upstream)
@@ -39,7 +43,7 @@ def custom_gradient(function):
         return value, backend_gradient
 
     @functools.wraps(function)
-    def call(*inputs):
+    def call(*inputs: Tensor) -> Any:
         tensors = [_read(value) for value in inputs]
         return (
             _on_torch(function, tensors) if keras.backend.backend() == "torch" else differentiable(*tensors)
@@ -48,23 +52,23 @@ def custom_gradient(function):
     return call
 
 
-def _read(value):
+def _read(value: Tensor) -> Tensor:
     # Reshaping turns a variable into a tensor without a copy.
     return ops.reshape(value, ops.shape(value))
 
 
-def _on_torch(function, inputs):
+def _on_torch(function: Callable[..., Any], inputs: list[Tensor]) -> Any:
     """Hands a tuple of values through as one tensor, because Keras knows no tuples here on torch."""
-    made: list[tuple] = []
+    made: list[tuple[Any, ...]] = []
 
     @ops.custom_gradient
-    def joined(*inputs):
+    def joined(*inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
         value, gradient = function(*inputs)
         if not isinstance(value, tuple):
             return value, lambda *args, upstream=None: gradient(args[-1] if upstream is None else upstream)
         made.extend((tuple(each.shape), each.dtype) for each in value)
 
-        def gradient_of_parts(*args, upstream=None):
+        def gradient_of_parts(*args: Any, upstream: Any = None) -> Any:
             return gradient(_apart(args[-1] if upstream is None else upstream, made))
 
         flat = [ops.cast(ops.reshape(each, (-1,)), "float32") for each in value]
@@ -74,7 +78,7 @@ def _on_torch(function, inputs):
     return _apart(value, made) if made else value
 
 
-def _apart(flat, made):
+def _apart(flat: Tensor, made: list[tuple[Any, ...]]) -> tuple[Tensor, ...]:
     ends = np.cumsum([math.prod(shape) for shape, _ in made])[:-1].tolist()
     parts = ops.split(flat, ends)
     return tuple(ops.cast(ops.reshape(part, shape), dtype) for part, (shape, dtype) in zip(parts, made))

@@ -29,11 +29,7 @@ class Dropout(keras.layers.Layer):
         batch_axis: The axis of the examples, whose keys decide within `example_noise`; None for what a batch
             shares.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        inputs: A float tensor of any shape.
-        parts: Where the first axis holds parts of examples: see `ExampleNoise.draw_keys`.
-        training: Whether to drop; otherwise the inputs are returned as they are.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: for a rate outside 0 to 0.99.
@@ -57,7 +53,14 @@ class Dropout(keras.layers.Layer):
         self.supports_masking = True
 
     def call(self, inputs: Tensor, parts: Tensor | None = None, training: bool | None = None) -> Tensor:
-        """Returns a tensor of the inputs' shape and dtype."""
+        """Returns a tensor of the inputs' shape and dtype.
+
+        Args:
+            inputs: A float tensor of any shape.
+            parts: Pair of int tensors, where the first axis holds parts of examples; see
+                `ExampleNoise.draw_keys`. None where it holds examples.
+            training: Whether to drop; otherwise the inputs are returned as they are.
+        """
         if not training or self.rate == 0.0:
             return inputs
         shape = ops.shape(inputs)
@@ -69,12 +72,16 @@ class Dropout(keras.layers.Layer):
             keep = _keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
         return inputs * (ops.cast(keep, inputs.dtype) * (1.0 / (1.0 - self.rate)))
 
-    def _threshold(self):
+    def _threshold(self) -> Tensor:
         rounding = keras.random.uniform((), dtype="float32", seed=self.seed_generator)
         return ops.cast(ops.floor(256.0 * self.rate + rounding), "uint8")
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the input."""
+        """The shape of the input.
+
+        Args:
+            input_shape: Shape of `inputs`, of any number of axes.
+        """
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
@@ -82,7 +89,7 @@ class Dropout(keras.layers.Layer):
         return {**super().get_config(), "rate": self.rate, "batch_axis": self.batch_axis, "seed": self.seed}
 
 
-def _keep_by_example(shape, axis, keys, rate):
+def _keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float) -> Tensor:
     """Returns bool of `shape`, which the keys [batch, 1] decide for the examples on `axis`."""
     first = (shape[axis], *shape[:axis], *shape[axis + 1 :])
     count = math.prod(shape) // ops.shape(keys[0])[0]
@@ -91,14 +98,14 @@ def _keep_by_example(shape, axis, keys, rate):
     return ops.moveaxis(ops.reshape(keep, first), 0, axis)
 
 
-def _threshold_by_example(key, rate):
+def _threshold_by_example(key: Tensor, rate: float) -> Tensor:
     """Returns uint8 [batch, 1]; over the calls, rounding up is spread as evenly as its share allows."""
     whole, share = divmod(256.0 * rate, 1.0)
     up = ops.less(ops.cast(shift_right(key, 16), "int32"), round(share * 2**16))
     return ops.cast(up, "uint8") + ops.cast(int(whole), "uint8")
 
 
-def random_bytes(shape, seed):
+def random_bytes(shape: Shape, seed: Seed) -> Tensor:
     """Returns uniform uint8 of `shape`, four of which are cut from each random int32.
 
     Args:

@@ -20,14 +20,12 @@ class Embedding(keras.layers.Layer):
     ids summed (see `gather_rows`), and rows are cast to the compute dtype after they are taken, not before.
 
     Args:
-        rows: Ids are below this.
+        rows: Number of rows; every id is below it.
         width: Width of a row.
         initializer_stddev: Standard deviation of the normal that the table starts from.
         truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        ids: Int tensor of any shape.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1.
@@ -58,17 +56,29 @@ class Embedding(keras.layers.Layer):
         self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
     def build(self, ids_shape: Shape | None = None) -> None:
-        """Creates `table` [rows, width]."""
+        """Creates `table` [rows, width].
+
+        Args:
+            ids_shape: Shape of `ids`, of any number of axes; not read.
+        """
         self.table = self.add_weight(
             name="table", shape=(self.rows, self.width), initializer=self._initializer, autocast=False
         )
 
     def call(self, ids: Tensor) -> Tensor:
-        """Returns a float tensor of shape `ids.shape + [width]`."""
+        """Returns a float tensor of shape `ids.shape + [width]`.
+
+        Args:
+            ids: Int tensor of any shape.
+        """
         return ops.cast(gather_rows(self.table, ids), self.compute_dtype)
 
     def compute_output_shape(self, ids_shape: Shape) -> Shape:
-        """The shape of the ids, and `width`."""
+        """The shape of the ids, and `width`.
+
+        Args:
+            ids_shape: Shape of `ids`, of any number of axes.
+        """
         return (*ids_shape, self.width)
 
     def get_config(self) -> dict[str, Any]:

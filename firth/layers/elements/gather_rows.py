@@ -1,11 +1,15 @@
 """Taking rows of a table, with a gradient that is dense and already summed."""
 
+from collections.abc import Callable
+from typing import Any
+
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 
-def gather_rows(table, row_ids):
+def gather_rows(table: Tensor, row_ids: Tensor) -> Tensor:
     """Returns `table[row_ids]`, rows of a matrix.
 
     The gradient for `table` is a dense matrix in which the rows that were taken several times are summed.
@@ -27,8 +31,8 @@ def gather_rows(table, row_ids):
     """
 
     @custom_gradient
-    def gather(table):
-        def gradient(upstream):
+    def gather(table: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def gradient(upstream: Tensor) -> Tensor:
             rows = ops.reshape(upstream, (-1, table.shape[-1]))
             return ops.segment_sum(rows, ops.reshape(row_ids, (-1,)), num_segments=ops.shape(table)[0])
 
@@ -37,7 +41,7 @@ def gather_rows(table, row_ids):
     return gather(table)
 
 
-def gather_tokens(hidden, positions):
+def gather_tokens(hidden: Tensor, positions: Tensor) -> Tensor:
     """Returns the hidden states at some positions of each example.
 
     Args:

@@ -1,12 +1,18 @@
 """What weights start from."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import keras
 import numpy as np
 
 from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.types import Shape, Tensor
 
 
-def normal(stddev: float, generator, truncated: bool = True) -> keras.initializers.Initializer:
+def normal(
+    stddev: float, generator: keras.random.SeedGenerator, truncated: bool = True
+) -> keras.initializers.Initializer:
     """Returns a normal initializer; truncated, it redraws outside two standard deviations, as BERT's does.
 
     Args:
@@ -34,11 +40,11 @@ class NormalColumns(keras.initializers.Initializer):
     [0.0, True]
     """
 
-    def __init__(self, runs, generator) -> None:
+    def __init__(self, runs: Iterable[Iterable[Any]], generator: keras.random.SeedGenerator) -> None:
         self.runs = [tuple(run) for run in runs]
         self.seed = generator
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
         """Returns a tensor [rows, columns of all runs]."""
         stddevs = np.concatenate([np.full(columns, stddev) for columns, stddev in self.runs])
         drawn = keras.random.normal(shape, dtype=dtype, seed=self.seed)

@@ -2,10 +2,14 @@
 
 import contextlib
 import contextvars
+from collections.abc import Iterator
+from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
+
+from firth.layers.elements.types import Tensor
 
 # Odd numbers without a pattern; products wrap around.
 _ELEMENT, _FIRST, _SECOND = 2654435769, 739982445, 2401173565
@@ -17,7 +21,9 @@ _UNIT_BITS = 24
 _SIGNED = keras.backend.backend() == "torch"
 _DTYPE = "int32" if _SIGNED else "uint32"
 
-_CURRENT: contextvars.ContextVar = contextvars.ContextVar("example_noise", default=None)
+_CURRENT: contextvars.ContextVar["ExampleNoise | None"] = contextvars.ContextVar(
+    "example_noise", default=None
+)
 
 
 class ExampleNoise:
@@ -30,16 +36,16 @@ class ExampleNoise:
         keys: int32 [batch, 2], two hashes, see `firth.features.noise_key_specs`.
     """
 
-    def __init__(self, keys) -> None:
+    def __init__(self, keys: Tensor) -> None:
         self._keys = _words(keys)
         self._calls = 0
 
-    def draw_keys(self, parts=None):
+    def draw_keys(self, parts: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, ...]:
         """Returns the keys of the next draw, a pair of tensors [batch, 1] of 32-bit words.
 
         Args:
-            parts: Where the first axis does not hold examples but parts of some: a pair of int tensors [n],
-                the example of each and its number in the example. The keys are [n, 1] then.
+            parts: Pair of int tensors [n], the example of each part and its number in the example, where the
+                first axis holds parts of examples; the keys are [n, 1] then. None where it holds examples.
         """
         self._calls += 1
         pair = [self._keys[:, each : each + 1] + _word(self._calls * _CALL[each]) for each in (0, 1)]
@@ -51,13 +57,17 @@ class ExampleNoise:
             ops.take(key, examples, axis=0) + numbers * _word(_PART[each]) for each, key in enumerate(pair)
         )
 
-    def draw_uniform(self, count):
-        """Returns float32 [batch, count] in [0, 1)."""
+    def draw_uniform(self, count: Tensor | int) -> Tensor:
+        """Returns float32 [batch, count] in [0, 1).
+
+        Args:
+            count: Number of draws for each example: an int or an int scalar tensor.
+        """
         words = random_words(self.draw_keys(), count)
         return ops.cast(ops.bitwise_and(words, _word(2**_UNIT_BITS - 1)), "float32") / float(2**_UNIT_BITS)
 
 
-def random_words(keys, count):
+def random_words(keys: tuple[Tensor, ...], count: Tensor | int) -> Tensor:
     """Returns random words of 32 bits [batch, count], of which every bit is as good as another.
 
     Two rounds of the finaliser of MurmurHash3 over the number of the element; the first key of the example
@@ -80,14 +90,19 @@ def random_words(keys, count):
     return ops.bitwise_xor(words, shift_right(words, 16)) * _word(_SECOND)
 
 
-def shift_right(words, places):
-    """Returns words shifted by a number of places, with zeros drawn in."""
+def shift_right(words: Tensor, places: int) -> Tensor:
+    """Returns words shifted by a number of places, with zeros drawn in.
+
+    Args:
+        words: Tensor of 32-bit words of any shape, int32 or uint32 as `random_words` returns them.
+        places: Number of bits, from 1 to 31.
+    """
     shifted = ops.right_shift(words, _word(places))
     return ops.bitwise_and(shifted, _word(2 ** (32 - places) - 1)) if _SIGNED else shifted
 
 
 @contextlib.contextmanager
-def example_noise(keys):
+def example_noise(keys: Tensor | None) -> Iterator[None]:
     """Makes what layers draw in the block follow from the examples, and not from a seed generator.
 
     Args:
@@ -112,12 +127,12 @@ def current_noise() -> ExampleNoise | None:
     return _CURRENT.get()
 
 
-def _words(values):
+def _words(values: Tensor) -> Tensor:
     """Returns int32 as words of 32 bits."""
     values = ops.cast(values, "int32")
     return values if _SIGNED else ops.view(values, dtype=_DTYPE)
 
 
-def _word(value: int):
+def _word(value: int) -> Any:
     """Returns the lowest 32 bits of an integer."""
     return np.array(value % 2**32, "uint32").view(_DTYPE)

@@ -1,5 +1,7 @@
 """The norms that a recipe may name."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -9,14 +11,20 @@ from firth.layers.elements.types import Shape, Tensor
 _KINDS = ("layer_norm", "rms_norm")
 
 
-def build_norm(kind: str = "layer_norm", epsilon: float = 1e-12, biases: bool = True, dtype=None, name=None):
+def build_norm(
+    kind: str = "layer_norm",
+    epsilon: float = 1e-12,
+    biases: bool = True,
+    dtype: Any = None,
+    name: str | None = None,
+) -> keras.layers.Layer:
     """Returns a layer that normalises the last axis, in float32 under every dtype policy.
 
     Args:
         kind: `layer_norm` (Ba et al. 2016, "Layer Normalization"), with the weights `gamma` and, with biases,
             `beta`; or `rms_norm` (Zhang and Sennrich 2019, "Root Mean Square Layer Normalization"), with the
             weight `scale`.
-        epsilon: Added to the variance or to the mean square.
+        epsilon: Number that is added to the variance or to the mean square.
         biases: Whether a layer norm has an offset.
         dtype: A Keras dtype or policy.
         name: Name of the layer.
@@ -51,7 +59,11 @@ class LayerNorm(keras.layers.LayerNormalization):
     """
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
+        """Returns a tensor of the inputs' shape, in the layer's compute dtype.
+
+        Args:
+            inputs: Float tensor [..., width].
+        """
         if not _suits(inputs, self.axis) or self.gamma is None:
             return super().call(inputs)
         beta = None if self.beta is None else ops.cast(self.beta, "float32")
@@ -74,21 +86,29 @@ class RMSNorm(keras.layers.RMSNormalization):
     axis: int | list[int]
 
     def build(self, input_shape: Shape) -> None:
-        """Creates `scale`, which stays float32 under mixed precision."""
+        """Creates `scale`, which stays float32 under mixed precision.
+
+        Args:
+            input_shape: Shape of the inputs, (..., width).
+        """
         axes = keras.tree.flatten(self.axis)
         shape = tuple(input_shape[axis] for axis in axes)
         self.scale = self.add_weight(name="scale", shape=shape, initializer="ones", autocast=False)
         self.axis, self.built = axes, True
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Returns a tensor of the inputs' shape, in the layer's compute dtype."""
+        """Returns a tensor of the inputs' shape, in the layer's compute dtype.
+
+        Args:
+            inputs: Float tensor [..., width].
+        """
         if not _suits(inputs, self.axis):
             return ops.cast(super().call(inputs), self.compute_dtype)
         outputs = rms_norm(ops.cast(inputs, "float32"), ops.cast(self.scale, "float32"), self.epsilon)
         return ops.cast(outputs, self.compute_dtype)
 
 
-def _suits(inputs, axes) -> bool:
+def _suits(inputs: Tensor, axes: Any) -> bool:
     """Returns whether a gradient of ours is there: on TensorFlow, over the last axis, not in float64."""
     if keras.backend.backend() != "tensorflow" or keras.backend.standardize_dtype(inputs.dtype) == "float64":
         return False

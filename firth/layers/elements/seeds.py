@@ -2,8 +2,10 @@
 
 import keras
 
+from firth.layers.elements.types import Seed
 
-def seed_generator(seed=None) -> keras.random.SeedGenerator:
+
+def seed_generator(seed: Seed = None) -> keras.random.SeedGenerator:
     """Returns the generator that a layer and its parts draw from, for initial weights and for dropout.
 
     Its state is one int variable of shape `[2]`, (seed, draws so far), and stands in `layer.variables`. A
@@ -24,11 +26,20 @@ def seed_generator(seed=None) -> keras.random.SeedGenerator:
     return keras.random.SeedGenerator(seed)
 
 
-def plain_seed(seed) -> int | None:
-    """Returns `seed` as a layer's config keeps it: an int, or None where it is shared or chosen by Keras."""
+def plain_seed(seed: Seed) -> int | None:
+    """Returns `seed` as a layer's config keeps it: an int, or None where it is shared or chosen by Keras.
+
+    Args:
+        seed: Seed as `seed_generator` takes it: an int, a shared generator, or None.
+    """
     return seed if isinstance(seed, int) else None
 
 
-def truncated_normal(stddev: float, generator) -> keras.initializers.Initializer:
-    """Returns BERT's weight initializer: a normal of `stddev`, redrawn outside two standard deviations."""
+def truncated_normal(stddev: float, generator: keras.random.SeedGenerator) -> keras.initializers.Initializer:
+    """Returns BERT's weight initializer: a normal of `stddev`, redrawn outside two standard deviations.
+
+    Args:
+        stddev: Standard deviation before anything is redrawn.
+        generator: Generator that the weights are drawn from, as `seed_generator` returns it.
+    """
     return keras.initializers.TruncatedNormal(stddev=stddev, seed=generator)

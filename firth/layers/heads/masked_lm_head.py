@@ -26,16 +26,12 @@ class MaskedLMHead(keras.layers.Layer):
         vocabulary_size: Rows of the token embeddings.
         width: Width of the hidden states.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
-        norm_epsilon: Added to the variance in the layer norm.
+        norm_epsilon: Number that is added to the variance in the layer norm.
         embedding_width: Width of the token embeddings and of the dense layer; `width` where it is None.
             ALBERT's and ELECTRA's are narrower than their hidden states.
         initializer_stddev: Standard deviation of the truncated normal that the dense kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        masked_positions: int32 [batch, predictions].
-        token_table: Float tensor [vocabulary_size, embedding_width], the token embeddings.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, or the input is not as wide as said.
@@ -81,7 +77,13 @@ class MaskedLMHead(keras.layers.Layer):
         masked_positions_shape: Shape | None = None,
         token_table_shape: Shape | None = None,
     ) -> None:
-        """Creates the dense layer, the norm and `bias` [vocabulary_size]."""
+        """Creates the dense layer, the norm and `bias` [vocabulary_size].
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+            masked_positions_shape: Shape of `masked_positions`, (batch, predictions); not read.
+            token_table_shape: Shape of `token_table`, (vocabulary_size, embedding_width); not read.
+        """
         check_width("MaskedLMHead", self.width, hidden_shape)
         self.dense.build((None, self.width))
         self.norm.build((None, self.embedding_width))
@@ -90,7 +92,13 @@ class MaskedLMHead(keras.layers.Layer):
         )
 
     def call(self, hidden: Tensor, masked_positions: Tensor, token_table: Tensor) -> Tensor:
-        """Returns float32 logits [batch, predictions, vocabulary_size]."""
+        """Returns float32 logits [batch, predictions, vocabulary_size].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            masked_positions: int32 [batch, predictions].
+            token_table: Float tensor [vocabulary_size, embedding_width], the token embeddings.
+        """
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
         rows = self.norm(self._activate(self.dense(rows)))
         logits = tied_projection(rows, ops.cast(token_table, self.compute_dtype))
@@ -100,14 +108,27 @@ class MaskedLMHead(keras.layers.Layer):
     def compute_output_spec(
         self, hidden: Tensor, masked_positions: Tensor, token_table: Tensor
     ) -> keras.KerasTensor:
-        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy."""
+        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy.
+
+        Args:
+            hidden: Keras tensor [batch, length, width]; not read.
+            masked_positions: Keras tensor [batch, predictions], of which only the shape is read.
+            token_table: Keras tensor [vocabulary_size, embedding_width]; not read.
+        """
         shape = (*masked_positions.shape, self.vocabulary_size)
         return keras.KerasTensor(shape, dtype="float32")
 
     def compute_output_shape(
         self, hidden_shape: Shape, masked_positions_shape: Shape, token_table_shape: Shape | None = None
     ) -> Shape:
-        """The shape of the positions, and `vocabulary_size`."""
+        """The shape of the positions, and `vocabulary_size`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); not read.
+            masked_positions_shape: Shape of `masked_positions`, (batch, predictions); None on an axis of
+                unknown length.
+            token_table_shape: Shape of `token_table`, (vocabulary_size, embedding_width); not read.
+        """
         return (*masked_positions_shape, self.vocabulary_size)
 
     def get_config(self) -> dict[str, Any]:

@@ -18,9 +18,7 @@ class NextSentenceHead(keras.layers.Layer):
     Args:
         initializer_stddev: Standard deviation of the truncated normal that the kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        pooled: Float tensor [batch, documents, width].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example:
 
@@ -37,19 +35,35 @@ class NextSentenceHead(keras.layers.Layer):
         self.dense = keras.layers.Dense(2, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense")
 
     def build(self, pooled_shape: Shape) -> None:
-        """Creates the dense layer's weights."""
+        """Creates the dense layer's weights.
+
+        Args:
+            pooled_shape: Shape of `pooled`, (batch, documents, width); None on an axis of unknown length.
+        """
         self.dense.build(pooled_shape)
 
     def call(self, pooled: Tensor) -> Tensor:
-        """Returns float32 logits [batch, documents, 2]."""
+        """Returns float32 logits [batch, documents, 2].
+
+        Args:
+            pooled: Float tensor [batch, documents, width].
+        """
         return ops.cast(self.dense(pooled), "float32")
 
     def compute_output_spec(self, pooled: Tensor) -> keras.KerasTensor:
-        """Two logits in the place of the width; float32 under every dtype policy."""
+        """Two logits in the place of the width; float32 under every dtype policy.
+
+        Args:
+            pooled: Keras tensor [batch, documents, width], of which only the shape is read.
+        """
         return keras.KerasTensor((*pooled.shape[:-1], 2), dtype="float32")
 
     def compute_output_shape(self, pooled_shape: Shape) -> Shape:
-        """Two logits in the place of the width."""
+        """Two logits in the place of the width.
+
+        Args:
+            pooled_shape: Shape of `pooled`, (batch, documents, width); None on an axis of unknown length.
+        """
         return (*pooled_shape[:-1], 2)
 
     def get_config(self) -> dict[str, Any]:

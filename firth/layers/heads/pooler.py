@@ -20,10 +20,7 @@ class Pooler(keras.layers.Layer):
         width: Width of the hidden states and of the result.
         initializer_stddev: Standard deviation of the truncated normal that the kernel starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        pooled_positions: int32 [batch, documents], where each `[CLS]` stands.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if `width` is below 1, or the input is not as wide as said.
@@ -49,16 +46,32 @@ class Pooler(keras.layers.Layer):
         )
 
     def build(self, hidden_shape: Shape, pooled_positions_shape: Shape | None = None) -> None:
-        """Creates the dense layer's weights."""
+        """Creates the dense layer's weights.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+            pooled_positions_shape: Shape of `pooled_positions`, (batch, documents); not read.
+        """
         check_width("Pooler", self.width, hidden_shape)
         self.dense.build((None, self.width))
 
     def call(self, hidden: Tensor, pooled_positions: Tensor) -> Tensor:
-        """Returns a float tensor [batch, documents, width]."""
+        """Returns a float tensor [batch, documents, width].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            pooled_positions: int32 [batch, documents], where each `[CLS]` stands.
+        """
         return self.dense(gather_tokens(hidden, pooled_positions))
 
     def compute_output_shape(self, hidden_shape: Shape, pooled_positions_shape: Shape) -> Shape:
-        """The shape of the positions, and `width`."""
+        """The shape of the positions, and `width`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); not read.
+            pooled_positions_shape: Shape of `pooled_positions`, (batch, documents); None on an axis of
+                unknown length.
+        """
         return (*pooled_positions_shape, self.width)
 
     def get_config(self) -> dict[str, Any]:

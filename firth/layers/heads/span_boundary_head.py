@@ -28,15 +28,10 @@ class SpanBoundaryHead(keras.layers.Layer):
         width: Width of the hidden states and the token embeddings.
         places: The places in a span that are told apart, in tokens.
         activation: `gelu`, `gelu_approximate`, `relu` or `silu`.
-        norm_epsilon: Added to the variance in the layer norms.
+        norm_epsilon: Number that is added to the variance in the layer norms.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        hidden: Float tensor [batch, length, width].
-        left, right: int32 [batch, predictions], positions of the tokens outside the span.
-        offsets: int32 [batch, predictions], place in the span, 1 to `places`; 0 where nothing is predicted.
-        token_table: Float tensor [vocabulary_size, width], the token embeddings.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, or the input is not as wide as said.
@@ -79,7 +74,7 @@ class SpanBoundaryHead(keras.layers.Layer):
         self.first, self.first_norm = self._dense("first")
         self.second, self.second_norm = self._dense("second")
 
-    def _dense(self, name):
+    def _dense(self, name: str) -> tuple[keras.layers.Layer, keras.layers.Layer]:
         dense = keras.layers.Dense(
             self.width, kernel_initializer=self._initializer, dtype=self.dtype_policy, name=name
         )
@@ -94,7 +89,15 @@ class SpanBoundaryHead(keras.layers.Layer):
         offsets_shape: Shape | None = None,
         token_table_shape: Shape | None = None,
     ) -> None:
-        """Creates the vectors of places, both dense layers and norms, and `bias` [vocabulary_size]."""
+        """Creates the vectors of places, both dense layers and norms, and `bias` [vocabulary_size].
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+            left_shape: Shape of `left`, (batch, predictions); not read.
+            right_shape: Shape of `right`, (batch, predictions); not read.
+            offsets_shape: Shape of `offsets`, (batch, predictions); not read.
+            token_table_shape: Shape of `token_table`, (vocabulary_size, width); not read.
+        """
         check_width("SpanBoundaryHead", self.width, hidden_shape)
         self.place.build((None,))
         self.first.build((None, 3 * self.width))
@@ -108,7 +111,16 @@ class SpanBoundaryHead(keras.layers.Layer):
     def call(
         self, hidden: Tensor, left: Tensor, right: Tensor, offsets: Tensor, token_table: Tensor
     ) -> Tensor:
-        """Returns float32 logits [batch, predictions, vocabulary_size]."""
+        """Returns float32 logits [batch, predictions, vocabulary_size].
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            left: int32 [batch, predictions], position of the token before the span.
+            right: int32 [batch, predictions], position of the token after the span.
+            offsets: int32 [batch, predictions], place in the span, 1 to `places`; 0 where nothing is
+                predicted.
+            token_table: Float tensor [vocabulary_size, width], the token embeddings.
+        """
         places = ops.clip(ops.cast(offsets, "int32") - 1, 0, self.places - 1)
         parts = [gather_tokens(hidden, left), gather_tokens(hidden, right), self.place(places)]
         rows = ops.reshape(
@@ -124,7 +136,15 @@ class SpanBoundaryHead(keras.layers.Layer):
     def compute_output_spec(
         self, hidden: Tensor, left: Tensor, right: Tensor, offsets: Tensor, token_table: Tensor
     ) -> keras.KerasTensor:
-        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy."""
+        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy.
+
+        Args:
+            hidden: Keras tensor [batch, length, width]; not read.
+            left: Keras tensor [batch, predictions], of which only the shape is read.
+            right: Keras tensor [batch, predictions]; not read.
+            offsets: Keras tensor [batch, predictions]; not read.
+            token_table: Keras tensor [vocabulary_size, width]; not read.
+        """
         return keras.KerasTensor((*left.shape, self.vocabulary_size), dtype="float32")
 
     def compute_output_shape(
@@ -135,7 +155,15 @@ class SpanBoundaryHead(keras.layers.Layer):
         offsets_shape: Shape,
         table_shape: Shape | None = None,
     ) -> Shape:
-        """The shape of the positions, and `vocabulary_size`."""
+        """The shape of the positions, and `vocabulary_size`.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); not read.
+            left_shape: Shape of `left`, (batch, predictions); None on an axis of unknown length.
+            right_shape: Shape of `right`, (batch, predictions); not read.
+            offsets_shape: Shape of `offsets`, (batch, predictions); not read.
+            table_shape: Shape of `token_table`, (vocabulary_size, width); not read.
+        """
         return (*left_shape, self.vocabulary_size)
 
     def get_config(self) -> dict[str, Any]:

@@ -1,11 +1,15 @@
 """The projection to the vocabulary whose weights are the token embeddings."""
 
+from collections.abc import Callable
+from typing import Any
+
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 
-def tied_projection(hidden, table):
+def tied_projection(hidden: Tensor, table: Tensor) -> Tensor:
     """Returns `hidden @ table.T`.
 
     Press and Wolf 2016, "Using the Output Embedding to Improve Language Models", section 3. The gradients are
@@ -27,8 +31,8 @@ def tied_projection(hidden, table):
     """
 
     @custom_gradient
-    def project(hidden, table):
-        def gradient(upstream):
+    def project(hidden: Tensor, table: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
             return ops.matmul(upstream, table), ops.matmul(ops.transpose(upstream), hidden)
 
         return ops.matmul(hidden, ops.transpose(table)), gradient

@@ -1,10 +1,12 @@
 """Vocabulary projection and cross-entropy in one, some rows at a time."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 from firth.layers.losses.likeliest import likeliest
 
 # Logits that are held at once: an eighth of a gigabyte in float32.
@@ -12,8 +14,14 @@ MAX_LOGITS = 2**25
 
 
 def chunked_cross_entropy(
-    hidden, table, bias, labels, weights=None, training=False, max_logits: int = MAX_LOGITS
-):
+    hidden: Tensor,
+    table: Tensor,
+    bias: Tensor | None,
+    labels: Tensor,
+    weights: Tensor | None = None,
+    training: bool = False,
+    max_logits: int = MAX_LOGITS,
+) -> tuple[Tensor, Tensor]:
     """Returns the cross-entropy of `softmax(hidden @ table.T + bias)` without holding all logits at once.
 
     Rows are taken in chunks, one after another; those of weight 0 are left out. In the forward pass of a
@@ -32,7 +40,7 @@ def chunked_cross_entropy(
         weights: Float tensor [count], 0 where nothing is predicted; None for ones. They choose rows and tell
             what will be differentiated; losses are not multiplied by them.
         training: Whether gradients will follow.
-        max_logits: Most logits that are held at once; at least one row is.
+        max_logits: Largest number of logits that are held at once; at least one row is.
 
     Returns:
         losses: float32 [count], in nats; 0 where the weight is.
@@ -69,13 +77,13 @@ def _rows_of_chunk(count: int | None, vocabulary: int, max_logits: int) -> int:
     return -(-count // max(chunks, 1))
 
 
-def _in_one_piece(labels, weights):
+def _in_one_piece(labels: Tensor, weights: Tensor) -> Callable[..., Any]:
     real = ops.cast(ops.greater(weights, 0.0), "float32")
 
-    def run(hidden, table, *bias):
+    def run(hidden: Tensor, table: Tensor, *bias: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         losses, correct, probabilities = _predict(hidden, table, bias, labels)
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
             scales = upstream[0] * real
             slopes = _differentiate(hidden, table, bias, labels, losses, probabilities, scales)
             return _like(slopes, hidden, table, *bias)
@@ -85,19 +93,19 @@ def _in_one_piece(labels, weights):
     return run
 
 
-def _in_chunks(labels, weights, rows, training):
+def _in_chunks(labels: Tensor, weights: Tensor, rows: int, training: bool) -> Callable[..., Any]:
     real = ops.cast(ops.greater(weights, 0.0), "float32")
 
-    def run(hidden, table, *bias):
+    def run(hidden: Tensor, table: Tensor, *bias: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         order = _sort(weights, rows)
         of_rows = _Rows(order.take(hidden), order.take(labels), rows, order.chunks)
         result, slopes = _loop(of_rows, table, bias, order.take_real(weights) if training else None)
 
-        def of_any_sum(upstream):
+        def of_any_sum(upstream: Tensor) -> tuple[Tensor, ...]:
             _, slopes = _loop(of_rows, table, bias, order.take_real(upstream))
             return _like((order.put_back(slopes[0]), *slopes[1:]), hidden, table, *bias)
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
             upstream = ops.cast(upstream[0], "float32") * real
             if slopes is None:
                 return of_any_sum(upstream)
@@ -107,7 +115,7 @@ def _in_chunks(labels, weights, rows, training):
             factor = ops.where(largest > 0.0, of_largest / ops.maximum(largest, 1e-30), 0.0)
             apart = ops.max(ops.abs(upstream - factor * weights))
 
-            def of_weighted_sum():
+            def of_weighted_sum() -> tuple[Tensor, ...]:
                 scaled = [factor * ops.cast(slope, "float32") for slope in slopes]
                 return _like((order.put_back(scaled[0]), *scaled[1:]), hidden, table, *bias)
 
@@ -127,7 +135,7 @@ class _Rows(NamedTuple):
     of_chunk: int
     chunks: Any
 
-    def chunk(self, index, *others):
+    def chunk(self, index: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
         """Returns hidden states, labels, and what else is asked for, of one chunk."""
         start = index * self.of_chunk
         states = ops.slice(self.hidden, (start, 0), (self.of_chunk, self.hidden.shape[1]))
@@ -149,19 +157,19 @@ class _Order(NamedTuple):
     real: Any
     chunks: Any
 
-    def take(self, values):
+    def take(self, values: Tensor) -> Tensor:
         return ops.take(values, self.order, axis=0)
 
-    def take_real(self, values):
+    def take_real(self, values: Tensor) -> Tensor:
         """The same with zeros on rows that are only there to fill a chunk."""
         places = ops.arange(ops.shape(self.order)[0], dtype="int32")
         return ops.where(places < self.real, self.take(ops.cast(values, "float32")), 0.0)
 
-    def put_back(self, values):
+    def put_back(self, values: Tensor) -> Tensor:
         return ops.take(values, self.inverse, axis=0)
 
 
-def _sort(weights, rows) -> _Order:
+def _sort(weights: Tensor, rows: int) -> _Order:
     count = ops.shape(weights)[0]
     places = ops.arange(count, dtype="int32")
     is_real = ops.greater(weights, 0.0)
@@ -172,7 +180,7 @@ def _sort(weights, rows) -> _Order:
     return _Order(ops.concatenate([order, padding]), inverse, real, (real + rows - 1) // rows)
 
 
-def _loop(rows: _Rows, table, bias, scales):
+def _loop(rows: _Rows, table: Tensor, bias: tuple[Tensor, ...], scales: Tensor | None) -> tuple[Any, Any]:
     """Takes chunk after chunk.
 
     Args:
@@ -190,7 +198,7 @@ def _loop(rows: _Rows, table, bias, scales):
         start.append(ops.zeros((padded, width), dtype=rows.hidden.dtype))
         start += [ops.zeros(ops.shape(part), dtype="float32") for part in (table, *bias)]
 
-    def body(index, *done):
+    def body(index: Tensor, *done: Tensor) -> tuple[Tensor, ...]:
         taken = rows.chunk(index, *([] if scales is None else [scales]))
         losses, correct, probabilities = _predict(taken[0], table, bias, taken[1])
         places = ops.expand_dims(index * rows.of_chunk + ops.arange(rows.of_chunk, dtype="int32"), 1)
@@ -205,7 +213,7 @@ def _loop(rows: _Rows, table, bias, scales):
     return done[:2], (None if scales is None else tuple(done[2:]))
 
 
-def _after(index, value):
+def _after(index: Tensor, value: Tensor) -> Tensor:
     """Returns the next index, which is not known before `value` is.
 
     Most of a chunk's work does not depend on the chunk before, and a scheduler that does several at a time
@@ -215,7 +223,9 @@ def _after(index, value):
     return index + 1 + ops.cast(ops.less(ops.square(first), 0.0), "int32")
 
 
-def _predict(hidden, table, bias, labels):
+def _predict(
+    hidden: Tensor, table: Tensor, bias: tuple[Tensor, ...], labels: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     """Returns losses and hits, float32 [rows], and probabilities, float32 [rows, vocabulary]."""
     table = ops.cast(table, hidden.dtype)
     logits = ops.cast(ops.matmul(hidden, ops.transpose(table)), "float32")
@@ -229,7 +239,15 @@ def _predict(hidden, table, bias, labels):
     return log_total - _pick(logits, labels), hits, probabilities
 
 
-def _differentiate(hidden, table, bias, labels, losses, probabilities, scales):
+def _differentiate(
+    hidden: Tensor,
+    table: Tensor,
+    bias: tuple[Tensor, ...],
+    labels: Tensor,
+    losses: Tensor,
+    probabilities: Tensor,
+    scales: Tensor,
+) -> list[Tensor]:
     """Returns the gradients of `sum(losses * scales)` for hidden states, table and, if there is one, bias.
 
     Rows are scaled where they are as narrow as the hidden states, not as wide as the vocabulary.
@@ -246,11 +264,11 @@ def _differentiate(hidden, table, bias, labels, losses, probabilities, scales):
     return [*slopes, *(ops.sum(slope * scales, axis=0) for _ in bias)]
 
 
-def _pick(rows, columns):
+def _pick(rows: Tensor, columns: Tensor) -> Tensor:
     """Returns one value of each row."""
     return ops.take_along_axis(rows, ops.expand_dims(columns, -1), axis=-1)[:, 0]
 
 
-def _like(slopes, *inputs):
+def _like(slopes: Iterable[Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
     """Returns gradients in the dtypes of what they belong to, without one for a bias that is not there."""
     return tuple(ops.cast(slope, value.dtype) for slope, value in zip(slopes, inputs))

@@ -1,5 +1,8 @@
 """Cross-entropy over a vocabulary, in few passes over the logits."""
 
+from collections.abc import Callable
+from typing import Any
+
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
@@ -28,13 +31,13 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     labels = ops.cast(labels, "int32")
 
     @custom_gradient
-    def loss(logits):
+    def loss(logits: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         # The largest probability is one over the sum of the exponentials, so that sum needs no pass of its
         # own; and being at least 1 / classes, it never underflows as the label's probability can.
         probabilities = ops.softmax(logits)
         log_total = ops.max(logits, axis=-1) - ops.log(ops.max(probabilities, axis=-1))
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> Tensor:
             at_labels = (_pick(probabilities, labels) - 1.0) * upstream
             rows = ops.arange(ops.shape(labels)[0], dtype="int32")
             slope = probabilities * ops.expand_dims(upstream, -1)
@@ -45,6 +48,6 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return loss(ops.cast(logits, "float32"))
 
 
-def _pick(rows, columns):
+def _pick(rows: Tensor, columns: Tensor) -> Tensor:
     """Returns one value of each row."""
     return ops.take_along_axis(rows, ops.expand_dims(columns, -1), axis=-1)[:, 0]

@@ -3,8 +3,10 @@
 import keras
 from keras import ops
 
+from firth.layers.elements.types import Tensor
 
-def likeliest(logits):
+
+def likeliest(logits: Tensor) -> Tensor:
     """Returns the place of the largest value on the last axis, the first of equals.
 
     On TensorFlow `keras.ops.argmax` passes over the values six times, to tell -0.0 from 0.0

@@ -1,15 +1,25 @@
 """Cross-entropy over a large vocabulary from a sample of it."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.gather_rows import gather_rows
+from firth.layers.elements.types import Tensor
 
 
-def sampled_cross_entropy(hidden, table, bias, labels, negatives: int, seed):
+def sampled_cross_entropy(
+    hidden: Tensor,
+    table: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    negatives: int,
+    seed: int | keras.random.SeedGenerator,
+) -> tuple[Tensor, Tensor]:
     """Returns an estimate of the cross-entropy of `softmax(hidden @ table.T + bias)`.
 
     The sum of exponentials over the vocabulary is estimated from candidates, each divided by how often it is
@@ -55,7 +65,9 @@ def sampled_cross_entropy(hidden, table, bias, labels, negatives: int, seed):
     return _cross_entropy(hidden, rows[:negatives], biases[:negatives], at_label, hits, log_expected)
 
 
-def draw_candidates(negatives: int, vocabulary: int, seed):
+def draw_candidates(
+    negatives: int, vocabulary: int, seed: int | keras.random.SeedGenerator
+) -> tuple[Tensor, Tensor]:
     """Returns candidates in proportion to `1 / rank`, and how often each is expected among them.
 
     With words ordered by descending frequency this is close to their distribution (Zipf's law). Of the most
@@ -65,8 +77,8 @@ def draw_candidates(negatives: int, vocabulary: int, seed):
     rare and the estimate steadier than independent draws.
 
     Args:
-        negatives: How many, at most `vocabulary`.
-        vocabulary: How many words there are.
+        negatives: Number of candidates, at most `vocabulary`.
+        vocabulary: Number of words.
         seed: An int or a `keras.random.SeedGenerator`.
 
     Returns:
@@ -100,13 +112,17 @@ def draw_candidates(negatives: int, vocabulary: int, seed):
 def count_certain(negatives: int, vocabulary: int) -> int:
     """Returns how many of the first words are candidates for certain.
 
+    Args:
+        negatives: Number of candidates, at most `vocabulary`.
+        vocabulary: Number of words.
+
     Example:
 
     >>> count_certain(8192, 300_000)
     1266
     """
 
-    def expected(first):
+    def expected(first: int) -> float:
         share = math.log1p(1 / (first + 1)) / math.log((vocabulary + 1) / (first + 1))
         return (negatives - first) * share
 
@@ -117,9 +133,13 @@ def count_certain(negatives: int, vocabulary: int) -> int:
     return low
 
 
-def _cross_entropy(hidden, rows, biases, at_label, hits, log_expected):
+def _cross_entropy(
+    hidden: Tensor, rows: Tensor, biases: Tensor, at_label: Tensor, hits: Tensor, log_expected: Tensor
+) -> tuple[Tensor, Tensor]:
     @custom_gradient
-    def run(hidden, rows, biases, at_label):
+    def run(
+        hidden: Tensor, rows: Tensor, biases: Tensor, at_label: Tensor
+    ) -> tuple[Tensor, Callable[..., Any]]:
         logits = ops.cast(ops.matmul(hidden, ops.transpose(rows)), "float32") + biases
         logits = ops.where(hits, -1e30, logits)
         correct = ops.cast(at_label >= ops.max(logits, axis=-1), "float32")
@@ -129,7 +149,7 @@ def _cross_entropy(hidden, rows, biases, at_label, hits, log_expected):
         of_label = ops.exp(at_label - top)
         total = ops.sum(shares, axis=-1) + of_label
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
             scale = upstream[0] / total
             slope = shares * ops.expand_dims(scale, -1)
             narrow = ops.cast(slope, hidden.dtype)

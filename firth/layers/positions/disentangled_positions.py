@@ -30,15 +30,7 @@ class DisentangledPositions(keras.layers.Layer):
         dropout: Share of the table that is dropped in training, once for all layers.
         initializer_stddev: Standard deviation of the truncated normal that the table starts from.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        position_ids: int32 [batch, length], of which only the length is read: within a document, places in
-            the row and positions have the same differences.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [2 length + 1, width] of the compute dtype. Row r is the distance `length - r`, the
-        query's place less the key's.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, or if buckets and distances do not fit.
@@ -80,14 +72,28 @@ class DisentangledPositions(keras.layers.Layer):
         )
 
     def build(self, position_ids_shape: Shape | None = None) -> None:
-        """Creates `table` [2 buckets, width], or [2 max_distance, width] without buckets, and `norm`."""
+        """Creates `table` [2 buckets, width], or [2 max_distance, width] without buckets, and `norm`.
+
+        Args:
+            position_ids_shape: Shape of `position_ids`, (batch, length); not read.
+        """
         shape = (2 * (self.buckets or self.max_distance), self.width)
         self.table = self.add_weight(name="table", shape=shape, initializer=self._initializer)
         self.norm.build(shape)
         self.dropout.build(shape)
 
     def call(self, position_ids: Tensor, training: bool | None = None) -> Tensor:
-        """Returns a float tensor [2 length + 1, width]."""
+        """Returns a float tensor [2 length + 1, width].
+
+        Args:
+            position_ids: int32 [batch, length], of which only the length is read: within a document, places
+                in the row and positions have the same differences.
+            training: Whether dropout acts.
+
+        Returns:
+            A float tensor [2 length + 1, width] of the compute dtype. Row r is the distance `length - r`, the
+            query's place less the key's.
+        """
         length = ops.shape(position_ids)[1]
         distances = length - ops.arange(2 * length + 1, dtype="int32")
         places = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
@@ -95,7 +101,11 @@ class DisentangledPositions(keras.layers.Layer):
         return gather_rows(table, ops.take(self._rows, places))
 
     def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
-        """A row for each distance."""
+        """A row for each distance.
+
+        Args:
+            position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
+        """
         length = position_ids_shape[1]
         return (None if length is None else 2 * length + 1, self.width)
 
@@ -113,11 +123,15 @@ class DisentangledPositions(keras.layers.Layer):
         }
 
 
-def rows_by_distance(max_distance: int, buckets: int | None) -> np.ndarray:
+def rows_by_distance(max_distance: int, buckets: int | None) -> np.ndarray[Any, Any]:
     """Returns the table's row of every distance from `-max_distance` to `max_distance`, int32.
 
     Distance 0 has the row in the middle, `buckets` or `max_distance`; larger distances follow. The first row
     holds all distances of `-max_distance` and below, the last one shares those above with its own.
+
+    Args:
+        max_distance: Largest distance that is told apart, in tokens.
+        buckets: Number of buckets in each direction; None for a row for each distance.
 
     Raises:
         ValueError: if there are too few distances for logarithmic buckets.
@@ -134,7 +148,7 @@ def rows_by_distance(max_distance: int, buckets: int | None) -> np.ndarray:
     return np.clip(distances + span, 0, 2 * span - 1).astype("int32")
 
 
-def _buckets(distances, max_distance, buckets):
+def _buckets(distances: np.ndarray[Any, Any], max_distance: int, buckets: int) -> np.ndarray[Any, Any]:
     """Returns signed buckets: half of them exact, `buckets - 1` reached at `max_distance - 1`."""
     exact = buckets // 2
     if not 1 <= exact < max_distance - 1:

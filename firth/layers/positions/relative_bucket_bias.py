@@ -25,18 +25,12 @@ class RelativeBucketBias(keras.layers.Layer):
     Args:
         heads: Number of heads of the attention.
         buckets: Number of buckets of distances; an odd one out stays unused, as in the reference code.
-        max_distance: From here on all distances share a bucket.
+        max_distance: Distance in tokens from which on all share a bucket.
         bidirectional: Whether queries also see keys after them.
         initializer_stddev: Standard deviation of the normal that the table starts from.
         truncated: Whether that is redrawn outside two standard deviations.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        query_places, key_places: int32 [batch or 1, length] and [batch or 1, keys], places in the row. Only
-            their differences matter.
-
-    Returns:
-        float32 [batch or 1, heads, length, keys], under every dtype policy.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, or if buckets and distances do not fit.
@@ -73,25 +67,48 @@ class RelativeBucketBias(keras.layers.Layer):
         self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
     def build(self, query_places_shape: Shape | None = None) -> None:
-        """Creates `table` [buckets, heads]."""
+        """Creates `table` [buckets, heads].
+
+        Args:
+            query_places_shape: Shape of `query_places`, (batch or 1, length); not read.
+        """
         self.table = self.add_weight(
             name="table", shape=(self.buckets, self.heads), initializer=self._initializer, autocast=False
         )
 
     def call(self, query_places: Tensor, key_places: Tensor) -> Tensor:
-        """Returns float32 [batch or 1, heads, length, keys]."""
+        """Returns float32 [batch or 1, heads, length, keys].
+
+        Args:
+            query_places: int32 [batch or 1, length], places of the queries in the row.
+            key_places: int32 [batch or 1, keys], places of the keys in the row. Only the differences of both
+                matter.
+
+        Returns:
+            float32 [batch or 1, heads, length, keys], under every dtype policy.
+        """
         distances = ops.expand_dims(key_places, 1) - ops.expand_dims(query_places, 2)
         clipped = ops.clip(distances, -self.max_distance, self.max_distance) + self.max_distance
         buckets = ops.take(self._buckets_by_distance, clipped)
         return ops.cast(ops.transpose(gather_rows(self.table, buckets), (0, 3, 1, 2)), "float32")
 
     def compute_output_spec(self, query_places: Tensor, key_places: Tensor) -> keras.KerasTensor:
-        """The shape of `compute_output_shape`; float32 under every dtype policy."""
+        """The shape of `compute_output_shape`; float32 under every dtype policy.
+
+        Args:
+            query_places: Keras tensor [batch or 1, length], of which only the shape is read.
+            key_places: Keras tensor [batch or 1, keys], of which only the shape is read.
+        """
         shape = self.compute_output_shape(query_places.shape, key_places.shape)
         return keras.KerasTensor(shape, dtype="float32")
 
     def compute_output_shape(self, query_places_shape: Shape, key_places_shape: Shape) -> Shape:
-        """A number for each head and pair."""
+        """A number for each head and pair.
+
+        Args:
+            query_places_shape: Shape of `query_places`, (batch or 1, length).
+            key_places_shape: Shape of `key_places`, (batch or 1, keys).
+        """
         return query_places_shape[0], self.heads, query_places_shape[1], key_places_shape[1]
 
     def get_config(self) -> dict[str, Any]:
@@ -108,10 +125,15 @@ class RelativeBucketBias(keras.layers.Layer):
         }
 
 
-def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) -> np.ndarray:
+def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) -> np.ndarray[Any, Any]:
     """Returns the bucket of every distance from `-max_distance` to `max_distance`, int32.
 
     Distances are the key's place less the query's.
+
+    Args:
+        buckets: Number of buckets, in both directions together.
+        max_distance: Distance in tokens from which on all share a bucket.
+        bidirectional: Whether keys after the query have buckets of their own, half of them.
 
     Raises:
         ValueError: if there are too few buckets, or distances.

@@ -1,11 +1,15 @@
 """From scores by distance to scores by place."""
 
+from collections.abc import Callable
+from typing import Any
+
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 
-def relative_shift(scores):
+def relative_shift(scores: Tensor) -> Tensor:
     """Returns scores of every key, given those of every distance.
 
     `y[i, j] = x[i, length - (i - j)]`, without a table of indices: after the first `length` numbers of a
@@ -31,8 +35,8 @@ def relative_shift(scores):
     rows = (batch * heads, length, 2 * length - 1)
 
     @custom_gradient
-    def shift(scores):
-        def gradient(upstream):
+    def shift(scores: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def gradient(upstream: Tensor) -> Tensor:
             upstream = ops.reshape(upstream, (batch * heads, length, length))
             unread = ops.zeros((batch * heads, length, length - 1), upstream.dtype)
             numbers = ops.reshape(ops.concatenate([upstream, unread], axis=2), (batch * heads, -1))
@@ -47,7 +51,7 @@ def relative_shift(scores):
     return shift(scores)
 
 
-def relative_shift_at(scores, positions):
+def relative_shift_at(scores: Tensor, positions: Tensor) -> Tensor:
     """Returns the same for queries that stand at some places only.
 
     `y[m, j] = x[m, length - (positions[m] - j)]`. Both directions are gathers, none a scatter.
@@ -73,8 +77,8 @@ def relative_shift_at(scores, positions):
     left = length - ops.cast(positions, "int32")[:, None, :, None]
 
     @custom_gradient
-    def take(scores):
-        def gradient(upstream):
+    def take(scores: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def gradient(upstream: Tensor) -> Tensor:
             place = ops.arange(distances, dtype="int32") - left
             is_read = ops.logical_and(place >= 0, place < length)
             found = ops.take(ops.reshape(upstream, (-1,)), row * length + ops.clip(place, 0, length - 1))

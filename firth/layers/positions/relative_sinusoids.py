@@ -3,8 +3,10 @@
 import numpy as np
 from keras import ops
 
+from firth.layers.elements.types import Tensor
 
-def relative_sinusoids(length, width: int):
+
+def relative_sinusoids(length: Tensor | int, width: int) -> Tensor:
     """Returns a vector for each distance between two tokens of a row, in both directions.
 
     Sines of all frequencies, then cosines: `sin(d / 10000 ** (2i / width))` in column i (Dai et al. 2019,

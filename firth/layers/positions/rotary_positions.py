@@ -1,7 +1,7 @@
 """Positions as angles that queries and keys are turned by."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -32,12 +32,7 @@ class RotaryPositions(keras.layers.Layer):
             a mapping of its values. Angles whose wavelength is above `original_length / low_frequency_factor`
             are divided by `factor`, those below `original_length / high_frequency_factor` stay, and between
             them one goes over into the other. None for none.
-
-    Call arguments:
-        position_ids: int32 [batch, length].
-
-    Returns:
-        float32 [batch, 2, length, head_width / 2], under every dtype policy.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if `head_width` is odd, or a value of `scaling` does not fit.
@@ -67,17 +62,32 @@ class RotaryPositions(keras.layers.Layer):
         self._frequencies = frequencies if self.scaling is None else _stretched(frequencies, self.scaling)
 
     def call(self, position_ids: Tensor) -> Tensor:
-        """Returns float32 [batch, 2, length, head_width / 2]."""
+        """Returns float32 [batch, 2, length, head_width / 2].
+
+        Args:
+            position_ids: int32 [batch, length].
+
+        Returns:
+            float32 [batch, 2, length, head_width / 2], under every dtype policy.
+        """
         positions = ops.cast(ops.expand_dims(position_ids, -1), "float32")
         angles = positions * ops.cast(self._frequencies, "float32")
         return ops.stack([ops.cos(angles), ops.sin(angles)], axis=1)
 
     def compute_output_spec(self, position_ids: Tensor) -> keras.KerasTensor:
-        """The shape of `compute_output_shape`; float32 under every dtype policy."""
+        """The shape of `compute_output_shape`; float32 under every dtype policy.
+
+        Args:
+            position_ids: Keras tensor [batch, length], of which only the shape is read.
+        """
         return keras.KerasTensor(self.compute_output_shape(position_ids.shape), dtype="float32")
 
     def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
-        """Cosines and sines of each position."""
+        """Cosines and sines of each position.
+
+        Args:
+            position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
+        """
         batch, length = position_ids_shape
         return batch, 2, length, self.head_width // 2
 
@@ -91,7 +101,7 @@ class RotaryPositions(keras.layers.Layer):
         }
 
 
-def _stretched(frequencies: np.ndarray, scaling: "RotaryScalingConfig") -> np.ndarray:
+def _stretched(frequencies: np.ndarray[Any, Any], scaling: "RotaryScalingConfig") -> np.ndarray[Any, Any]:
     """Llama 3.1's frequencies."""
     low, high = scaling.low_frequency_factor, scaling.high_frequency_factor
     turns = scaling.original_length * frequencies / (2.0 * math.pi)
@@ -119,8 +129,8 @@ def rotate(heads: Tensor, angles: Tensor) -> Tensor:
     cosines, sines = angles[:, :1], angles[:, 1:]
 
     @custom_gradient
-    def turn(heads):
-        def gradient(upstream):
+    def turn(heads: Tensor) -> tuple[Tensor, Callable[..., Any]]:
+        def gradient(upstream: Tensor) -> Tensor:
             return _turned(upstream, cosines, -sines)
 
         return _turned(heads, cosines, sines), gradient
@@ -128,7 +138,7 @@ def rotate(heads: Tensor, angles: Tensor) -> Tensor:
     return turn(heads)
 
 
-def _turned(heads, cosines, sines):
+def _turned(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     first, second = ops.split(ops.cast(heads, "float32"), 2, axis=-1)
     turned = [first * cosines - second * sines, second * cosines + first * sines]
     return ops.cast(ops.concatenate(turned, axis=-1), heads.dtype)

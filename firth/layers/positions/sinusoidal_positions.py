@@ -19,9 +19,7 @@ class SinusoidalPositions(keras.layers.Layer):
 
     Args:
         width: Width of a vector.
-
-    Call arguments:
-        position_ids: int32 [batch, length].
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if the width is below 1.
@@ -42,13 +40,21 @@ class SinusoidalPositions(keras.layers.Layer):
         self._phases = columns % 2 * (np.pi / 2)
 
     def call(self, position_ids: Tensor) -> Tensor:
-        """Returns a float tensor [batch, length, width]."""
+        """Returns a float tensor [batch, length, width].
+
+        Args:
+            position_ids: int32 [batch, length].
+        """
         places = ops.cast(ops.expand_dims(position_ids, -1), "float32")
         angles = places * ops.cast(self._frequencies, "float32") + ops.cast(self._phases, "float32")
         return ops.cast(ops.sin(angles), self.compute_dtype)
 
     def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
-        """The shape of the ids, and `width`."""
+        """The shape of the ids, and `width`.
+
+        Args:
+            position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
+        """
         return (*position_ids_shape, self.width)
 
     def get_config(self) -> dict[str, Any]:

@@ -25,15 +25,12 @@ class BiLSTM(keras.layers.Layer):
         cells: Width of an LSTM's memory.
         projection_width: Width of an LSTM's output, and of the inputs where `skip_connections` are to
             reach them.
-        cell_clip, projection_clip: Bounds of memory and output; None for none.
-        skip_connections: Add a layer's input to its output, from the second layer on.
+        cell_clip: Bound of each LSTM's memory; None for none.
+        projection_clip: Bound of each LSTM's output; None for none.
+        skip_connections: Whether a layer's input is added to its output, from the second layer on.
         dropout: Share of each layer's input that is dropped in training.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        inputs: Float tensor [batch, length, width].
-        document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: as the parts do, naming the argument and the received value.
@@ -74,7 +71,12 @@ class BiLSTM(keras.layers.Layer):
         self.dropout = Dropout(dropout, batch_axis=-1, name="dropout", **common)
 
     def build(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> None:
-        """Creates the weights of every layer, each for both directions."""
+        """Creates the weights of every layer, each for both directions.
+
+        Args:
+            inputs_shape: Shape of `inputs`, (batch, length, width); None on an axis of unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+        """
         width = inputs_shape[-1]
         for layer in self.layers:
             layer.build((None, None, 2 * width))
@@ -85,15 +87,28 @@ class BiLSTM(keras.layers.Layer):
         """Returns the last layer's outputs: a float tensor [batch, length, 2 * projection_width].
 
         The first half is that of the forward direction, which has seen a token and those before it.
+
+        Args:
+            inputs: Float tensor [batch, length, width].
+            document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
+            training: Whether dropout acts.
         """
         return self.run(inputs, document_ids, training=training)[0][-1]
 
-    def run(self, inputs, document_ids, state=None, training=None):
+    def run(
+        self,
+        inputs: Tensor,
+        document_ids: Tensor,
+        state: tuple[Tensor, Tensor] | None = None,
+        training: bool | None = None,
+    ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
         """Returns the outputs of all layers, and the state after each row's last token.
 
         Args:
-            inputs, document_ids, training: As in the call.
-            state: What the first document of each row goes on from, as it is returned; None for zeros.
+            inputs: Float tensor [batch, length, width].
+            document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
+            state: State that the first document of each row goes on from, as it is returned; None for zeros.
+            training: Whether dropout acts.
 
         Returns:
             A list of float tensors [batch, length, 2 * projection_width], one for each layer; and a pair of
@@ -113,7 +128,12 @@ class BiLSTM(keras.layers.Layer):
         return outputs, tuple(ops.stack(parts, axis=1) for parts in zip(*states))
 
     def compute_output_shape(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> Shape:
-        """The shape of the inputs, with both directions last."""
+        """The shape of the inputs, with both directions last.
+
+        Args:
+            inputs_shape: Shape of `inputs`, (batch, length, width); None on an axis of unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+        """
         return (*inputs_shape[:-1], 2 * self.projection_width)
 
     def get_config(self) -> dict[str, Any]:

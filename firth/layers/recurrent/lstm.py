@@ -1,5 +1,6 @@
 """An LSTM with projection, in one direction or in two."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -27,12 +28,7 @@ class LSTM(keras.layers.Layer):
         cell_clip: Bound of the memory; None for none.
         projection_clip: Bound of the output; None for none.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
-
-    Call arguments:
-        inputs: Float tensor [batch, length, directions * input width], the part of each direction after
-            that of the one before.
-        document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None for
-            rows of one document without padding.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
         ValueError: if a number is below 1, a clip is not above 0, `directions` is neither 1 nor 2 or does not
@@ -76,6 +72,14 @@ class LSTM(keras.layers.Layer):
 
         The gates' rows stand in the order input, forgetting, output, candidate. Kernels start uniform within
         the bounds of Glorot and Bengio 2010, the bias of the forget gates at 1 (Jozefowicz et al. 2015).
+
+        Args:
+            inputs_shape: Shape of `inputs`, (batch, length, directions * input width); None on an axis of
+                unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+
+        Raises:
+            ValueError: if `directions` does not divide the last axis of the input.
         """
         if inputs_shape[-1] % self.directions:
             raise ValueError(
@@ -92,26 +96,37 @@ class LSTM(keras.layers.Layer):
             name="bias", shape=(self.directions, 4 * cells), initializer=self._start_bias, autocast=False
         )
 
-    def _add_kernel(self, name, outputs, inputs, fan_in):
+    def _add_kernel(self, name: str, outputs: int, inputs: int, fan_in: int) -> Any:
         bound = (6.0 / (fan_in + outputs)) ** 0.5
         start = keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator)
         shape = (self.directions, outputs, inputs)
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
-    def _start_bias(self, shape, dtype=None):
+    def _start_bias(self, shape: Shape, dtype: Any = None) -> Tensor:
         gate = ops.ones((self.directions, self.cells), dtype)
         return ops.concatenate([0 * gate, gate, 0 * gate, 0 * gate], axis=1)
 
     def call(self, inputs: Tensor, document_ids: Tensor | None = None) -> Tensor:
-        """Returns a float tensor [batch, length, directions * width]."""
+        """Returns a float tensor [batch, length, directions * width].
+
+        Args:
+            inputs: Float tensor [batch, length, directions * input width], the part of each direction after
+                that of the one before.
+            document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document; None
+                for rows of one document without padding.
+        """
         return self.call_with_state(inputs, document_ids)[0]
 
-    def call_with_state(self, inputs, document_ids=None, state=None):
+    def call_with_state(
+        self, inputs: Tensor, document_ids: Tensor | None = None, state: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Returns outputs, and the state after each row's last token. The layer must be built.
 
         Args:
-            inputs, document_ids: As in the call.
-            state: What the first document of each row goes on from, as it is returned; None for zeros.
+            inputs: Float tensor [batch, length, directions * input width].
+            document_ids: Int tensor [batch, length], 0 on padding; None for rows of one document without
+                padding.
+            state: State that the first document of each row goes on from, as it is returned; None for zeros.
 
         Returns:
             A float tensor [batch, length, directions * width], and a pair of float32 tensors
@@ -122,12 +137,14 @@ class LSTM(keras.layers.Layer):
         hidden, last = self.run(steps, masks, self._first_state(steps, state))
         return from_steps(hidden), tuple(ops.transpose(each, (2, 0, 1)) for each in last)
 
-    def run(self, steps, masks=None, state=None):
+    def run(
+        self, steps: Tensor, masks: Masks | None = None, state: Sequence[Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Does the same in the layout of `lstm_recurrence`: what a stack uses, to stay in it.
 
         Args:
             steps: Float tensor [length, directions, input width, batch], the second direction reversed.
-            masks: As `step_masks` makes them.
+            masks: Masks as `step_masks` makes them; None for rows of one document without padding.
             state: Float32 tensors [directions, width, batch] and [directions, cells, batch]; None for zeros.
 
         Returns:
@@ -143,7 +160,7 @@ class LSTM(keras.layers.Layer):
             hidden = hidden * masks.real
         return ops.cast(hidden, self.compute_dtype), last
 
-    def _first_state(self, steps, state=None):
+    def _first_state(self, steps: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, ...]:
         if state is not None:
             return tuple(ops.transpose(ops.cast(each, "float32"), (1, 2, 0)) for each in state)
         batch = ops.shape(steps)[-1]
@@ -152,7 +169,13 @@ class LSTM(keras.layers.Layer):
         )
 
     def compute_output_shape(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> Shape:
-        """The shape of the inputs, with `directions * width` last."""
+        """The shape of the inputs, with `directions * width` last.
+
+        Args:
+            inputs_shape: Shape of `inputs`, (batch, length, directions * input width); None on an axis of
+                unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+        """
         return (*inputs_shape[:-1], self.directions * self.width)
 
     def get_config(self) -> dict[str, Any]:
@@ -161,21 +184,31 @@ class LSTM(keras.layers.Layer):
         return {**super().get_config(), **{name: getattr(self, name) for name in names}}
 
 
-def to_steps(inputs, directions: int):
-    """[batch, length, directions * width] to [length, directions, width, batch], the second reversed."""
+def to_steps(inputs: Tensor, directions: int) -> Tensor:
+    """[batch, length, directions * width] to [length, directions, width, batch], the second reversed.
+
+    Args:
+        inputs: Tensor [batch, length, directions * width], the part of each direction after that of the
+            one before.
+        directions: Number of directions, 1 or 2.
+    """
     batch, length, width = ops.shape(inputs)
     parts = ops.reshape(inputs, (batch, length, directions, width // directions))
     return _reverse_second(ops.transpose(parts, (1, 2, 3, 0)))
 
 
-def from_steps(steps):
-    """The inverse of `to_steps`."""
+def from_steps(steps: Tensor) -> Tensor:
+    """The inverse of `to_steps`.
+
+    Args:
+        steps: Tensor [length, directions, width, batch], the second direction reversed.
+    """
     length, directions, width, batch = ops.shape(steps)
     parts = ops.transpose(_reverse_second(steps), (3, 0, 1, 2))
     return ops.reshape(parts, (batch, length, directions * width))
 
 
-def step_masks(document_ids, directions: int) -> Masks | None:
+def step_masks(document_ids: Tensor | None, directions: int) -> Masks | None:
     """Returns where states start anew and where they stay, for `lstm_recurrence`.
 
     A state starts anew where a document begins, but for the first one of a row: that goes on from the state
@@ -205,7 +238,7 @@ def step_masks(document_ids, directions: int) -> Masks | None:
     return Masks(keep=1.0 - ops.cast(begins, "float32"), real=ops.cast(real, "float32"))
 
 
-def _reverse_second(steps):
+def _reverse_second(steps: Tensor) -> Tensor:
     if steps.shape[1] == 1:
         return steps
     return ops.concatenate([steps[:, :1], ops.flip(steps[:, 1:], axis=0)], axis=1)

@@ -5,17 +5,24 @@ large operand of each matmul, the weights, comes first and as it lies in memory,
 quarter of the time that [batch, features] takes; and gates are cut from one another without a gap.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import keras
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.types import Tensor
 
 # Rows of so many steps at most are not looped over but written out step by step, which spares the copies into
 # and out of the loop; longer ones would make large graphs. Not on JAX, whose loops copy nothing: there it
 # took ten times as long to compile, and on a CPU five times as long to run.
 _WRITTEN_OUT = 0 if keras.backend.backend() == "jax" else 32
+
+# The bounds of `c'` and of `h'`, None for none.
+Clips = tuple[float | None, float | None]
+# A tensor [length, ...], or a list of the tensors of its steps.
+Steps = Tensor | list[Tensor]
 
 
 class Masks(NamedTuple):
@@ -44,7 +51,14 @@ class _Trace(NamedTuple):
     projected: Any
 
 
-def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_clip=None, projection_clip=None):
+def lstm_recurrence(
+    inputs: Tensor,
+    weights: tuple[Tensor, ...],
+    state: Sequence[Tensor],
+    masks: Masks | None = None,
+    cell_clip: float | None = None,
+    projection_clip: float | None = None,
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Runs LSTMs with projection over time, several directions side by side.
 
     For the input `x` of a step and the state `(h, c)` before it (Sak et al. 2014, "Long Short-Term Memory
@@ -64,7 +78,7 @@ def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_cli
             `V` [directions, 4 cells, width], `W` [directions, width, cells]. The rows of the first three
             stand in the order input, forgetting, output, candidate.
         state: `h` float32 [directions, width, batch] and `c` float32 [directions, cells, batch].
-        masks: Where the state starts anew and where it stays; None for neither.
+        masks: Masks of where the state starts anew and where it stays; None for neither.
         cell_clip: Bound of `c'`; None for none.
         projection_clip: Bound of `h'`; None for none.
 
@@ -76,14 +90,22 @@ def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_cli
     clips = cell_clip, projection_clip
 
     @custom_gradient
-    def run(inputs, input_kernel, bias, recurrent_kernel, projection_kernel, hidden, cells):
+    def run(
+        inputs: Tensor,
+        input_kernel: Tensor,
+        bias: Tensor,
+        recurrent_kernel: Tensor,
+        projection_kernel: Tensor,
+        hidden: Tensor,
+        cells: Tensor,
+    ) -> tuple[Tensor, Callable[..., Any]]:
         kernels = [
             ops.cast(kernel, inputs.dtype) for kernel in (input_kernel, recurrent_kernel, projection_kernel)
         ]
         trace = _forward(inputs, kernels, bias, (hidden, cells), masks, clips)
         before = _before(trace, (hidden, cells), masks)
 
-        def gradient(upstream):
+        def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
             steps, for_state = _backward(
                 trace, before[1], kernels, masks, (cell_clip, projection_clip), upstream
             )
@@ -95,13 +117,20 @@ def lstm_recurrence(inputs, weights, state, masks: Masks | None = None, cell_cli
     return hidden, (hidden[-1], last_cells)
 
 
-def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
+def _forward(
+    inputs: Tensor,
+    kernels: list[Tensor],
+    bias: Tensor,
+    state: tuple[Tensor, Tensor],
+    masks: Masks | None,
+    clips: Clips,
+) -> _Trace:
     input_kernel, recurrent_kernel, projection_kernel = kernels
     cell_clip, projection_clip = clips
     cells = projection_kernel.shape[-1]
     from_inputs, bias = _product(input_kernel, _join_steps(inputs)), ops.expand_dims(bias, -1)
 
-    def step(carry, from_input, masks):
+    def step(carry: tuple[Tensor, ...], from_input: Tensor, masks: Masks | None) -> tuple[Tensor, ...]:
         hidden, memory = carry[:2]
         if masks is not None:
             hidden, memory = hidden * masks.keep, memory * masks.keep
@@ -126,14 +155,21 @@ def _forward(inputs, kernels, bias, state, masks, clips) -> _Trace:
     return _Trace(*_scan(step, start, steps, masks)[1])
 
 
-def _backward(trace, cells_before, kernels, masks, clips, upstream):
+def _backward(
+    trace: _Trace,
+    cells_before: Steps,
+    kernels: list[Tensor],
+    masks: Masks | None,
+    clips: Clips,
+    upstream: tuple[Tensor, Tensor],
+) -> tuple[Any, Any]:
     """Returns the gradients for gate sums and projections at all steps, and for the first state."""
     # Laid out anew once: a matmul that transposes takes up to twice as long, and there is one a step.
     recurrent_kernel, projection_kernel = (ops.transpose(kernel, (0, 2, 1)) for kernel in kernels[1:])
     cell_clip, projection_clip = clips
     count, dtype = projection_kernel.shape[1], projection_kernel.dtype
 
-    def step(carry, now, masks):
+    def step(carry: tuple[Tensor, ...], now: Any, masks: Masks | None) -> tuple[Tensor, ...]:
         for_hidden, for_cells = carry[:2]
         upstream_hidden, traced, before = now
         for_hidden = for_hidden + upstream_hidden
@@ -173,12 +209,20 @@ def _backward(trace, cells_before, kernels, masks, clips, upstream):
     return steps[2:], last[:2]
 
 
-def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_projection, for_bias):
+def _weight_gradients(
+    inputs: Tensor,
+    input_kernel: Tensor,
+    trace: _Trace,
+    hidden_before: Steps,
+    for_sums: Steps,
+    for_projection: Steps,
+    for_bias: Steps,
+) -> tuple[Tensor, ...]:
     """Returns the gradients for the inputs and the four weights: each matmul covers all steps."""
     for_sums = _join_steps(for_sums)
     for_inputs = _product(input_kernel, for_sums, transpose_left=True)
 
-    def for_kernel(upstream, read):
+    def for_kernel(upstream: Tensor, read: Steps) -> Tensor:
         return _matmul(upstream, _join_steps(read), transpose_right=True)
 
     return (
@@ -190,7 +234,7 @@ def _weight_gradients(inputs, input_kernel, trace, hidden_before, for_sums, for_
     )
 
 
-def _before(trace, state, masks):
+def _before(trace: _Trace, state: tuple[Tensor, Tensor], masks: Masks | None) -> list[Any]:
     """Returns `h` and `c` as each step reads them."""
     pairs = zip(state, (trace.hidden, trace.cells))
     if isinstance(trace.hidden, list):
@@ -204,14 +248,20 @@ def _before(trace, state, masks):
     return shifted if masks is None else [each * masks.keep for each in shifted]
 
 
-def _scan(step, start, steps, masks, reverse=False):
+def _scan(
+    step: Callable[..., Any],
+    start: tuple[Tensor, ...],
+    steps: Any,
+    masks: Masks | None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
     """Returns the last carry, and all that were carried: lists of steps where `steps` are lists.
 
     Keras asks that each step gives what it carries, so the carry holds more than the next step reads; and on
     TensorFlow it scans several tensors of unknown length not at all, so steps are looked up by number.
     """
 
-    def numbered(carry, number):
+    def numbered(carry: tuple[Tensor, ...], number: Tensor) -> tuple[Any, Any]:
         made = step(carry, _at(steps, number), None if masks is None else Masks(*_at(masks, number)))
         return made, made
 
@@ -222,7 +272,14 @@ def _scan(step, start, steps, masks, reverse=False):
     return ops.scan(numbered, start, ops.arange(length, dtype="int32"), reverse=reverse)
 
 
-def _write_out(step, carry, steps, masks, numbers, reverse):
+def _write_out(
+    step: Callable[..., Any],
+    carry: tuple[Tensor, ...],
+    steps: Any,
+    masks: Masks | None,
+    numbers: range,
+    reverse: bool,
+) -> tuple[Any, Any]:
     masks = None if masks is None else Masks(*(_unstacked(each) for each in masks))
     made = []
     for number in reversed(numbers) if reverse else numbers:
@@ -231,35 +288,37 @@ def _write_out(step, carry, steps, masks, numbers, reverse):
     return carry, [list(each) for each in zip(*(reversed(made) if reverse else made))]
 
 
-def _is_short(inputs):
+def _is_short(inputs: Tensor) -> bool:
     length = inputs.shape[0]
     return length is not None and length <= _WRITTEN_OUT
 
 
-def _unstacked(values):
+def _unstacked(values: Steps) -> list[Tensor]:
     return values if isinstance(values, list) else list(ops.unstack(values))
 
 
-def _stacked(values):
+def _stacked(values: Steps) -> Tensor:
     return ops.stack(values) if isinstance(values, list) else values
 
 
-def _at(values, number):
+def _at(values: Any, number: Tensor | int) -> Any:
     if isinstance(values, tuple):
         return tuple(_at(value, number) for value in values)
     return values[number] if isinstance(values, list) else ops.take(values, number, axis=0)
 
 
-def _first_leaf(values):
+def _first_leaf(values: Any) -> Any:
     return _first_leaf(values[0]) if isinstance(values, tuple) else values
 
 
-def _matmul(left, right, **transposes):
+def _matmul(left: Tensor, right: Tensor, **transposes: bool) -> Tensor:
     """Returns the same as `_product`, in float32."""
     return ops.cast(_product(left, right, **transposes), "float32")
 
 
-def _product(left, right, transpose_left=False, transpose_right=False):
+def _product(
+    left: Tensor, right: Tensor, transpose_left: bool = False, transpose_right: bool = False
+) -> Tensor:
     """Returns the product of the last two axes, of the dtype of `left`, one direction at a time.
 
     A batched matmul takes longer on a CPU, and TensorFlow 2.16 crashes in one that broadcasts. Each matrix is
@@ -267,7 +326,7 @@ def _product(left, right, transpose_left=False, transpose_right=False):
     """
     right = ops.cast(right, left.dtype)
 
-    def matrix(values, direction, transpose):
+    def matrix(values: Tensor, direction: int, transpose: bool) -> Tensor:
         return ops.transpose(values[direction]) if transpose else values[direction]
 
     products = [
@@ -277,7 +336,7 @@ def _product(left, right, transpose_left=False, transpose_right=False):
     return ops.stack(products)
 
 
-def _join_steps(values):
+def _join_steps(values: Steps) -> Tensor:
     """Steps, [length, directions, features, batch] or a list, to [directions, features, length * batch]."""
     if isinstance(values, list):
         return ops.concatenate(values, axis=-1)
@@ -285,24 +344,24 @@ def _join_steps(values):
     return ops.reshape(ops.transpose(values, (1, 2, 0, 3)), (directions, features, length * batch))
 
 
-def _split_steps(values, length):
+def _split_steps(values: Tensor, length: Tensor | int) -> Tensor:
     """[directions, features, length * batch] to [length, directions, features, batch]."""
     directions, features = values.shape[:2]
     return ops.transpose(ops.reshape(values, (directions, features, length, -1)), (2, 0, 1, 3))
 
 
-def _thirds(gates, cells):
+def _thirds(gates: Tensor, cells: int) -> tuple[Tensor, Tensor, Tensor]:
     return gates[:, :cells], gates[:, cells : 2 * cells], gates[:, 2 * cells :]
 
 
-def _choose(mask, ones, zeros):
+def _choose(mask: Tensor, ones: Tensor, zeros: Tensor) -> Tensor:
     return mask * ones + (1.0 - mask) * zeros
 
 
-def _clip(values, bound):
+def _clip(values: Tensor, bound: float | None) -> Tensor:
     return values if bound is None else ops.clip(values, -bound, bound)
 
 
-def _inside(gradient, clipped, bound):
+def _inside(gradient: Tensor, clipped: Tensor, bound: float | None) -> Tensor:
     """The gradient for what was clipped: zero where the clipped value stands at the bound."""
     return gradient if bound is None else gradient * ops.cast(ops.abs(clipped) < bound, gradient.dtype)
