@@ -21,6 +21,7 @@ class Backbone(keras.Model):
         config: Shape of the model, of the subclass's `config_type`, or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `config` that does not fit, with the nearest valid name.
@@ -94,7 +95,9 @@ class Backbone(keras.Model):
         rows = projection(ops.reshape(embedded, (-1, self.config.embedding_width)))
         return ops.reshape(rows, (*ops.shape(embedded)[:-1], self.width))
 
-    def _build_parts(self, embeddings, projection, stack) -> None:
+    def _build_parts(
+        self, embeddings: keras.layers.Layer, projection: keras.layers.Layer | None, stack: keras.layers.Layer
+    ) -> None:
         """Creates the weights of what stands between the token table and the last block, and the table's."""
         shape = (None, None, self.config.embedding_width)
         for part in (self.token_embedding, embeddings, projection):
@@ -104,7 +107,11 @@ class Backbone(keras.Model):
             stack.build((None, None, self.width))
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """The shape of the ids, and `width`."""
+        """The shape of the ids, and `width`.
+
+        Args:
+            features_shape: Shapes of the features by their names; that of `token_ids` is (batch, length).
+        """
         return (*features_shape[names.TOKEN_IDS], self.width)
 
     def get_config(self) -> dict[str, Any]:

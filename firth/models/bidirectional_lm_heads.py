@@ -30,6 +30,7 @@ class BidirectionalLMHeads(Heads):
         objective: The recipe's `objective`.
         vocabulary_size: Number of words that can be predicted, in the order of descending frequency.
         seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example: see `firth.models.build_pretraining_model`.
     """
@@ -62,6 +63,11 @@ class BidirectionalLMHeads(Heads):
         """Returns the logits of `lm`, float32 [batch, 2 * length, vocabulary].
 
         First stand those of the next words, then those of the previous ones.
+
+        Args:
+            backbone: `BiLSTMBackbone` that reads the features.
+            features: Objective's features, batched; of them the backbone's, `characters` and `document_ids`.
+            training: Whether dropout acts.
         """
         hidden = self._states(backbone, features, training)
         table = ops.cast(self.table, self.compute_dtype)
@@ -70,7 +76,12 @@ class BidirectionalLMHeads(Heads):
         return {"lm": ops.reshape(logits, (*ops.shape(hidden)[:2], self.vocabulary_size))}
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of `lm`, of the next words, then of the previous ones."""
+        """Returns the labels and weights of `lm`, of the next words, then of the previous ones.
+
+        Args:
+            features: Objective's features, batched, with `label_ids`, `backward_label_ids` and the weights of
+                both, [batch, length] each.
+        """
         return {
             "lm": (
                 _both(features, names.LABEL_IDS, names.BACKWARD_LABEL_IDS),
@@ -81,7 +92,15 @@ class BidirectionalLMHeads(Heads):
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:
-        """Returns the predictions of `lm`, [batch, 2 * length]: of the next words, then of the previous."""
+        """Returns the predictions of `lm`, [batch, 2 * length]: of the next words, then of the previous.
+
+        Args:
+            backbone: `BiLSTMBackbone` that reads the features.
+            features: Objective's features, batched, with `label_ids`, `backward_label_ids` and the weights of
+                both, [batch, length] each.
+            training: Whether dropout acts, and the softmax is estimated from a sample where the objective has
+                `negatives`.
+        """
         hidden = ops.reshape(self._states(backbone, features, training), (-1, self.width))
         labels, weights = self.labels(features)["lm"]
         weights = ops.cast(weights, "float32")
@@ -96,11 +115,11 @@ class BidirectionalLMHeads(Heads):
         losses, correct = (ops.reshape(each, shape) for each in made)
         return {"lm": Predictions(losses, correct, weights)}
 
-    def _states(self, backbone, features, training):
+    def _states(self, backbone: Any, features: Features, training: bool | None) -> Tensor:
         """Returns the states of both directions, one after another, [batch, 2 * length, width]."""
         states = ops.concatenate(ops.split(backbone(features, training=training), 2, axis=-1), axis=1)
         return self.dropout(ops.cast(states, self.compute_dtype), training=training)
 
 
-def _both(features, forward, backward):
+def _both(features: Features, forward: str, backward: str) -> Tensor:
     return ops.concatenate([features[forward], features[backward]], axis=1)

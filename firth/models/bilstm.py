@@ -28,11 +28,7 @@ class BiLSTMBackbone(keras.Model):
             one call of `carry`; without `training` states start from zero all the same.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
-
-    Call arguments:
-        features: A dict that holds at least `characters`, int32 [batch, length, max_characters], and
-            `document_ids`, int32 [batch, length].
-        training: Whether dropout acts, and states are carried.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `config` that does not fit, with the nearest valid name.
@@ -103,7 +99,11 @@ class BiLSTMBackbone(keras.Model):
         return CarriedState(widths, name="carried_state")
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape."""
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
         self.char_cnn.build((None, None, None))
         for layer in (*self.highways, self.projection):
             layer.build((None, None, self.char_cnn.width))
@@ -126,6 +126,11 @@ class BiLSTMBackbone(keras.Model):
         """Returns the last layer, both directions: a float tensor [batch, length, 2 projection_width].
 
         The first half has read a word and those before it, the second half the word and those after it.
+
+        Args:
+            features: A dict that holds at least `characters`, int32 [batch, length, max_characters], and
+                `document_ids`, int32 [batch, length].
+            training: Whether dropout acts, and states are carried.
         """
         words, document_ids = self.words(features), features[names.DOCUMENT_IDS]
         if not training or self.carried_state is None:
@@ -137,7 +142,12 @@ class BiLSTMBackbone(keras.Model):
         return outputs[-1]
 
     def words(self, features: Mapping[str, Tensor]) -> Tensor:
-        """Returns each word's own vector: a float tensor [batch, length, projection_width]."""
+        """Returns each word's own vector: a float tensor [batch, length, projection_width].
+
+        Args:
+            features: Features by their names, of which `characters`, int32 [batch, length, max_characters],
+                is read.
+        """
         hidden = self.char_cnn(features[names.CHARACTERS])
         for highway in self.highways:
             hidden = highway(hidden)
@@ -147,7 +157,8 @@ class BiLSTMBackbone(keras.Model):
         """Returns all layers, for `firth.layers.ScalarMix`; states start from zero, whatever `carry_state`.
 
         Args:
-            features, training: As in the call.
+            features: Features by their names, as in the call.
+            training: Whether dropout acts.
 
         Returns:
             A float tensor [batch, layers + 1, length, 2 projection_width], the first of which is the words'
@@ -164,8 +175,9 @@ class BiLSTMBackbone(keras.Model):
         """Returns all layers, and the states after the last words.
 
         Args:
-            features, training: As in the call.
-            state: What the first document of each row goes on from, as it is returned; None for zeros.
+            features: Features by their names, as in the call.
+            state: State that the first document of each row goes on from, as it is returned; None for zeros.
+            training: Whether dropout acts.
 
         Returns:
             What `layer_outputs` returns, and a pair of float32 tensors [batch, layers, 2, projection_width]
@@ -176,7 +188,11 @@ class BiLSTMBackbone(keras.Model):
         return ops.stack([ops.concatenate([words, words], axis=-1), *outputs], axis=1), state
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """The shape of the words, and `width`."""
+        """The shape of the words, and `width`.
+
+        Args:
+            features_shape: Shapes of the features by their names; that of `document_ids` is (batch, length).
+        """
         return (*features_shape[names.DOCUMENT_IDS], self.width)
 
     def get_config(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import difflib
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import keras
 import numpy as np
@@ -27,7 +28,10 @@ class BundleError(ValueError):
 
 
 def save_model(
-    model: PretrainingModel, recipe: Recipe, tokenizer_folder: str | os.PathLike, folder: str | os.PathLike
+    model: PretrainingModel,
+    recipe: Recipe,
+    tokenizer_folder: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
 ) -> None:
     """Writes a model bundle: `recipe.yaml`, `weights.safetensors` and `tokenizer/`.
 
@@ -55,7 +59,7 @@ def save_model(
         )
 
 
-def load_model(folder: str | os.PathLike, dtype=None) -> PretrainingModel:
+def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> PretrainingModel:
     """Returns the model of a bundle, with its weights. Needs neither TFX nor Beam.
 
     `model.backbone(features)` gives hidden states, `model.logits(features)` the logits of each loss, and
@@ -94,6 +98,9 @@ def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
     A path does not begin with the model's own name, which depends on how many a process has made. The state
     that recurrent models carry from batch to batch is left out.
 
+    Args:
+        model: Model that `build_pretraining_model` returned, or one that was loaded.
+
     Raises:
         ValueError: if two weights have one path.
     """
@@ -107,7 +114,7 @@ def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
     return by_path
 
 
-def read_recipe(folder: str | os.PathLike) -> Recipe:
+def read_recipe(folder: str | os.PathLike[str]) -> Recipe:
     """Returns the recipe of a bundle.
 
     Args:
@@ -156,7 +163,7 @@ def _check_names(path: str, found: set[str], wanted: set[str]) -> None:
     _refuse(path, problems)
 
 
-def _check_shapes(path: str, file, variables: dict[str, keras.Variable]) -> None:
+def _check_shapes(path: str, file: Any, variables: dict[str, keras.Variable]) -> None:
     shapes = {name: tuple(file.get_slice(name).get_shape()) for name in variables}
     _refuse(
         path,

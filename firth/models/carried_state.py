@@ -1,9 +1,12 @@
 """The state that a recurrent model hands from batch to batch in training."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import keras
 from keras import ops
+
+from firth.layers.elements.types import Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -15,15 +18,20 @@ class CarriedState(keras.layers.Layer):
 
     Args:
         widths: Shape of a row of each variable.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
     """
 
-    def __init__(self, widths, **kwargs: Any) -> None:
+    def __init__(self, widths: Iterable[Iterable[int]], **kwargs: Any) -> None:
         super().__init__(trainable=False, **kwargs)
         self.widths = tuple(tuple(shape) for shape in widths)
-        self.parts: list = []
+        self.parts: list[keras.Variable] = []
 
     def build(self, rows: int) -> None:
-        """Creates the variables, float32 zeros of shape [rows, *widths]."""
+        """Creates the variables, float32 zeros of shape [rows, *widths].
+
+        Args:
+            rows: Number of rows of each batch.
+        """
         self.parts = [
             self.add_weight(
                 name=f"part_{place}",
@@ -35,8 +43,11 @@ class CarriedState(keras.layers.Layer):
             for place, shape in enumerate(self.widths)
         ]
 
-    def read(self, rows):
+    def read(self, rows: Tensor | int | None) -> tuple[Tensor, ...]:
         """Returns the state as the last batch left it.
+
+        Args:
+            rows: Number of rows of the batch; it is not checked where it is None or a tensor.
 
         Raises:
             ValueError: if there is none, or it is that of another number of rows.
@@ -47,16 +58,28 @@ class CarriedState(keras.layers.Layer):
             raise ValueError(f"a batch has {rows} rows, the state of `carry_state` {self.parts[0].shape[0]}")
         return tuple(ops.convert_to_tensor(part) for part in self.parts)
 
-    def write(self, state):
-        """Takes the state that a batch leaves; no gradient goes back through it."""
+    def write(self, state: Iterable[Tensor]) -> None:
+        """Takes the state that a batch leaves; no gradient goes back through it.
+
+        Args:
+            state: Float tensors [rows, *widths], one for each variable.
+        """
         for part, value in zip(self.parts, state):
             part.assign(ops.stop_gradient(value))
 
     def save_own_variables(self, store: Any) -> None:
-        """Saves nothing."""
+        """Saves nothing.
+
+        Args:
+            store: Mapping of a Keras file for this layer's weights; it stays empty.
+        """
 
     def load_own_variables(self, store: Any) -> None:
-        """Loads nothing."""
+        """Loads nothing.
+
+        Args:
+            store: Mapping of a Keras file for this layer's weights; not read.
+        """
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""

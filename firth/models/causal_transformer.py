@@ -30,14 +30,7 @@ class CausalTransformerBackbone(Backbone):
         config: Shape of the model, a `CausalTransformerConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
-
-    Call arguments:
-        features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, each int32
-            [batch, length]; see `firth.features.encoder_specs`.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, length, width] of the compute dtype.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `config` that does not fit, with the nearest valid name.
@@ -78,11 +71,21 @@ class CausalTransformerBackbone(Backbone):
         )
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape."""
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
         self._build_parts(self.embeddings, self.projection, self.decoder)
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        """Returns hidden states, a float tensor [batch, length, width] of the compute dtype."""
+        """Returns hidden states, a float tensor [batch, length, width] of the compute dtype.
+
+        Args:
+            features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, each int32
+                [batch, length]; see `firth.features.encoder_specs`.
+            training: Whether dropout acts.
+        """
         return self.decoder(
             self._embed(features, training),
             features[names.DOCUMENT_IDS],

@@ -3,7 +3,10 @@
 import json
 import os
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
+import keras
 import numpy as np
 
 from firth.models.bilstm import BiLSTMBackbone
@@ -20,7 +23,9 @@ class ElmoFileError(ValueError):
     """A file of ELMo weights or options that is not what it should be; says which file and what in it."""
 
 
-def load_elmo(options_path: str | os.PathLike, weights_path: str | os.PathLike, dtype=None) -> BiLSTMBackbone:
+def load_elmo(
+    options_path: str | os.PathLike[str], weights_path: str | os.PathLike[str], dtype: Any = None
+) -> BiLSTMBackbone:
     """Returns the backbone that published ELMo files hold.
 
     They hold no softmax: the model gives vectors, and predicts no words. States start from zero with each
@@ -47,8 +52,11 @@ def load_elmo(options_path: str | os.PathLike, weights_path: str | os.PathLike, 
     return backbone
 
 
-def read_options(path: str | os.PathLike) -> dict:
+def read_options(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Returns the arguments of `BiLSTMBackbone` that an options file asks for, but for the vocabulary's size.
+
+    Args:
+        path: Path of the options, a JSON file.
 
     Raises:
         ElmoFileError: if it is no JSON, or an option is missing or of another type.
@@ -58,7 +66,7 @@ def read_options(path: str | os.PathLike) -> dict:
     except ValueError as error:
         raise ElmoFileError(f"{path} is not valid JSON: {error}") from error
 
-    def option(name, *kinds):
+    def option(name: str, *kinds: type) -> Any:
         value = options
         for key in name.split("."):
             if not isinstance(value, dict) or key not in value:
@@ -88,7 +96,7 @@ def read_options(path: str | os.PathLike) -> dict:
     }
 
 
-def _opened(opener, path):
+def _opened(opener: Callable[..., Any], path: str | os.PathLike[str]) -> Any:
     if not pathlib.Path(path).exists():
         raise FileNotFoundError(f"there is no file {path}")
     try:
@@ -100,11 +108,11 @@ def _opened(opener, path):
 class _Reader:
     """Data sets of one file, checked."""
 
-    def __init__(self, file, path) -> None:
+    def __init__(self, file: Any, path: str | os.PathLike[str]) -> None:
         self._file = file
         self._path = path
 
-    def __call__(self, name: str, *shape: int) -> np.ndarray:
+    def __call__(self, name: str, *shape: int) -> np.ndarray[Any, Any]:
         if name not in self._file:
             raise ElmoFileError(f"{self._path} has no data set {name!r}")
         found = self._file[name]
@@ -116,7 +124,7 @@ class _Reader:
         return np.asarray(found, "float32")
 
 
-def _assign(backbone: BiLSTMBackbone, shape: dict, read: _Reader) -> None:
+def _assign(backbone: BiLSTMBackbone, shape: dict[str, Any], read: _Reader) -> None:
     characters, width = shape["characters"], shape["projection_width"]
     cnn = backbone.char_cnn
     table = read("char_embed", _ALPHABET, characters["width"])
@@ -138,7 +146,7 @@ def _assign(backbone: BiLSTMBackbone, shape: dict, read: _Reader) -> None:
         _assign_lstm(layer, place, shape["cells"], width, read)
 
 
-def _assign_lstm(layer, place: int, cells: int, width: int, read: _Reader) -> None:
+def _assign_lstm(layer: keras.layers.Layer, place: int, cells: int, width: int, read: _Reader) -> None:
     parts = []
     for direction in (0, 1):
         group = f"RNN_{direction}/RNN/MultiRNNCell/Cell{place}/LSTMCell"

@@ -33,15 +33,7 @@ class EncoderDecoderBackbone(Backbone):
         config: Shape of the model, an `EncoderDecoderConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
-
-    Call arguments:
-        features: A dict that holds `token_ids`, `position_ids` and `document_ids`, each int32 [batch,
-            length], and `decoder_token_ids`, `decoder_position_ids` and `decoder_document_ids`, each int32
-            [batch, target length]; see `firth.features.decoder_specs`.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, target length, width] of the compute dtype, the decoder's states.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `config` that does not fit, with the nearest valid name.
@@ -90,7 +82,11 @@ class EncoderDecoderBackbone(Backbone):
             self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape."""
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
         self._build_parts(self.encoder_embeddings, self.encoder_projection, self.encoder)
         self._build_parts(self.decoder_embeddings, self.decoder_projection, self.decoder)
 
@@ -98,7 +94,7 @@ class EncoderDecoderBackbone(Backbone):
         """Returns the encoder's states, a float tensor [batch, length, width] of the compute dtype.
 
         Args:
-            features: As in the call; of the decoder's, none.
+            features: Features as in the call; those of the decoder are not read.
             training: Whether dropout acts.
         """
         positions, documents = features[names.POSITION_IDS], features[names.DOCUMENT_IDS]
@@ -113,7 +109,7 @@ class EncoderDecoderBackbone(Backbone):
         """Returns the decoder's states, a float tensor [batch, target length, width] of the compute dtype.
 
         Args:
-            features: As in the call; of the encoder's, `document_ids` only.
+            features: Features as in the call; of those of the encoder only `document_ids` is read.
             encoded: Float tensor [batch, length, width] that `encode` returned.
             training: Whether dropout acts.
         """
@@ -127,15 +123,25 @@ class EncoderDecoderBackbone(Backbone):
         )
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        """Returns the decoder's states, a float tensor [batch, target length, width]."""
+        """Returns the decoder's states, a float tensor [batch, target length, width].
+
+        Args:
+            features: A dict that holds `token_ids`, `position_ids` and `document_ids`, each int32 [batch,
+                length], and `decoder_token_ids`, `decoder_position_ids` and `decoder_document_ids`, each
+                int32 [batch, target length]; see `firth.features.decoder_specs`.
+            training: Whether dropout acts.
+
+        Returns:
+            A float tensor [batch, target length, width] of the compute dtype, the decoder's states.
+        """
         return self.decode(features, self.encode(features, training), training)
 
     def empty_cache(self, features: Mapping[str, Tensor]) -> Cache:
         """Returns the cache of rows of which the encoder has read all, and the decoder no token.
 
         Args:
-            features: The encoder's, as in the call, and `decoder_document_ids`, int32 [batch, target length],
-                of the whole rows.
+            features: Features of the encoder, as in the call, and `decoder_document_ids`, int32 [batch,
+                target length], of the whole rows.
 
         Returns:
             For each layer of the decoder its own keys and values, zeros, and those of the encoder's states.
@@ -175,5 +181,10 @@ class EncoderDecoderBackbone(Backbone):
         return self._project(embedded, self.decoder_projection)
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """The shape of the decoder's ids, and `width`."""
+        """The shape of the decoder's ids, and `width`.
+
+        Args:
+            features_shape: Shapes of the features by their names; that of `decoder_token_ids` is (batch,
+                target length).
+        """
         return (*features_shape[names.DECODER_TOKEN_IDS], self.width)

@@ -1,6 +1,7 @@
 """Means over an epoch of what a pre-training model predicts, for Keras's own `fit` and `evaluate`."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import keras
 
@@ -39,13 +40,17 @@ class EpochMetrics:
         return [metric for pair in self._means.values() for metric in pair]
 
     def update(self, predictions: Mapping[str, Predictions]) -> None:
-        """Takes the predictions of one batch."""
+        """Takes the predictions of one batch.
+
+        Args:
+            predictions: Predictions by name of the loss, as a pre-training model returns them.
+        """
         for name, (loss, accuracy) in self._means.items():
             made = predictions[name]
             loss.update_state(made.losses, sample_weight=made.weights)
             accuracy.update_state(made.correct, sample_weight=made.weights)
 
-    def results(self) -> dict:
+    def results(self) -> dict[str, Any]:
         """Returns `loss`, the weighted sum of all, and `<loss>_loss` (nats) and `<loss>_accuracy` of each."""
         total = sum(weight * self._means[name][0].result() for name, weight in self.losses.items())
         return {"loss": total, **{metric.name: metric.result() for metric in self.metrics}}

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 
 from keras import ops
 
+from firth.layers.elements.types import Tensor
 from firth.models.predictions import Predictions
 
 
-def example_sums(predictions: Mapping[str, Predictions]) -> dict:
+def example_sums(predictions: Mapping[str, Predictions]) -> dict[str, Tensor]:
     """Returns the sums of one batch, for each example, from which every loss and metric follows.
 
     The loss of a batch is `sum(<loss>_loss_sum) / sum(<loss>_weight_sum)`, 0 where the weight is 0. Summed
     over any number of batches they give the exact mean, which an average of batch means does not.
 
     Args:
-        predictions: By name of the loss, as a pre-training model returns them.
+        predictions: Predictions by name of the loss, as a pre-training model returns them.
 
     Returns:
         For each loss `<loss>_loss_sum` (nats), `<loss>_correct_sum` and `<loss>_weight_sum`, float32 [batch].
@@ -34,14 +35,14 @@ def example_sums(predictions: Mapping[str, Predictions]) -> dict:
     return sums
 
 
-def total_loss(sums, losses: Mapping[str, float]) -> dict:
+def total_loss(sums: Mapping[str, Tensor], losses: Mapping[str, float]) -> dict[str, Tensor]:
     """Returns the mean losses of a batch from its `example_sums`: `loss`, and `<loss>_loss` of each.
 
     Each is a float32 scalar, in nats; `loss` is the weighted sum of the others, each 0 where nothing is
     predicted.
 
     Args:
-        sums: As `example_sums` returns them.
+        sums: Sums of each example, float32 [batch], as `example_sums` returns them.
         losses: Weights by name, as an objective's `losses`.
 
     Example:
@@ -56,7 +57,7 @@ def total_loss(sums, losses: Mapping[str, float]) -> dict:
     return {"loss": sum(weight * means[f"{name}_loss"] for name, weight in losses.items()), **means}
 
 
-def _mean(losses, weights):
+def _mean(losses: Tensor, weights: Tensor) -> Tensor:
     # Dividing by 0 under a condition has no gradient on torch.
     total = ops.sum(weights)
     return ops.sum(losses) * ops.cast(total > 0, losses.dtype) / ops.maximum(total, 1e-9)

@@ -24,7 +24,7 @@ class Heads(keras.layers.Layer):
 
         Args:
             backbone: The backbone that reads the features.
-            features: As the objective's, batched. What is predicted at chosen positions is, where the
+            features: Objective's features, batched. What is predicted at chosen positions is, where the
                 features hold none, predicted at each.
             training: Whether dropout acts.
 
@@ -38,7 +38,7 @@ class Heads(keras.layers.Layer):
         """Returns the labels, int32 [batch, predictions or length], and weights of each loss that has some.
 
         Args:
-            features: As the objective's, batched.
+            features: Objective's features, batched.
         """
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class Heads(keras.layers.Layer):
 
         Args:
             backbone: The backbone that reads the features.
-            features: As the objective's, batched.
+            features: Objective's features, batched.
             training: Whether dropout acts.
         """
         logits, labels = self.logits(backbone, features, training), self.labels(features)
@@ -57,18 +57,31 @@ class Heads(keras.layers.Layer):
 
 
 def masked_positions(features: Features) -> Tensor:
-    """Returns where tokens are predicted, int32 [batch, predictions]: at each position if none is chosen."""
+    """Returns where tokens are predicted, int32 [batch, predictions]: at each position if none is chosen.
+
+    Args:
+        features: Objective's features, batched; `masked_positions` is read, or `token_ids` where it is
+            missing.
+    """
     chosen = features.get(names.MASKED_POSITIONS)
     return every_position(features) if chosen is None else chosen
 
 
 def every_position(features: Features) -> Tensor:
-    """Returns the positions of all tokens of each row, int32 [batch, length]."""
+    """Returns the positions of all tokens of each row, int32 [batch, length].
+
+    Args:
+        features: Objective's features, batched, of which `token_ids`, int32 [batch, length], is read.
+    """
     batch, length = ops.shape(features[names.TOKEN_IDS])
     places = ops.expand_dims(ops.arange(length, dtype="int32"), 0)
     return ops.broadcast_to(places, (batch, length))
 
 
 def masked_labels(features: Features) -> tuple[Tensor, Tensor]:
-    """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions]."""
+    """Returns the tokens that stood at the chosen positions, and their weights, each [batch, predictions].
+
+    Args:
+        features: Objective's features, batched, of which `masked_labels` and `masked_weights` are read.
+    """
     return features[names.MASKED_LABELS], features[names.MASKED_WEIGHTS]

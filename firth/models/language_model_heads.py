@@ -32,6 +32,7 @@ class LanguageModelHeads(Heads):
         objective: The recipe's `objective`.
         vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example: see `firth.models.build_pretraining_model`.
     """
@@ -78,7 +79,13 @@ class LanguageModelHeads(Heads):
         self.built = True
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
-        """Returns the logits of `lm`, float32 [batch, positions of the decoder, vocabulary_size]."""
+        """Returns the logits of `lm`, float32 [batch, positions of the decoder, vocabulary_size].
+
+        Args:
+            backbone: Backbone with a decoder; its token table is used where it is tied.
+            features: Objective's features, batched; of them those that the backbone reads.
+            training: Whether dropout acts.
+        """
         return {"lm": self.project(backbone, backbone(features, training=training))}
 
     def project(self, backbone: Any, hidden: Tensor) -> Tensor:
@@ -96,13 +103,25 @@ class LanguageModelHeads(Heads):
         return ops.reshape(logits, (*ops.shape(hidden)[:-1], self.vocabulary_size))
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of `lm`."""
+        """Returns the labels and weights of `lm`.
+
+        Args:
+            features: Objective's features, batched, with `label_ids` and `label_weights`, [batch, positions
+                of the decoder] each.
+        """
         return {"lm": (features[names.LABEL_IDS], features[names.LABEL_WEIGHTS])}
 
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:
-        """Returns the predictions of `lm`, [batch, positions of the decoder]; logits are made by slices."""
+        """Returns the predictions of `lm`, [batch, positions of the decoder]; logits are made by slices.
+
+        Args:
+            backbone: Backbone with a decoder; its token table is used where it is tied.
+            features: Objective's features, batched, with `label_ids` and `label_weights`, [batch, positions
+                of the decoder] each.
+            training: Whether dropout acts.
+        """
         hidden = backbone(features, training=training)
         labels, weights = self.labels(features)["lm"]
         weights = ops.cast(weights, "float32")
@@ -114,10 +133,10 @@ class LanguageModelHeads(Heads):
         shape = ops.shape(weights)
         return {"lm": Predictions(ops.reshape(losses, shape), ops.reshape(correct, shape), weights)}
 
-    def _rows(self, hidden):
+    def _rows(self, hidden: Tensor) -> Tensor:
         rows = ops.cast(hidden, self.compute_dtype)
         rows = rows * ops.cast(self.scale, rows.dtype) if self.scale != 1.0 else rows
         return rows if self.projection is None else self.projection(rows)
 
-    def _table(self, backbone):
+    def _table(self, backbone: Any) -> Tensor:
         return backbone.token_embedding.table if self.table is None else self.table

@@ -28,6 +28,7 @@ class MaskedLMHeads(Heads):
         objective: The recipe's `objective`.
         vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example: see `firth.models.build_pretraining_model`.
     """
@@ -76,6 +77,11 @@ class MaskedLMHeads(Heads):
 
         Those of pairs are [batch, documents, 2]; from features without `pooled_positions`, of the document
         that begins each row.
+
+        Args:
+            backbone: `MaskedTransformerBackbone`, whose token table is tied to the logits.
+            features: Objective's features, batched; without `masked_positions`, every position is predicted.
+            training: Whether dropout acts.
         """
         extra = decoding(self.mask_decoder, self.mask_positions, features)
         hidden = backbone(features, training=training, **extra)
@@ -87,7 +93,12 @@ class MaskedLMHeads(Heads):
         return made
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of `mlm`, and of `nsp` or `sop`."""
+        """Returns the labels and weights of `mlm`, and of `nsp` or `sop`.
+
+        Args:
+            features: Objective's features, batched, with `masked_labels` and `masked_weights`, [batch,
+                predictions] each, and with pairs their labels.
+        """
         made = {"mlm": masked_labels(features)}
         if self.task:
             task = _TASKS[self.task]

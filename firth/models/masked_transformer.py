@@ -28,17 +28,7 @@ class MaskedTransformerBackbone(Backbone):
         config: Shape of the model, a `MaskedTransformerConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
-
-    Call arguments:
-        features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, and `segment_ids`
-            if there are segments, each int32 [batch, length]; with `attention_order`, it decides what a token
-            sees of its document. See `firth.features.encoder_specs`.
-        absolute, passes: As in `firth.layers.MaskedTransformer`: with them the last block decodes masked
-            tokens.
-        training: Whether dropout acts.
-
-    Returns:
-        A float tensor [batch, length, width] of the compute dtype.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `config` that does not fit, with the nearest valid name.
@@ -69,14 +59,18 @@ class MaskedTransformerBackbone(Backbone):
         self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape."""
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
         self._build_parts(self.embeddings, self.projection, self.encoder)
 
     def embed(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the sum of all embeddings before any projection, [batch, length, embedding width].
 
         Args:
-            features: As in the call.
+            features: Features as in the call.
             training: Whether dropout acts.
         """
         tokens = self.token_embedding(features[names.TOKEN_IDS])
@@ -90,7 +84,17 @@ class MaskedTransformerBackbone(Backbone):
         passes: int = 2,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns hidden states, a float tensor [batch, length, width] of the compute dtype."""
+        """Returns hidden states, a float tensor [batch, length, width] of the compute dtype.
+
+        Args:
+            features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, and
+                `segment_ids` if there are segments, each int32 [batch, length]; with `attention_order`, it
+                decides what a token sees of its document. See `firth.features.encoder_specs`.
+            absolute: Float tensor [batch, length, width], vectors of absolute positions, with which the last
+                block decodes masked tokens; see `firth.layers.MaskedTransformer`. None for none.
+            passes: Number of times that the last block is then applied.
+            training: Whether dropout acts.
+        """
         return self.encoder(
             self._project(self.embed(features, training), self.projection),
             features[names.DOCUMENT_IDS],

@@ -25,6 +25,7 @@ class PermutationLMHeads(Heads):
         objective: The recipe's `objective`.
         vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share; nothing here is random.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example: see `firth.models.build_pretraining_model`.
     """
@@ -53,6 +54,11 @@ class PermutationLMHeads(Heads):
         """Returns the logits of `lm`, float32 [batch, predictions, vocabulary_size].
 
         From features without `attention_order`, tokens stand in the order of the text.
+
+        Args:
+            backbone: `TwoStreamTransformerBackbone`, whose token table is tied to the logits.
+            features: Objective's features, batched; without `masked_positions`, every position is predicted.
+            training: Whether dropout acts.
         """
         order = features.get(names.ATTENTION_ORDER, features.get(names.POSITION_IDS))
         asked = {names.ATTENTION_ORDER: order, names.MASKED_POSITIONS: masked_positions(features)}
@@ -63,5 +69,10 @@ class PermutationLMHeads(Heads):
         return {"lm": ops.reshape(logits, (*ops.shape(query)[:2], self.vocabulary_size))}
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of `lm`."""
+        """Returns the labels and weights of `lm`.
+
+        Args:
+            features: Objective's features, batched, with `masked_labels` and `masked_weights`, [batch,
+                predictions] each.
+        """
         return {"lm": masked_labels(features)}

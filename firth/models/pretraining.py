@@ -34,11 +34,7 @@ class PretrainingModel(keras.Model):
         vocabulary_size: Number of rows of the token embeddings.
         seed: An int, or None; initial weights and dropout follow from it.
         dtype: A Keras dtype or policy. Losses are float32 under each.
-
-    Call arguments:
-        features: As the objective's `specs`, batched. With `firth.features.NOISE_KEYS` among them, what is
-            drawn for an example follows from its key, whichever batch it stands in.
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `model` or `objective` that does not fit, with the nearest valid name.
@@ -76,12 +72,22 @@ class PretrainingModel(keras.Model):
         return self.backbone.seed_generator
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape."""
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
         self.backbone.build()
         self.heads.build()
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Predictions]:
-        """Returns the predictions of each loss, by its name."""
+        """Returns the predictions of each loss, by its name.
+
+        Args:
+            features: Features as the objective's `specs`, batched. With `firth.features.NOISE_KEYS` among
+                them, what is drawn for an example follows from its key, whichever batch it stands in.
+            training: Whether dropout acts.
+        """
         with example_noise(features.get(names.NOISE_KEYS)):
             return self.heads.predictions(self.backbone, features, training=training)
 
@@ -89,8 +95,8 @@ class PretrainingModel(keras.Model):
         """Returns the logits of each loss, by its name; the features need no labels.
 
         Args:
-            features: As in the call, or what the backbone reads of them. Without `masked_positions` every
-                position is predicted.
+            features: Features as in the call, or what the backbone reads of them. Without `masked_positions`
+                every position is predicted.
             training: Whether dropout acts.
 
         Returns:
@@ -99,7 +105,9 @@ class PretrainingModel(keras.Model):
         with example_noise(features.get(names.NOISE_KEYS)):
             return self.heads.logits(self.backbone, features, training)
 
-    def compile(self, optimizer="rmsprop", loss=None, metrics=None, **kwargs):
+    def compile(
+        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **kwargs: Any
+    ) -> None:
         """Prepares `fit` and `evaluate`, whose metrics are those of `EpochMetrics`.
 
         Args:
@@ -124,20 +132,28 @@ class PretrainingModel(keras.Model):
         super().compile(optimizer, **kwargs)
         self._epoch_metrics = EpochMetrics(self._loss_weights)
 
-    def get_compile_config(self):
+    def get_compile_config(self) -> dict[str, Any]:
         """What `compile` is called with when a saved model is loaded; nothing where it was not compiled."""
         if not self.compiled:
             return {}
         optimizer = keras.saving.serialize_keras_object(self.optimizer)
         return {"optimizer": optimizer, "jit_compile": self.jit_compile, "run_eagerly": self.run_eagerly}
 
-    def compile_from_config(self, config):
-        """Compiles a loaded model as it was when it was saved."""
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles a loaded model as it was when it was saved.
+
+        Args:
+            config: Config that `get_compile_config` returned.
+        """
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
 
-    def fit(self, *args, **kwargs):
+    def fit(self, *args: Any, **kwargs: Any) -> keras.callbacks.History:
         """Trains as `keras.Model.fit` does; see there for the arguments and the history that is returned.
+
+        Args:
+            *args: Arguments of `keras.Model.fit`: batches of features first.
+            **kwargs: Keywords of `keras.Model.fit`, without weights of samples and of classes.
 
         Raises:
             ValueError: for weights of samples or of classes.
@@ -145,8 +161,12 @@ class PretrainingModel(keras.Model):
         _refuse_weights(kwargs)
         return super().fit(*args, **kwargs)
 
-    def evaluate(self, *args, **kwargs):
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the means over the data, floats; see `keras.Model.evaluate` for the arguments.
+
+        Args:
+            *args: Arguments of `keras.Model.evaluate`: batches of features first.
+            **kwargs: Keywords of `keras.Model.evaluate`, without weights of samples.
 
         Raises:
             ValueError: for weights of samples.
@@ -155,12 +175,26 @@ class PretrainingModel(keras.Model):
         return keras.tree.map_structure(float, super().evaluate(*args, **kwargs))
 
     @property
-    def metrics(self):
+    def metrics(self) -> list[keras.metrics.Metric]:
         """Keras's own metrics and, after `compile`, those of the objective."""
         return [*super().metrics, *(self._epoch_metrics.metrics if self._epoch_metrics else [])]
 
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Tensor:
         """Returns the objective's loss of one batch, a float32 scalar; labels and weights are features.
+
+        Args:
+            x: Features of the batch; not read.
+            y: Targets, which must be None: the features hold them.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: Weights, which must be None: the features hold them.
+            training: Whether it is a training step; not read.
 
         Raises:
             ValueError: for targets or weights that are not among the features.
@@ -170,12 +204,19 @@ class PretrainingModel(keras.Model):
                 raise ValueError(f"PretrainingModel: features hold labels and weights; leave out `{name}`")
         return total_loss(example_sums(y_pred), self._loss_weights)["loss"] + sum(self.losses)
 
-    def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        """Returns the means so far of this epoch; see `EpochMetrics`."""
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Returns the means so far of this epoch; see `EpochMetrics`.
+
+        Args:
+            x: Features of the batch; not read.
+            y: Targets; not read.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: Weights; not read.
+        """
         self._compiled_metrics().update(y_pred)
         return self.get_metrics_result()
 
-    def get_metrics_result(self):
+    def get_metrics_result(self) -> dict[str, Any]:
         """Returns the means so far of this epoch."""
         return self._compiled_metrics().results()
 
@@ -189,7 +230,7 @@ class PretrainingModel(keras.Model):
         return {**keras.layers.Layer.get_config(self), **self._config}
 
 
-def _refuse_weights(arguments):
+def _refuse_weights(arguments: Mapping[str, Any]) -> None:
     for name in ("sample_weight", "class_weight"):
         if arguments.get(name) is not None:
             raise ValueError(f"PretrainingModel: features hold labels and weights; leave out `{name}`")

@@ -46,6 +46,7 @@ class ReplacedTokenDetectionHeads(Heads):
         objective: The recipe's `objective`.
         vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example: see `firth.models.build_pretraining_model`.
     """
@@ -112,6 +113,13 @@ class ReplacedTokenDetectionHeads(Heads):
 
         The classes of `rtd` are original and replaced; the first one's logits are 0. From features without
         `masked_positions` nothing is replaced: `mlm` is of each token, `rtd` of the tokens as they are.
+
+        Args:
+            backbone: `MaskedTransformerBackbone`, the discriminator, whose embeddings the generator reads
+                too.
+            features: Objective's features, batched, with `masked_positions` and `masked_weights`, [batch,
+                predictions] each, or without `masked_positions`; labels are not read.
+            training: Whether dropout acts, and samples change from call to call.
         """
         proposed = self._generator_logits(backbone, features, training)
         if names.MASKED_POSITIONS in features:
@@ -123,7 +131,15 @@ class ReplacedTokenDetectionHeads(Heads):
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:
-        """Returns the predictions of `mlm` [batch, predictions] and of `rtd` [batch, length]."""
+        """Returns the predictions of `mlm` [batch, predictions] and of `rtd` [batch, length].
+
+        Args:
+            backbone: `MaskedTransformerBackbone`, the discriminator, whose embeddings the generator reads
+                too.
+            features: Objective's features, batched, with `masked_labels` and `masked_weights`, [batch,
+                predictions] each.
+            training: Whether dropout acts, and samples change from call to call.
+        """
         logits = self._generator_logits(backbone, features, training)
         labels, weights = masked_labels(features)
         original = self._put(features, labels)
@@ -135,7 +151,7 @@ class ReplacedTokenDetectionHeads(Heads):
             "rtd": _judged(decided, is_replaced, features[names.DOCUMENT_IDS]),
         }
 
-    def _generator_logits(self, backbone, features, training):
+    def _generator_logits(self, backbone: Any, features: Features, training: bool | None) -> Tensor:
         """Returns the generator's float32 logits [batch, predictions, vocabulary_size]."""
         embedded = backbone.embed(features, training)
         if self.generator_projection is not None:
@@ -158,7 +174,7 @@ class ReplacedTokenDetectionHeads(Heads):
 
         Args:
             logits: float32 [batch, predictions, vocabulary_size], the generator's.
-            features: As the objective's, batched.
+            features: Objective's features, batched.
             training: Whether samples change from call to call.
         """
         probabilities = ops.softmax(ops.stop_gradient(ops.convert_to_tensor(logits)) / self.temperature)
@@ -172,7 +188,7 @@ class ReplacedTokenDetectionHeads(Heads):
             uniform = _uniform_of(features)
         return ops.reshape(_pick(ops.reshape(probabilities, (-1, logits.shape[-1])), uniform), shape)
 
-    def _put(self, features, replacements):
+    def _put(self, features: Features, replacements: Tensor) -> Tensor:
         """Returns the token ids with others in the place of the predicted ones."""
         tokens = ops.cast(features[names.TOKEN_IDS], "int32")
         positions = ops.cast(features[names.MASKED_POSITIONS], "int32")
@@ -185,21 +201,21 @@ class ReplacedTokenDetectionHeads(Heads):
         indices = ops.reshape(ops.stack([rows, positions], axis=-1), (-1, 2))
         return ops.scatter_update(tokens, indices, ops.reshape(values, (-1,)))
 
-    def _decide(self, hidden):
+    def _decide(self, hidden: Tensor) -> Tensor:
         """Returns the logit of being replaced for each token, float32 [batch, length]."""
         rows = ops.reshape(hidden, (-1, self.width))
         logits = ops.cast(self.decision(self._activate(self.dense(rows))), "float32")
         return ops.reshape(logits, ops.shape(hidden)[:-1])
 
 
-def _judged(logits, is_replaced, document_ids) -> Predictions:
+def _judged(logits: Tensor, is_replaced: Tensor, document_ids: Tensor) -> Predictions:
     labels = ops.cast(is_replaced, "float32")
     losses = ops.relu(logits) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
     correct = ops.cast(ops.equal(ops.greater(logits, 0.0), is_replaced), "float32")
     return Predictions(losses, correct, ops.cast(ops.greater(document_ids, 0), "float32"))
 
 
-def _pick(probabilities, uniform):
+def _pick(probabilities: Tensor, uniform: Tensor) -> Tensor:
     """Returns the first column whose share of the cumulated probabilities is above a uniform number.
 
     First the block that holds it is found and then the place in the block: cumulating a whole vocabulary
@@ -226,13 +242,13 @@ def _pick(probabilities, uniform):
     return ops.minimum(block * _BLOCK + place, columns - 1)[:, 0]
 
 
-def _count_up_to(wanted, cumulated, most):
+def _count_up_to(wanted: Tensor, cumulated: Tensor, most: int) -> Tensor:
     """Returns how many values of each row are not above `wanted`, at most `most`: int32 [rows, 1]."""
     count = ops.sum(ops.cast(ops.less_equal(cumulated, wanted), "int32"), axis=-1, keepdims=True)
     return ops.minimum(count, most)
 
 
-def _uniform_of(features):
+def _uniform_of(features: Features) -> Tensor:
     """Returns float32 [batch, predictions] in [0, 1), a hash of each row's tokens and each position."""
     tokens = ops.cast(features[names.TOKEN_IDS], "int32")
     places = ops.arange(tokens.shape[1], dtype="int32")
@@ -241,7 +257,7 @@ def _uniform_of(features):
     return ops.cast(ops.bitwise_and(mixed, 2**_UNIT_BITS - 1), "float32") / float(2**_UNIT_BITS)
 
 
-def _mixed(values):
+def _mixed(values: Tensor) -> Tensor:
     """Returns int32 whose bits depend on all bits of `values`; products wrap around."""
     values = ops.bitwise_xor(values, ops.right_shift(values, 15)) * 739982445
     values = ops.bitwise_xor(values, ops.right_shift(values, 12)) * 695872825

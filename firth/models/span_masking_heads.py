@@ -25,6 +25,7 @@ class SpanMaskingHeads(Heads):
         objective: The recipe's `objective`.
         vocabulary_size: Number of rows of the token embeddings.
         seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Example: see `firth.models.build_pretraining_model`.
     """
@@ -71,6 +72,12 @@ class SpanMaskingHeads(Heads):
         """Returns the logits of `mlm`, and of `sbo` if it is trained and the features say where spans are.
 
         Each is float32 [batch, predictions, vocabulary].
+
+        Args:
+            backbone: `MaskedTransformerBackbone`, whose token table is tied to the logits.
+            features: Objective's features, batched; without `masked_positions`, every position is predicted
+                by `mlm`.
+            training: Whether dropout acts.
         """
         hidden, table = backbone(features, training=training), backbone.token_embedding.table
         made = {"mlm": self.masked_lm_head(hidden, masked_positions(features), table)}
@@ -81,7 +88,12 @@ class SpanMaskingHeads(Heads):
         return made
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
-        """Returns the labels and weights of `mlm` and of `sbo`."""
+        """Returns the labels and weights of `mlm` and of `sbo`.
+
+        Args:
+            features: Objective's features, batched, with `masked_labels`, `masked_weights` and, for `sbo`,
+                `boundary_offsets`, [batch, predictions] each.
+        """
         labels, weights = masked_labels(features)
         made = {"mlm": (labels, weights)}
         if self.span_boundary_head is not None:

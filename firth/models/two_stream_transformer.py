@@ -27,12 +27,7 @@ class TwoStreamTransformerBackbone(keras.Model):
         config: Shape of the model, a `TwoStreamTransformerConfig` or a mapping of its values.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         dtype: A Keras dtype or policy.
-
-    Call arguments:
-        features: A dict that holds at least `token_ids`, `segment_ids` and `document_ids`, each int32
-            [batch, length]; and `attention_order` where the content stream follows an order. Positions are
-            told apart by their distance, so `position_ids` are not read.
-        training: Whether dropout acts.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
 
     Raises:
         ValueError: for a value of `config` that does not fit, with the nearest valid name.
@@ -67,20 +62,31 @@ class TwoStreamTransformerBackbone(keras.Model):
         self.encoder = TwoStreamTransformer(self.config, name="encoder", **common)
 
     def build(self, features_shape: Any = None) -> None:
-        """Creates all weights; they depend on no input shape."""
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
         self.token_embedding.build((None, None))
         self.mask_embedding.build((None, None))
         self.encoder.build((None, None, self.width))
 
     def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        """Returns the content stream, a float tensor [batch, length, width] of the compute dtype."""
+        """Returns the content stream, a float tensor [batch, length, width] of the compute dtype.
+
+        Args:
+            features: A dict that holds at least `token_ids`, `segment_ids` and `document_ids`, each int32
+                [batch, length]; and `attention_order` where the content stream follows an order. Positions
+                are told apart by their distance, so `position_ids` are not read.
+            training: Whether dropout acts.
+        """
         return self.encoder(*self._content(features), training=training)
 
     def query_stream(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
         """Returns the query stream at the predicted positions.
 
         Args:
-            features: As the call's, with `attention_order` and `masked_positions`, int32
+            features: Features as in the call, with `attention_order` and `masked_positions`, int32
                 [batch, predictions].
             training: Whether dropout acts.
 
@@ -95,7 +101,7 @@ class TwoStreamTransformerBackbone(keras.Model):
         query = self.mask_embedding(ops.zeros_like(positions))
         return self.encoder(*self._content(features), query=query, positions=positions, training=training)
 
-    def _content(self, features):
+    def _content(self, features: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
         return (
             self.token_embedding(features[names.TOKEN_IDS]),
             features[names.DOCUMENT_IDS],
@@ -104,7 +110,11 @@ class TwoStreamTransformerBackbone(keras.Model):
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """The shape of the ids, and `width`."""
+        """The shape of the ids, and `width`.
+
+        Args:
+            features_shape: Shapes of the features by their names; that of `token_ids` is (batch, length).
+        """
         return (*features_shape[names.TOKEN_IDS], self.width)
 
     def get_config(self) -> dict[str, Any]:
