@@ -35,7 +35,7 @@ class NotWholeError(OSError):
     """A folder is missing, or what wrote it was cut short."""
 
 
-def is_local(path: str | os.PathLike) -> bool:
+def is_local(path: str | os.PathLike[str]) -> bool:
     """Returns whether a path is on this machine's file systems.
 
     Raises:
@@ -52,7 +52,7 @@ def is_local(path: str | os.PathLike) -> bool:
     return "://" not in path
 
 
-def open_file(path: str | os.PathLike, mode: str = "rb") -> IO[Any]:
+def open_file(path: str | os.PathLike[str], mode: str = "rb") -> IO[Any]:
     """Opens a file to read it. Text is UTF-8.
 
     Args:
@@ -71,7 +71,7 @@ def open_file(path: str | os.PathLike, mode: str = "rb") -> IO[Any]:
     return _gfile(path).GFile(os.fspath(path), mode)
 
 
-def read_text(path: str | os.PathLike) -> str:
+def read_text(path: str | os.PathLike[str]) -> str:
     """Returns the content of a file of UTF-8, with the line ends that it has.
 
     Args:
@@ -81,7 +81,7 @@ def read_text(path: str | os.PathLike) -> str:
         return file.read().decode("utf-8")
 
 
-def read_json(path: str | os.PathLike) -> Any:
+def read_json(path: str | os.PathLike[str]) -> Any:
     """Returns the value in a file of JSON; None if there is no such file.
 
     Args:
@@ -93,22 +93,22 @@ def read_json(path: str | os.PathLike) -> Any:
     return json.loads(read_text(path)) if exists(path) else None
 
 
-def exists(path: str | os.PathLike) -> bool:
+def exists(path: str | os.PathLike[str]) -> bool:
     """Returns whether there is a file or a folder."""
     return os.path.exists(path) if is_local(path) else _gfile(path).exists(os.fspath(path))
 
 
-def is_folder(path: str | os.PathLike) -> bool:
+def is_folder(path: str | os.PathLike[str]) -> bool:
     """Returns whether there is a folder; in a bucket, whether names of files begin with it and a slash."""
     return os.path.isdir(path) if is_local(path) else _gfile(path).isdir(os.fspath(path))
 
 
-def size_of(path: str | os.PathLike) -> int:
+def size_of(path: str | os.PathLike[str]) -> int:
     """Returns the size of a file in bytes."""
     return os.path.getsize(path) if is_local(path) else _gfile(path).stat(os.fspath(path)).length
 
 
-def list_folder(path: str | os.PathLike) -> list[str]:
+def list_folder(path: str | os.PathLike[str]) -> list[str]:
     """Returns the sorted names in a folder; none if there is no such folder."""
     if not is_folder(path):
         return []
@@ -117,7 +117,7 @@ def list_folder(path: str | os.PathLike) -> list[str]:
     return sorted(name for each in names if (name := each.rstrip("/")))
 
 
-def files_below(folder: str | os.PathLike) -> list[str]:
+def files_below(folder: str | os.PathLike[str]) -> list[str]:
     """Returns the sorted paths of all files in a folder and its folders, relative to it."""
     walk = os.walk if is_local(folder) else _gfile(folder).walk
     found = [os.path.join(home, name) for home, _, names in walk(os.fspath(folder)) for name in names if name]
@@ -128,13 +128,13 @@ def glob(*patterns: str) -> list[str]:
     """Returns the sorted paths that patterns with `*`, `?` and `[...]` stand for, each once.
 
     Args:
-        patterns: As `glob.glob` takes them.
+        *patterns: Patterns as `glob.glob` takes them.
     """
     found = (local_glob.glob(each) if is_local(each) else _gfile(each).glob(each) for each in patterns)
     return sorted({path for paths in found for path in paths})
 
 
-def remove(path: str | os.PathLike) -> None:
+def remove(path: str | os.PathLike[str]) -> None:
     """Removes a file, or a folder with all it holds; nothing happens if there is none."""
     if not is_local(path):
         _remove_remote(os.fspath(path))
@@ -146,7 +146,7 @@ def remove(path: str | os.PathLike) -> None:
 
 @contextlib.contextmanager
 def whole_file(
-    path: str | os.PathLike, mode: str = "wb", aside: str | os.PathLike | None = None
+    path: str | os.PathLike[str], mode: str = "wb", aside: str | os.PathLike[str] | None = None
 ) -> Iterator[IO[Any]]:
     """Gives a file to write in, which takes its place when the block has ended without an error.
 
@@ -185,7 +185,7 @@ def whole_file(
         pathlib.Path(unfinished).unlink(missing_ok=True)
 
 
-def write_text(path: str | os.PathLike, text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Writes a file of UTF-8, whole or not at all; one that is there is replaced.
 
     Args:
@@ -196,7 +196,7 @@ def write_text(path: str | os.PathLike, text: str) -> None:
         file.write(text.encode("utf-8"))
 
 
-def copy_file(source: str | os.PathLike, target: str | os.PathLike) -> None:
+def copy_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copies a file, whole or not at all; one that is there is replaced.
 
     Args:
@@ -207,7 +207,7 @@ def copy_file(source: str | os.PathLike, target: str | os.PathLike) -> None:
         shutil.copyfileobj(file, copy, _BLOCK_BYTES)
 
 
-def write_json(path: str | os.PathLike, value: Any, indent: int = 2) -> None:
+def write_json(path: str | os.PathLike[str], value: Any, indent: int = 2) -> None:
     """Writes a value as JSON, whole or not at all; a file that is there is replaced.
 
     Args:
@@ -223,7 +223,7 @@ class GrowingText:
 
     Args:
         path: The file's place; one that is there is replaced. Its folder is made if need be.
-        text: What it begins with.
+        text: Text that the file begins with.
 
     Example:
 
@@ -234,7 +234,7 @@ class GrowingText:
     'one\ntwo\n'
     """
 
-    def __init__(self, path: str | os.PathLike, text: str = ""):
+    def __init__(self, path: str | os.PathLike[str], text: str = "") -> None:
         self._path, self._text = path, text
         self._is_local = is_local(path)
         write_text(path, text)
@@ -243,7 +243,7 @@ class GrowingText:
         """Adds a text.
 
         Args:
-            text: What comes next.
+            text: Text that comes next.
         """
         if self._is_local:
             with open(self._path, "a", encoding="utf-8") as file:
@@ -258,7 +258,7 @@ class GrowingText:
 
 
 @contextlib.contextmanager
-def whole_folder(path: str | os.PathLike) -> Iterator[str]:
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     """Gives a local folder to write in, which takes its place when the block has ended without an error.
 
     The last file in its place is the marker, without which `check_whole` refuses the folder. What a process
@@ -301,7 +301,7 @@ def whole_folder(path: str | os.PathLike) -> Iterator[str]:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def copy_folder(source: str | os.PathLike, target: str | os.PathLike) -> None:
+def copy_folder(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copies a folder, whole or not at all.
 
     Args:
@@ -312,7 +312,7 @@ def copy_folder(source: str | os.PathLike, target: str | os.PathLike) -> None:
         shutil.copytree(folder, copy, dirs_exist_ok=True)
 
 
-def move(source: str | os.PathLike, target: str | os.PathLike) -> None:
+def move(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Gives a local file or folder a new place on the same disk, in one step; a folder is flushed before.
 
     Args:
@@ -326,12 +326,12 @@ def move(source: str | os.PathLike, target: str | os.PathLike) -> None:
     os.replace(source, target)
 
 
-def is_whole(path: str | os.PathLike) -> bool:
+def is_whole(path: str | os.PathLike[str]) -> bool:
     """Returns whether a folder has its marker."""
     return exists(_marker(path))
 
 
-def check_whole(path: str | os.PathLike) -> None:
+def check_whole(path: str | os.PathLike[str]) -> None:
     """Passes if a folder has its marker.
 
     Raises:
@@ -342,7 +342,7 @@ def check_whole(path: str | os.PathLike) -> None:
         raise NotWholeError(f"{os.fspath(path)} {what}")
 
 
-def is_unchanged(path: str | os.PathLike) -> bool:
+def is_unchanged(path: str | os.PathLike[str]) -> bool:
     """Returns whether a folder is whole and its files have the sizes that they were written with."""
     try:
         sizes = read_json(_marker(path))
@@ -352,12 +352,12 @@ def is_unchanged(path: str | os.PathLike) -> bool:
     return sizes is not None and all(exists(file) and size_of(file) == size for file, size in places.items())
 
 
-def _marker(folder: str | os.PathLike) -> str:
+def _marker(folder: str | os.PathLike[str]) -> str:
     return f"{os.fspath(folder).rstrip('/')}/{MARKER}"
 
 
 @contextlib.contextmanager
-def local_copy(path: str | os.PathLike) -> Iterator[str]:
+def local_copy(path: str | os.PathLike[str]) -> Iterator[str]:
     """Gives a local path of a file or a folder, for a memory map or a reader in C++.
 
     A local path is given as it is. Another is copied, and the copy is removed when the block ends.
@@ -376,7 +376,7 @@ def local_copy(path: str | os.PathLike) -> Iterator[str]:
 
 
 @functools.cache
-def local_folder(path: str | os.PathLike) -> str:
+def local_folder(path: str | os.PathLike[str]) -> str:
     """Returns a folder on this machine for what is kept at a path, and is no loss where it is made anew.
 
     Args:
@@ -392,7 +392,7 @@ def local_folder(path: str | os.PathLike) -> str:
     return folder.name
 
 
-def _gfile(path: str | os.PathLike):
+def _gfile(path: str | os.PathLike[str]) -> Any:
     import tensorflow as tf
 
     if os.fspath(path).startswith("s3://"):
@@ -404,7 +404,7 @@ def _gfile(path: str | os.PathLike):
     return tf.io.gfile
 
 
-def _unfinished(path: str | os.PathLike) -> str:
+def _unfinished(path: str | os.PathLike[str]) -> str:
     """Returns a new path next to another one, whose folder is there afterwards."""
     home, name = os.path.split(os.path.abspath(path))
     os.makedirs(home, exist_ok=True)

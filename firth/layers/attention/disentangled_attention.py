@@ -124,7 +124,7 @@ class DisentangledAttention(Attention):
             **keywords: Keywords of `Attention.call_with_cache`; not read.
 
         Raises:
-            NotImplementedError: always: there is no cache.
+            NotImplementedError: at every call.
         """
         raise NotImplementedError("disentangled positions are read in whole rows; there is no cache")
 

@@ -94,9 +94,11 @@ class CausalTransformer(TransformerStack):
             hidden: Float tensor [batch, length, width].
             document_ids: Int tensor [batch, length], 0 on padding, equal on tokens that see each other.
             attention_order: Int tensor [batch, length]; a token sees those whose order is not above its own.
+                None for the order of the row.
             position_ids: int32 [batch, length]; only positions that belong to attention need them.
-            context: An encoder's states, float tensor [batch, keys, width].
-            context_document_ids: Int tensor [batch, keys]; a token attends to its own document.
+            context: Float tensor [batch, keys, width], an encoder's states; None for no attention to them.
+            context_document_ids: Int tensor [batch, keys]; a token attends to its own document. None without
+                a context.
             training: Whether dropout acts.
 
         Returns:

@@ -128,7 +128,8 @@ class InputEmbedding(keras.layers.Layer):
 
         Args:
             tokens: Float tensor [batch, length, width], rows of the token table.
-            position_ids: int32 [batch, length], each below `length` where positions are learned.
+            position_ids: int32 [batch, length], each below `length` where positions are learned; None where
+                none are added.
             segment_ids: int32 [batch, length]; read with `segments` only.
             training: Whether dropout acts.
         """

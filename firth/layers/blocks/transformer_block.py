@@ -110,8 +110,9 @@ class TransformerBlock(keras.layers.Layer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores.
-            context: An encoder's states, float tensor [batch, keys, width]; without them a block that could
+            bias: Float32 tensor [batch or 1, heads or 1, length, keys], added to the attention scores;
+                None adds nothing.
+            context: Float tensor [batch, keys, width], an encoder's states; without them a block that could
                 attend to an encoder does not.
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
             positions: Tensor of what the attention reads of positions; see `build_positions`.

@@ -97,7 +97,8 @@ class TwoStreamTransformer(keras.layers.Layer):
             attention_order: Int tensor [batch, length]. Without it the content stream sees whole documents;
                 the query stream needs it.
             query: Float tensor [batch, predictions, width] that the query stream starts from; None for none.
-            positions: int32 [batch, predictions], where its tokens stand.
+            positions: int32 [batch, predictions], places of the query stream's tokens in their rows; None
+                without `query`.
             training: Whether dropout acts.
 
         Returns:

@@ -52,7 +52,9 @@ class Dropout(keras.layers.Layer):
         self.seed_generator = seed_generator(seed)
         self.supports_masking = True
 
-    def call(self, inputs: Tensor, parts: Tensor | None = None, training: bool | None = None) -> Tensor:
+    def call(
+        self, inputs: Tensor, parts: tuple[Tensor, Tensor] | None = None, training: bool | None = None
+    ) -> Tensor:
         """Returns a tensor of the inputs' shape and dtype.
 
         Args:

@@ -96,7 +96,7 @@ class MaskedLMHead(keras.layers.Layer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            masked_positions: int32 [batch, predictions].
+            masked_positions: int32 [batch, predictions], places of the predicted tokens in their rows.
             token_table: Float tensor [vocabulary_size, embedding_width], the token embeddings.
         """
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
