@@ -8,6 +8,7 @@ import shlex
 import typer
 
 from firth.cli.main import app
+from firth.serving.signatures import SIGNATURES
 from tests.docs.snippets import REPOSITORY
 from tests.exported_model import loaded_model
 
@@ -23,8 +24,9 @@ def check(command: str) -> None:
 def _firth(words):
     command = typer.main.get_command(app)
     while hasattr(command, "resolve_command"):
-        _, command, words = command.resolve_command(command.context_class(command), words)
-    command.make_context("firth", words)
+        name, command, words = command.resolve_command(command.context_class(command), words)
+    given = command.make_context("firth", words).params
+    assert name != "predict" or given["task"].replace("-", "_") in SIGNATURES
 
 
 def _make(words):
