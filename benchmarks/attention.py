@@ -22,9 +22,9 @@ import time
 
 import numpy as np
 
-from benchmarks.sides import batches
-from benchmarks.sides.families import FAMILIES, Size
 from benchmarks.tokenization import read_texts
+from benchmarks.workers import batches
+from benchmarks.workers.families import FAMILIES, Size
 from firth.corpus.packing.pack import pack
 
 TOKENS, WIDTH, HEADS, WARM_UP = 4096, 256, 4, 2

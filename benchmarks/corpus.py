@@ -8,13 +8,14 @@ datatrove runs in an interpreter of its own, PYTHON; without it its columns are 
 twice: as it comes, with spaCy's words; and with words at spaces, which are firth's and quicker to tell.
 Thresholds are the same. A step for which it has nothing that works without the network is firth's alone.
 
-Rules are measured alone on documents in memory; steps on the whole corpus from files to files, of each side's
-own format, with the first of the files as evaluation data and reference; and `whole` (the five rules of
-quality and privacy, then near duplicates) from JSONL files to files, where firth also splits and reports.
+Rules are measured alone on documents in memory; steps on the whole corpus from files to files, in each
+library's own format, with the first of the files as evaluation data and reference; and `whole` (the five
+rules of quality and privacy, then near duplicates) from JSONL files to files, where firth also splits and
+reports.
 firth runs on Beam's runner in memory for one process and `multi_processing`, with forked workers, for two.
 The text is docstrings, and pieces of books where there are any; for two processes as much is made of its
 lines as `--made` says.
-Sides take turns, the first round is thrown away, figures are medians; documents/s and MB/s are of what comes
+They take turns, the first round is thrown away, figures are medians; documents/s and MB/s are of what comes
 in, by wall time. A row where a peer is ahead is marked BEHIND.
 """
 
@@ -28,8 +29,8 @@ import sys
 import tempfile
 
 from benchmarks.corpus_texts import made_documents, real_documents, write_jsonl
-from benchmarks.sides.corpus_work import ALONE, CORPUS_STEPS, RULES, WHOLE
-from benchmarks.sides.turns import Side
+from benchmarks.workers.corpus_work import ALONE, CORPUS_STEPS, RULES, WHOLE
+from benchmarks.workers.turns import Worker
 
 FIRTH, SPACY, SPACES = "firth", "datatrove", "datatrove, words at spaces"
 FILES = 8
@@ -37,28 +38,28 @@ FROM_FILES = (*CORPUS_STEPS, WHOLE)
 WORKS = (*RULES, *FROM_FILES)
 
 
-def start_sides(python: str | None, without: list[str]) -> dict[str, Side]:
-    sides = {FIRTH: Side(sys.executable, [], "benchmarks.sides.corpus_firth")}
+def start_workers(python: str | None, without: list[str]) -> dict[str, Worker]:
+    workers = {FIRTH: Worker(sys.executable, [], "benchmarks.workers.corpus_firth")}
     for name, words in ((SPACY, "spacy"), (SPACES, "spaces")):
         if python and words not in without:
-            sides[name] = Side(python, [words], "benchmarks.sides.corpus_datatrove")
-    return sides
+            workers[name] = Worker(python, [words], "benchmarks.workers.corpus_datatrove")
+    return workers
 
 
 def measure(
-    sides: dict[str, Side], work: str, folder: str, processes: int, rounds: int, warm_up: int
+    workers: dict[str, Worker], work: str, folder: str, processes: int, rounds: int, warm_up: int
 ) -> dict[str, dict]:
-    """Returns, of each side that does the work, the median seconds and how many documents it kept."""
-    sides = {name: side for name, side in sides.items() if name == FIRTH or work not in ALONE}
-    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    """Returns, for each library that does the work, the median seconds and how many documents it kept."""
+    workers = {name: worker for name, worker in workers.items() if name == FIRTH or work not in ALONE}
+    seconds: dict[str, list[float]] = {name: [] for name in workers}
     kept = {}
     for number in range(-warm_up, rounds):
-        for name, side in sides.items():
-            done = side.step(work, folder, processes)
+        for name, worker in workers.items():
+            done = worker.step(work, folder, processes)
             kept[name] = done["kept"]
             if number >= 0:
                 seconds[name].append(done["seconds"])
-    return {name: {"seconds": statistics.median(seconds[name]), "kept": kept[name]} for name in sides}
+    return {name: {"seconds": statistics.median(seconds[name]), "kept": kept[name]} for name in workers}
 
 
 def line(work: str, row: dict[str, dict], documents: int, size: int) -> str:
@@ -81,7 +82,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--warm-up", type=int, default=1, help="rounds that are thrown away")
     parser.add_argument("--made-rounds", type=int, default=1)
-    parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="spacy, spaces")
+    parser.add_argument("--without", nargs="*", default=[], metavar="LIBRARY", help="spacy, spaces")
     parser.add_argument("--datatrove-python", default=os.environ.get("FIRTH_DATATROVE_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     options = parser.parse_args()
@@ -93,7 +94,7 @@ def parse() -> argparse.Namespace:
     return options
 
 
-def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dict[str, dict]:
+def run(options: argparse.Namespace, workers: dict[str, Worker], folder: str) -> dict[str, dict]:
     """Prints a row for each work, and returns the figures."""
     figures: dict[str, dict] = {}
     parts = {"rules": (RULES, options.rules_megabytes), "real": (FROM_FILES, options.megabytes)}
@@ -103,7 +104,7 @@ def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dic
             count, size = write_jsonl(real_documents(megabytes), pathlib.Path(folder, part), FILES)
             print(f"{count} documents, {size / 1e6:.1f} MB, one process", flush=True)
         for work in chosen:
-            row = measure(sides, work, f"{folder}/{part}", 1, options.rounds, options.warm_up)
+            row = measure(workers, work, f"{folder}/{part}", 1, options.rounds, options.warm_up)
             figures[work] = {**row, "documents": count, "bytes": size}
             print(line(work, row, count, size), flush=True)
     if options.made:
@@ -111,26 +112,26 @@ def run(options: argparse.Namespace, sides: dict[str, Side], folder: str) -> dic
         count, size = write_jsonl(texts, pathlib.Path(folder, "made"), FILES)
         for processes in (1, 2):
             print(f"made: {count} documents, {size / 1e6:.1f} MB, processes: {processes}", flush=True)
-            row = measure(sides, WHOLE, f"{folder}/made", processes, options.made_rounds, 0)
+            row = measure(workers, WHOLE, f"{folder}/made", processes, options.made_rounds, 0)
             figures[f"{WHOLE}, made, {processes}"] = {**row, "documents": count, "bytes": size}
             print(line(WHOLE, row, count, size), flush=True)
         one, two = (figures[f"{WHOLE}, made, {processes}"] for processes in (1, 2))
-        gains = (f"{name} {one[name]['seconds'] / two[name]['seconds']:.2f}x" for name in sides)
+        gains = (f"{name} {one[name]['seconds'] / two[name]['seconds']:.2f}x" for name in workers)
         print("two processes instead of one: " + " | ".join(gains), flush=True)
     return figures
 
 
 def main() -> None:
     options = parse()
-    sides = start_sides(options.datatrove_python, options.without)
+    workers = start_workers(options.datatrove_python, options.without)
     print(f"{datetime.date.today()}, {os.cpu_count()} cores, medians of {options.rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:
         try:
-            figures = run(options, sides, folder)
+            figures = run(options, workers, folder)
         finally:
-            for side in sides.values():
-                side.close()
-    versions = {name: side.versions for name, side in sides.items()}
+            for worker in workers.values():
+                worker.close()
+    versions = {name: worker.versions for name, worker in workers.items()}
     for name, kept in versions.items():
         print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
     if options.json:

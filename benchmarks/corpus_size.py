@@ -34,7 +34,7 @@ LOOK_SECONDS = 0.1
 
 def work(stage: str, folder: str, processes: int) -> None:
     """Does one stage, in a process of its own."""
-    from benchmarks.sides.corpus_firth import cleaning, pipeline_of
+    from benchmarks.workers.corpus_firth import cleaning, pipeline_of
     from firth import corpus
     from firth.corpus import SPLITS, TRAIN
     from firth.recipes.corpus.sources import JsonlSource

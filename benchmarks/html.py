@@ -40,7 +40,7 @@ def with_fallbacks(html: str) -> str:
     return extract(html, include_comments=False) or ""
 
 
-SIDES: dict[str, Callable[[str], str]] = {
+EXTRACTORS: dict[str, Callable[[str], str]] = {
     **{f"firth {name}": extract for name, extract in EXTRACTORS.items()},
     "trafilatura with fallbacks": with_fallbacks,
     "trafilatura as it comes": with_comments_and_fallbacks,
@@ -70,11 +70,11 @@ def score(pages: list[tuple[dict, str]], texts: list[str]) -> dict[str, float]:
 
 
 def measure(pages: list[tuple[dict, str]], runs: int) -> dict[str, dict[str, float]]:
-    """Returns the figures of each side; all take the pages in turn, so that they share what else goes on."""
-    seconds: dict[str, list[float]] = {name: [] for name in SIDES}
+    """Returns the figures of each extractor; all take the pages in turn, to share what else goes on."""
+    seconds: dict[str, list[float]] = {name: [] for name in EXTRACTORS}
     figures = {}
     for run in range(runs + 1):
-        for name, extract in SIDES.items():
+        for name, extract in EXTRACTORS.items():
             start = time.process_time()
             texts = [extract(html) for _, html in pages]
             if run:  # The first warms up.
@@ -82,7 +82,7 @@ def measure(pages: list[tuple[dict, str]], runs: int) -> dict[str, dict[str, flo
             figures[name] = score(pages, texts)
     return {
         name: {**figures[name], "pages_per_second": len(pages) / statistics.median(seconds[name])}
-        for name in SIDES
+        for name in EXTRACTORS
     }
 
 

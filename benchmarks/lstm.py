@@ -14,9 +14,9 @@ makes the outputs, training them and the gradients for the inputs and all weight
 projections as ELMo does, which torch cannot.
 
 `matmuls` are those of firth's step, in TensorFlow and with nothing between them: what a step can hardly be
-faster than. Each side is a process of its own, and they do a lot of work in turn; figures are medians. Peak
-memory is that of the whole process, libraries included, when the work is done; inference comes first, so that
-its peak is its own. A row where torch is ahead is marked BEHIND.
+faster than. Each library has a process of its own, and they do a lot of work in turn; figures are medians.
+Peak memory is that of the whole process, libraries included, when the work is done; inference comes first,
+so that its peak is its own. A row where torch is ahead is marked BEHIND.
 """
 
 import argparse
@@ -31,11 +31,11 @@ import tempfile
 import numpy as np
 
 from benchmarks.models import INPUTS, measure
-from benchmarks.sides import batches
-from benchmarks.sides.families import Family, Size
-from benchmarks.sides.lstm_work import FIRTH, JOINED, MATMULS, PACKED, Layer
-from benchmarks.sides.turns import started
 from benchmarks.tokenization import read_texts
+from benchmarks.workers import batches
+from benchmarks.workers.families import Family, Size
+from benchmarks.workers.lstm_work import FIRTH, JOINED, MATMULS, PACKED, Layer
+from benchmarks.workers.turns import started
 from firth.corpus.packing.pack import pack
 
 PRECISIONS = ("float32", "mixed_bfloat16")
@@ -54,39 +54,39 @@ def make_lots(given: str, texts: list[str]) -> list[batches.Features]:
 
 
 def compare(layer: Layer, given: str, texts: list[str], options) -> dict:
-    """Returns the figures of a layer on an input, by work and side, and the versions of the sides."""
+    """Returns the figures of a layer on an input, by work and worker, and the versions of the workers."""
     lots = make_lots(given, texts)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/lots.npy"
         np.save(path, np.stack([lot["document_ids"] for lot in lots]))
         commands = {
-            side: (python, [side, json.dumps(dataclasses.asdict(layer)), path])
-            for side, python in pythons(given, options).items()
+            worker: (python, [worker, json.dumps(dataclasses.asdict(layer)), path])
+            for worker, python in pythons(given, options).items()
         }
-        with started(commands, module="benchmarks.sides.lstm_work") as sides:
+        with started(commands, module="benchmarks.workers.lstm_work") as workers:
             figures = {
-                work: measure(sides, work, given, lots, options.rounds, (JOINED,)) for work in options.works
+                work: measure(workers, work, given, lots, options.rounds, (JOINED,)) for work in options.works
             }
-            return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
+            return {"figures": figures, "versions": {key: worker.versions for key, worker in workers.items()}}
 
 
 def pythons(given: str, options) -> dict[str, str]:
-    """Returns the interpreter of each side that can be measured."""
+    """Returns the interpreter of each worker that can be measured."""
     found = {FIRTH: sys.executable, MATMULS: sys.executable}
     if options.torch_python:
         found |= dict.fromkeys((JOINED, PACKED) if given == "text" else (JOINED,), options.torch_python)
     return found
 
 
-def line(name: str, sides: dict[str, dict[str, float]]) -> str:
+def line(name: str, workers: dict[str, dict[str, float]]) -> str:
     """Returns a row of the table."""
-    ours = sides[FIRTH]["tokens_per_second"]
+    ours = workers[FIRTH]["tokens_per_second"]
     cells, behind = [], False
-    for side, row in sides.items():
-        cell = f"{side} {row['tokens_per_second']:,.0f}/s"
-        if side != MATMULS:
+    for worker, row in workers.items():
+        cell = f"{worker} {row['tokens_per_second']:,.0f}/s"
+        if worker != MATMULS:
             cell += f" {row['peak_megabytes']:,.0f} MB"
-        if side in (JOINED, PACKED):
+        if worker in (JOINED, PACKED):
             ratio = ours / row["tokens_per_second"]
             behind |= ratio < 1
             cell += f" {ratio:.2f}x"
@@ -124,15 +124,15 @@ def main() -> None:
                 layer = Layer(directions=DIRECTIONS[name], precision=precision, batch=BATCHES[given])
                 found = compare(layer, given, texts, options)
                 versions |= found["versions"]
-                for work, sides in found["figures"].items():
+                for work, workers in found["figures"].items():
                     row = {"precision": precision, "directions": name, "input": given, "work": work}
-                    rows.append(row | {"sides": sides})
-                    print(line(f"{precision:14} {name:4} {given:8} {work:9}", sides), flush=True)
+                    rows.append(row | {"workers": workers})
+                    print(line(f"{precision:14} {name:4} {given:8} {work:9}", workers), flush=True)
                 if options.json:
                     options.json.write_text(json.dumps({"lstm": rows, "versions": versions}, indent=1) + "\n")
-    for side, kept in versions.items():
+    for worker, kept in versions.items():
         if kept:
-            print(f"{side}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
+            print(f"{worker}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ document a row, padded to the longest of a batch. In `full` one document fills a
 and models alone are compared. Tokens/s count what is not padding, a decoder's too. Inference makes the
 hidden states of all tokens; training is forward, backward, clipping and AdamW.
 
-Each side is a process of its own and they do a lot of work in turn, several rounds; figures are medians. Peak
-memory is that of the whole process, libraries included, when the work is done; inference comes first, so that
-its peak is its own. A row where a peer is ahead is marked BEHIND.
+Each library has a process of its own; they do a lot of work in turn, several rounds; figures are medians.
+Peak memory is that of the whole process, libraries included, when the work is done; inference comes first,
+so that its peak is its own. A row where a peer is ahead is marked BEHIND.
 """
 
 import os
@@ -37,11 +37,11 @@ import tempfile
 
 import numpy as np
 
-from benchmarks.sides import batches
-from benchmarks.sides.families import FAMILIES, FIRTH, TORCH, TRANSFORMERS, Family, Size
-from benchmarks.sides.turns import Side, started
-from benchmarks.sides.words import with_words
 from benchmarks.tokenization import read_texts
+from benchmarks.workers import batches
+from benchmarks.workers.families import FAMILIES, FIRTH, TORCH, TRANSFORMERS, Family, Size
+from benchmarks.workers.turns import Worker, started
+from benchmarks.workers.words import with_words
 
 # What each work is given; the first of each is real text.
 INPUTS = {"inference": ("sorted", "full"), "training": ("joined", "full")}
@@ -50,7 +50,7 @@ FULL_TARGETS = {"corruption": 32, "denoising": 128}
 
 
 def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches.Features]]:
-    from benchmarks.sides.recipes import make_recipe
+    from benchmarks.workers.recipes import make_recipe
     from firth.corpus.packing.pack import pack
 
     family = FAMILIES[name]
@@ -67,16 +67,16 @@ def make_lots(name: str, size: Size, texts: list[str]) -> dict[str, list[batches
 
 
 def measure(
-    sides: dict[str, Side], work: str, given: str, lots: list, rounds: int, joining: tuple[str, ...] = ()
+    workers: dict[str, Worker], work: str, given: str, lots: list, rounds: int, joining: tuple[str, ...] = ()
 ) -> dict[str, dict]:
-    """Returns the median figures of each side; those that join documents leave out what fills no row."""
-    steps: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
+    """Returns the median figures of each worker; those that join documents leave out what fills no row."""
+    steps: dict[str, list[dict[str, float]]] = {name: [] for name in workers}
     for number in range(-WARM_UP, rounds):
         lot = number % len(lots)
         ours = batches.count_tokens(lots[lot])
         joined = batches.count_joined(lots[lot]) if joining else ours
-        for name, side in sides.items():
-            step = side.step(work, given, lot)
+        for name, worker in workers.items():
+            step = worker.step(work, given, lot)
             if number >= 0:
                 step["tokens_per_second"] = (joined if name in joining else ours) / step["seconds"]
                 steps[name].append(step)
@@ -87,7 +87,7 @@ def measure(
 
 
 def compare(name: str, size: Size, texts: list[str], options) -> dict:
-    """Returns the figures of one family, by work, input and side, and the versions of the sides."""
+    """Returns the figures of one family, by work, input and worker, and the versions of the workers."""
     lots = make_lots(name, size, texts)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/lots.npz"
@@ -99,14 +99,14 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
         }
         np.savez(path, **flat)
         commands = {
-            side: (python, [side, name, json.dumps(dataclasses.asdict(size)), path])
-            for side, python in pythons(FAMILIES[name], options).items()
+            worker: (python, [worker, name, json.dumps(dataclasses.asdict(size)), path])
+            for worker, python in pythons(FAMILIES[name], options).items()
         }
-        with started(commands) as sides:
+        with started(commands) as workers:
             figures = {
                 work: {
                     given: measure(
-                        sides,
+                        workers,
                         work,
                         given,
                         lots[given],
@@ -118,38 +118,38 @@ def compare(name: str, size: Size, texts: list[str], options) -> dict:
                 }
                 for work in options.works
             }
-            return {"figures": figures, "versions": {key: side.versions for key, side in sides.items()}}
+            return {"figures": figures, "versions": {key: worker.versions for key, worker in workers.items()}}
 
 
 def pythons(family: Family, options) -> dict[str, str]:
-    """Returns the interpreter of each side that can be measured."""
+    """Returns the interpreter of each worker that can be measured."""
     found = {FIRTH: sys.executable, **dict.fromkeys(family.peers, sys.executable)}
-    for side in (TRANSFORMERS, TORCH):
-        if side in found:
-            found[side] = options.torch_python
-    return {side: python for side, python in found.items() if python and side not in options.without}
+    for worker in (TRANSFORMERS, TORCH):
+        if worker in found:
+            found[worker] = options.torch_python
+    return {worker: python for worker, python in found.items() if python and worker not in options.without}
 
 
 def lines(name: str, figures: dict) -> list[str]:
     """Returns a family's rows of the table."""
     rows = []
     for work, inputs in figures.items():
-        for given, sides in inputs.items():
-            ours = sides.get(FIRTH)
-            peers = {side: row for side, row in sides.items() if side != FIRTH}
+        for given, workers in inputs.items():
+            ours = workers.get(FIRTH)
+            peers = {worker: row for worker, row in workers.items() if worker != FIRTH}
             cells = [_cell(FIRTH, ours)] if ours else []
             behind = False
-            for side, row in peers.items():
+            for worker, row in peers.items():
                 ratio = ours["tokens_per_second"] / row["tokens_per_second"] if ours else None
                 behind |= ratio is not None and ratio < 1
-                cells.append(_cell(side, row) + (f" {ratio:6.2f}x" if ratio else ""))
+                cells.append(_cell(worker, row) + (f" {ratio:6.2f}x" if ratio else ""))
             mark = "  BEHIND" if behind else ""
             rows.append(f"{name:11} {work:10} {given:6} " + " | ".join(cells) + mark)
     return rows
 
 
-def _cell(side: str, row: dict[str, float]) -> str:
-    return f"{side:12} {row['tokens_per_second']:8,.0f} tok/s {row['peak_megabytes']:6,.0f} MB"
+def _cell(worker: str, row: dict[str, float]) -> str:
+    return f"{worker:12} {row['tokens_per_second']:8,.0f} tok/s {row['peak_megabytes']:6,.0f} MB"
 
 
 def main() -> None:
@@ -160,7 +160,7 @@ def main() -> None:
     inputs = sorted({given for some in INPUTS.values() for given in some})
     parser.add_argument("--works", nargs="*", default=[*INPUTS], choices=[*INPUTS], metavar="WORK")
     parser.add_argument("--inputs", nargs="*", default=inputs, choices=inputs, metavar="INPUT")
-    parser.add_argument("--without", nargs="*", default=[], metavar="SIDE", help="sides not to measure")
+    parser.add_argument("--without", nargs="*", default=[], metavar="LIBRARY", help="what not to measure")
     parser.add_argument("--torch-python", default=os.environ.get("FIRTH_TORCH_PYTHON"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     for field in dataclasses.fields(Size):
@@ -185,9 +185,9 @@ def main() -> None:
             options.json.write_text(
                 json.dumps({"size": dataclasses.asdict(size), "families": results}, indent=1)
             )
-    versions = {side: kept for result in results.values() for side, kept in result["versions"].items()}
-    for side, kept in versions.items():
-        print(f"{side}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
+    versions = {worker: kept for result in results.values() for worker, kept in result["versions"].items()}
+    for worker, kept in versions.items():
+        print(f"{worker}: " + ", ".join(f"{key} {value}" for key, value in kept.items()))
 
 
 if __name__ == "__main__":

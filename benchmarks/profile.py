@@ -4,7 +4,7 @@
     python -m benchmarks.profile bert --precision mixed_bfloat16 --steps 10
     python -m benchmarks.profile bert --names             # each operation by its name in the graph
 
-firth's side of `benchmarks.models`, input `full`, or of `benchmarks.lstm`, `full-32`. The profiler says
+firth's worker of `benchmarks.models`, input `full`, or of `benchmarks.lstm`, `full-32`. The profiler says
 how long each operation ran, without those inside it. Operations that ran together are added up, so the sum
 can be longer than the step; with TF_NUM_INTEROP_THREADS=1 none do. `matmuls` are all products: what a
 step cannot be faster than with the same library for them.
@@ -28,10 +28,10 @@ from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 from benchmarks.lstm import LENGTH
 from benchmarks.models import make_lots
-from benchmarks.sides.families import FAMILIES, Size
-from benchmarks.sides.firth_side import Model
-from benchmarks.sides.lstm_work import Firth, Layer
 from benchmarks.tokenization import read_texts
+from benchmarks.workers.families import FAMILIES, Size
+from benchmarks.workers.firth_worker import Model
+from benchmarks.workers.lstm_work import Firth, Layer
 
 LSTM = "lstm"
 

@@ -1,9 +1,9 @@
-"""What the sides of `benchmarks.corpus` have in common; needs no package."""
+"""What the workers of `benchmarks.corpus` have in common; needs no package."""
 
 import json
 import pathlib
 
-# Both sides do these: rules on one document, in memory; duplicates, from files to files; and all of it.
+# Both libraries do these: rules on one document, in memory; duplicates, from files to files; and all of it.
 QUALITY = ("gopher_repetition", "gopher_quality", "c4", "fineweb", "pii")
 DUPLICATES = ("exact_duplicates", "sentence_duplicates", "near_duplicates")
 CHAIN = (*QUALITY, "near_duplicates")

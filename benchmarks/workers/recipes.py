@@ -1,6 +1,6 @@
 """firth's recipes of the families that `benchmarks.models` measures."""
 
-from benchmarks.sides.families import (
+from benchmarks.workers.families import (
     EMBEDDING_WIDTH,
     NEGATIVES,
     PREDICTIONS,

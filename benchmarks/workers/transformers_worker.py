@@ -6,9 +6,9 @@ import numpy as np
 import torch
 import transformers
 
-from benchmarks.sides import batches
-from benchmarks.sides.families import EMBEDDING_WIDTH, TRANSFORMERS, Family, Size, llama_inner_width
-from benchmarks.sides.torch_model import TorchModel
+from benchmarks.workers import batches
+from benchmarks.workers.families import EMBEDDING_WIDTH, TRANSFORMERS, Family, Size, llama_inner_width
+from benchmarks.workers.torch_model import TorchModel
 
 NAMES = {
     "token_ids": "input_ids",
@@ -189,7 +189,7 @@ def permutation_inputs(batch: batches.Features) -> batches.Features:
 
 
 class Model(TorchModel):
-    """One family; see `benchmarks.sides.work`."""
+    """One family; see `benchmarks.workers.work`."""
 
     def __init__(self, name: str, family: Family, size: Size):
         torch.manual_seed(0)

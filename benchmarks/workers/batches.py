@@ -1,6 +1,6 @@
 """Rows of real text for firth, and what those that do not pack read of the same documents.
 
-Words get ids by a hash: which ones does not change the work. NumPy alone, so that all sides can read it.
+Words get ids by a hash: which ones does not change the work. NumPy alone, so that all workers can read it.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.sides.families import PREDICTIONS, Family, Size
+from benchmarks.workers.families import PREDICTIONS, Family, Size
 
 FIRST_PIECE, MASK = 5, 4
 IGNORED = -100

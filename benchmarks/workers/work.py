@@ -1,6 +1,6 @@
-"""What a process of `benchmarks.models` runs: one family on one side.
+"""What a process of `benchmarks.models` runs: one family on one worker.
 
-python -m benchmarks.sides.work SIDE FAMILY SIZE LOTS
+python -m benchmarks.workers.work WORKER FAMILY SIZE LOTS
 
 SIZE is JSON, LOTS an .npz of arrays named `<input>/<lot>/<feature>`.
 """
@@ -14,7 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 
-from benchmarks.sides import families, turns
+from benchmarks.workers import families, turns
 
 MODULES = {
     families.FIRTH: "firth",
@@ -34,8 +34,8 @@ def read_lots(path: str) -> dict[tuple[str, int], dict[str, np.ndarray]]:
 
 
 def main() -> None:
-    side, name, size, path = sys.argv[1:]
-    module = importlib.import_module(f"benchmarks.sides.{MODULES[side]}_side")
+    worker, name, size, path = sys.argv[1:]
+    module = importlib.import_module(f"benchmarks.workers.{MODULES[worker]}_worker")
     family = families.FAMILIES[name]
     model = module.Model(name, family, families.Size(**json.loads(size)))
     lots = {key: model.prepare(features, key[0]) for key, features in read_lots(path).items()}

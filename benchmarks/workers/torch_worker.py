@@ -7,9 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.sides import batches
-from benchmarks.sides.families import NEGATIVES, Family, Size, elmo_cells
-from benchmarks.sides.torch_model import TorchModel
+from benchmarks.workers import batches
+from benchmarks.workers.families import NEGATIVES, Family, Size, elmo_cells
+from benchmarks.workers.torch_model import TorchModel
 
 FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 CHARACTERS, CHARACTER_WIDTH, HIGHWAYS = 262, 16, 2
@@ -110,7 +110,7 @@ def _reorder(hidden, order):
 
 
 class Model(TorchModel):
-    """ELMo; see `benchmarks.sides.work`."""
+    """ELMo; see `benchmarks.workers.work`."""
 
     def __init__(self, name: str, family: Family, size: Size):
         torch.manual_seed(0)

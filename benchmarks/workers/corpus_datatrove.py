@@ -1,4 +1,4 @@
-"""datatrove's side of `benchmarks.corpus`, in an interpreter of its own.
+"""datatrove's worker of `benchmarks.corpus`, in an interpreter of its own.
 
 The argument is how it tells words apart: `spacy`, as it comes, or `spaces`, as firth does, which is quicker.
 """
@@ -20,8 +20,8 @@ from datatrove.pipeline.writers import JsonlWriter
 from datatrove.utils.word_tokenizers import WhitespaceTokenizer
 from loguru import logger
 
-from benchmarks.sides import turns
-from benchmarks.sides.corpus_work import QUALITY, RULES, WHOLE, read_texts
+from benchmarks.workers import turns
+from benchmarks.workers.corpus_work import QUALITY, RULES, WHOLE, read_texts
 
 
 class Spaces(WhitespaceTokenizer):

@@ -9,8 +9,8 @@ import keras
 import keras_hub
 import tensorflow as tf
 
-from benchmarks.sides import batches
-from benchmarks.sides.families import EMBEDDING_WIDTH, KERAS_HUB, Family, Size, llama_inner_width
+from benchmarks.workers import batches
+from benchmarks.workers.families import EMBEDDING_WIDTH, KERAS_HUB, Family, Size, llama_inner_width
 
 models = keras_hub.models
 
@@ -58,7 +58,7 @@ MAKERS = {
 
 
 class Model:
-    """One family; see `benchmarks.sides.work`."""
+    """One family; see `benchmarks.workers.work`."""
 
     def __init__(self, name: str, family: Family, size: Size):
         keras.utils.set_random_seed(0)

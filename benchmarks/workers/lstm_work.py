@@ -1,6 +1,6 @@
-"""What a process of `benchmarks.lstm` runs: one layer on one side.
+"""What a process of `benchmarks.lstm` runs: one layer on one worker.
 
-python -m benchmarks.sides.lstm_work SIDE LAYER LOTS
+python -m benchmarks.workers.lstm_work WORKER LAYER LOTS
 
 LAYER is JSON, LOTS an .npy of document ids [lots, rows, length].
 """
@@ -15,7 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 
-from benchmarks.sides import turns
+from benchmarks.workers import turns
 
 FIRTH, JOINED, PACKED, MATMULS = "firth", "torch joined", "torch packed", "matmuls"
 
@@ -207,7 +207,7 @@ def matmuls(layer: Layer, batch: int, length: int) -> tuple[list, list]:
     return forward, backward
 
 
-SIDES = {
+WORKERS = {
     FIRTH: Firth,
     JOINED: lambda *arguments: Torch(*arguments, packed=False),
     PACKED: lambda *arguments: Torch(*arguments, packed=True),
@@ -216,9 +216,9 @@ SIDES = {
 
 
 def main() -> None:
-    side, layer, path = sys.argv[1:]
+    worker, layer, path = sys.argv[1:]
     lots = np.load(path)
-    model = SIDES[side](Layer(**json.loads(layer)))
+    model = WORKERS[worker](Layer(**json.loads(layer)))
     prepared = [model.prepare(document_ids) for document_ids in lots]
 
     def do(work, _, lot):

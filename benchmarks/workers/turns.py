@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 PAUSE_SECONDS = 0.05
 
 
-class Side:
-    """One side of a comparison, in a process of its own.
+class Worker:
+    """One worker of a comparison, in a process of its own.
 
     Args:
         python: The interpreter.
@@ -29,7 +29,7 @@ class Side:
         RuntimeError: if the process ends before it answers; what it wrote to standard error stands above.
     """
 
-    def __init__(self, python: str, arguments: list[str], module: str = "benchmarks.sides.work"):
+    def __init__(self, python: str, arguments: list[str], module: str = "benchmarks.workers.work"):
         command = [python, "-m", module, *arguments]
         root = pathlib.Path(__file__).parents[2]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -51,19 +51,19 @@ class Side:
     def _answer(self):
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"a side ended with {self._process.wait()}")
+            raise RuntimeError(f"a worker ended with {self._process.wait()}")
         return json.loads(line)
 
 
 @contextlib.contextmanager
-def started(commands: dict[str, tuple[str, list[str]]], **options) -> Iterator[dict[str, Side]]:
-    """Gives the sides by name, each from its interpreter and arguments, and ends them afterwards."""
+def started(commands: dict[str, tuple[str, list[str]]], **options) -> Iterator[dict[str, Worker]]:
+    """Gives the workers by name, each from its interpreter and arguments, and ends them afterwards."""
     with contextlib.ExitStack() as stack:
-        sides = {}
+        workers = {}
         for name, (python, arguments) in commands.items():
-            sides[name] = Side(python, arguments, **options)
-            stack.callback(sides[name].close)
-        yield sides
+            workers[name] = Worker(python, arguments, **options)
+            stack.callback(workers[name].close)
+        yield workers
 
 
 def answer(versions: dict[str, str], do: Callable[[str, str, int], dict[str, float] | None]) -> None:

@@ -1,4 +1,4 @@
-"""firth's side of `benchmarks.corpus`."""
+"""firth's worker of `benchmarks.corpus`."""
 
 import collections
 import functools
@@ -9,8 +9,8 @@ import tempfile
 import apache_beam as beam
 import tensorflow as tf
 
-from benchmarks.sides import turns
-from benchmarks.sides.corpus_work import CHAIN, RULES, WHOLE, read_texts
+from benchmarks.workers import turns
+from benchmarks.workers.corpus_work import CHAIN, RULES, WHOLE, read_texts
 from firth.corpus import SPLITS, ReadSources, WriteRecords, curate, fork_workers
 from firth.corpus.curation.clean import Clean
 from firth.corpus.curation.step_table import STEPS
@@ -126,6 +126,6 @@ def do(work: str, folder: str, processes: int) -> dict[str, int]:
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
-    # No side's turn takes in what it imports, and so not what these do.
+    # No worker's turn takes in what it imports, and so not what these do.
     pipeline_of(2)
     turns.answer({"Beam": beam.__version__, "TensorFlow": tf.__version__}, do)

@@ -7,9 +7,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from benchmarks.sides import batches
-from benchmarks.sides.families import FIRTH, Family, Size
-from benchmarks.sides.recipes import make_recipe
+from benchmarks.workers import batches
+from benchmarks.workers.families import FIRTH, Family, Size
+from benchmarks.workers.recipes import make_recipe
 from firth import features as names
 from firth.models import build_pretraining_model
 from firth.training.optimizers import build_optimizer
@@ -18,7 +18,7 @@ from firth.training.step import build_train_step
 
 
 class Model:
-    """One family; see `benchmarks.sides.work`."""
+    """One family; see `benchmarks.workers.work`."""
 
     def __init__(self, name: str, family: Family, size: Size):
         self._recipe, self._batch = make_recipe(name, family, size), size.batch

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.sides import batches
+from benchmarks.workers import batches
 
 MAX_CHARACTERS = 50
 WORD_BEGINS, WORD_ENDS, UNUSED = 259, 260, 261

@@ -1,1 +1,0 @@
-"""The sides of `benchmarks.models`: firth and its peers, each in a process of its own."""
