@@ -8,6 +8,9 @@ model reads.
 import dataclasses
 from collections.abc import Iterable
 
+# Raised with each change of how rows stand on disk, so that no run takes up rows of another format.
+ROW_FORMAT = 2
+
 # Of a row, as tf.train.Example fields on disk.
 EXAMPLE_ID = "example_id"
 SOURCE = "source"

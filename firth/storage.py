@@ -452,10 +452,13 @@ def _remove_remote(path: str) -> None:
 
 def _upload(folder: str, target: str) -> None:
     gfile = _gfile(target)
-    _remove_remote(target)
     gfile.makedirs(target)
     begun = os.path.join(target, BEGUN)
+    # First of all: without it, what a process that is killed leaves would be in the way of the next.
     write_text(begun, "")
+    for name in files_below(target):
+        if name != BEGUN:
+            gfile.remove(os.path.join(target, name))
     sizes = _sizes(folder)
     for name in sizes:
         place = os.path.join(target, name)

@@ -97,6 +97,32 @@ def test_an_upload_that_is_cut_short_is_begun_anew(monkeypatch):
     assert storage.list_folder(write(path)) == [storage.MARKER, "a.txt", "deep"]
 
 
+def test_an_upload_that_is_cut_short_twice_is_begun_anew(monkeypatch):
+    """The second is killed while it removes what the first has left."""
+    import tensorflow as tf
+
+    path = f"ram://storage/{os.getpid()}/twice"
+    copy, remove, removed = tf.io.gfile.copy, tf.io.gfile.remove, []
+
+    def cut(source, target, overwrite=False):
+        if source.endswith("b"):
+            raise OSError(28, "No space left on device")
+        copy(source, target, overwrite)
+
+    def killed(name):
+        if removed:
+            raise KeyboardInterrupt
+        removed.append(name)
+        remove(name)
+
+    for name, failing, error in (("copy", cut, OSError), ("remove", killed, KeyboardInterrupt)):
+        with monkeypatch.context() as patch, pytest.raises(error):
+            patch.setattr(tf.io.gfile, name, failing)
+            write(path)
+    assert removed
+    assert storage.list_folder(write(path)) == [storage.MARKER, "a.txt", "deep"]
+
+
 def test_a_scheme_that_pathlib_has_spoilt_is_refused():
     with pytest.raises(ValueError, match="pathlib keeps no scheme"):
         storage.exists(pathlib.Path("gs://bucket/model"))

@@ -124,6 +124,7 @@ def _answers(
     with without_optional_packages():
         from firth.serving import Client
     client = Client(directory)
+    client.check(name, targets)
     if name == "embed":
         return [{"embedding": [float(value) for value in vector]} for vector in client.embed(texts)]
     if name == "score":

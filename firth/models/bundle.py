@@ -85,9 +85,9 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> Pretraining
     ...     load_model(f"{root}/model").backbone.width
     128
     """
-    recipe = read_recipe(folder)
+    storage.check_whole(folder)
     with storage.local_copy(folder) as local:
-        model = build_pretraining_model(recipe, dtype)
+        model = build_pretraining_model(read_recipe(local), dtype)
         _assign(model, os.path.join(local, WEIGHTS_FILE))
     return model
 
@@ -125,8 +125,8 @@ def read_recipe(folder: str | os.PathLike[str]) -> Recipe:
         BundleError: if the recipe is missing or damaged.
     """
     storage.check_whole(folder)
-    with storage.local_copy(folder) as local:
-        return _read_recipe(os.path.join(local, RECIPE_FILE))
+    with storage.local_copy(os.path.join(folder, RECIPE_FILE)) as local:
+        return _read_recipe(local)
 
 
 def _read_recipe(path: str) -> Recipe:

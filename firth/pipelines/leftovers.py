@@ -1,5 +1,6 @@
 """Outputs of components that a kill or a full disk cut short."""
 
+import logging
 import pathlib
 
 from ml_metadata.metadata_store import MetadataStore
@@ -37,7 +38,10 @@ def remove_leftovers(
     if serving_dir is not None:
         found += _pushed_by(cut_short, store, serving_dir)
     for folder in found:
-        storage.remove(folder)
+        try:
+            storage.remove(folder)
+        except OSError as error:
+            logging.warning("%s cannot be removed, and stays: %s", folder, error)
     return found
 
 

@@ -91,6 +91,11 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
 def _is_cached(store: metadata.Metadata, execution_id: int | None) -> bool:
     if execution_id is None:
         return False
-    with store as handle:
-        (execution,) = handle.store.get_executions_by_id([execution_id])
+    try:
+        with store as handle:
+            (execution,) = handle.store.get_executions_by_id([execution_id])
+    except Exception as error:
+        # The component has succeeded; only a word of its progress depends on this.
+        logging.warning("whether execution %d was cached cannot be read: %s", execution_id, error)
+        return False
     return execution.last_known_state == metadata_store_pb2.Execution.CACHED

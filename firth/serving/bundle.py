@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from firth import storage
 from firth.models.bundle import TOKENIZER_FOLDER, load_model, read_recipe
 from firth.serving.served import Served
 from firth.tokenizers import load_tokenizer
@@ -22,10 +23,13 @@ def load_served(folder: str | os.PathLike[str], dtype: Any = None) -> Served:
 
     Example: hidden states and logits of texts, in a notebook.
 
-        served = load_served("runs/bert_mini/bundle")
+        record = json.loads(pathlib.Path("firth-runs/bert_mini/run.json").read_text())
+        served = load_served(record["bundle"])
         features = served.encode(["The fox [MASK] over the dog."]).features
         hidden = served.model.backbone(features)
         logits = served.model.logits(features)["mlm"]
     """
-    tokenizer = load_tokenizer(os.path.join(folder, TOKENIZER_FOLDER))
-    return Served(load_model(folder, dtype), tokenizer, read_recipe(folder))
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local:
+        tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
+        return Served(load_model(local, dtype), tokenizer, read_recipe(local))

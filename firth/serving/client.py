@@ -149,9 +149,16 @@ class Client:
         signature = self._loaded.signatures.get(name)
         return () if signature is None else tuple(signature.structured_input_signature[1])
 
-    def _ask(
-        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
-    ) -> dict[str, npt.NDArray[Any]]:
+    def check(self, name: str, targets: Sequence[str] | None = None) -> None:
+        """Passes if a signature can be asked with these targets, or without any.
+
+        Args:
+            name: Name of the signature.
+            targets: A target for each text; None if there are none.
+
+        Raises:
+            ValueError: if the model has no such signature, or needs targets, or takes none.
+        """
         reads = self.inputs(name)
         if not reads:
             raise ValueError(
@@ -160,6 +167,11 @@ class Client:
         if ("target" in reads) != (targets is not None):
             wanted = "a target for each text" if "target" in reads else "texts alone"
             raise ValueError(f"{self.path}: the signature {name} takes {wanted}")
+
+    def _ask(
+        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        self.check(name, targets)
         given = {"text": texts} if targets is None else {"text": texts, "target": targets}
         tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
         outputs = self._loaded.signatures[name](**tensors)

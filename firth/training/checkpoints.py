@@ -127,7 +127,10 @@ class Checkpoints:
             self._checkpoint.write(os.path.join(folder, _VARIABLES))
             storage.write_json(os.path.join(folder, _PROGRESS), dataclasses.asdict(progress))
         for _, path in self._found()[: -self._keep]:
-            storage.remove(path)
+            try:
+                storage.remove(path)
+            except OSError as error:
+                logging.warning("%s cannot be removed, and stays: %s", path, error)
         return final
 
     def restore(self) -> Progress:

@@ -92,5 +92,6 @@ def _as_text(line: dict[str, Any]) -> str:
 
 
 def _remove_events(directory: str) -> None:
-    for path in storage.glob(os.path.join(directory, "events.out.tfevents.*")):
-        storage.remove(path)
+    for name in storage.list_folder(directory):
+        if name.startswith("events.out.tfevents."):
+            storage.remove(os.path.join(directory, name))

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
 
 _FORMAT = 1
+# Names that `_key` gives, and those of folders that were not finished.
+_BUILT = re.compile(r"[0-9a-f]{24}|\.[0-9a-f]{24}\.[0-9a-f]{32}")
 _BATCH = 512
 # That TFRecord puts around each record.
 _FRAME_BYTES = 16
@@ -78,8 +81,11 @@ def _file_digest(path: str) -> str:
 
 
 def _build(files: Sequence[str], directory: str, specs: dict[str, features.Spec], limits: RowLimits) -> None:
-    # What was built of other content, or not to its end, would only fill the disk.
-    storage.remove(os.path.dirname(directory))
+    home = os.path.dirname(directory)
+    for name in storage.list_folder(home):
+        # What was built of other content, or not to its end, would only fill the disk.
+        if _BUILT.fullmatch(name):
+            storage.remove(os.path.join(home, name))
     with storage.whole_folder(directory) as folder, RowsWriter(folder, specs) as writer:
         for path in files:
             for block in _read_file(path, limits):

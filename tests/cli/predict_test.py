@@ -114,6 +114,12 @@ def test_score_with_a_target_that_the_model_does_not_take(firth, tmp_path):
     assert result.exit_code == 2 and "once for each text" in result.stderr
 
 
+def test_a_target_is_never_passed_over(firth, model):
+    for task, text in (("embed", "four"), ("fill-mask", "a [MASK]")):
+        result = firth("predict", str(model), task, text, "--target", "b")
+        assert result.exit_code == 1 and "takes texts alone" in result.stderr
+
+
 def test_a_task_that_the_model_does_not_have(firth, tmp_path):
     save_stub_language_model(tmp_path)
     result = firth("predict", str(tmp_path), "embed", "a")

@@ -75,10 +75,18 @@ def test_a_build_that_was_cut_short_is_made_anew(tmp_path):
     patterns, cache = write_split(tmp_path), tmp_path / "cache"
     read_rows(patterns, cache, LIMITS)
     (made,) = os.listdir(cache)
-    os.rename(cache / made, cache / f"{made}.unfinished")
-    os.remove(cache / f"{made}.unfinished" / "rows.json")
+    unfinished = cache / f".{made}.{'0' * 32}"
+    os.rename(cache / made, unfinished)
+    os.remove(unfinished / "rows.json")
     assert len(read_rows(patterns, cache, LIMITS)) == 30
     assert os.listdir(cache) == [made]
+
+
+def test_what_others_keep_in_the_folder_stays(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    read_rows(write_split(tmp_path / "rows"), tmp_path, LIMITS)
+    assert {"notes.txt", "folder", "rows"} < set(os.listdir(tmp_path))
 
 
 BAD: dict[str, dict[str, list[int]]] = {

@@ -9,6 +9,7 @@ from tfx.dsl.components.base import base_beam_component, executor_spec
 from tfx.types import standard_artifacts
 from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
+from firth import features
 from firth.components.artifacts import Tokenizer
 from firth.components.sequence_gen.executor import Executor
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
@@ -27,6 +28,7 @@ class SequenceGenSpec(ComponentSpec):
         "mixture": ExecutionParameter(type=str),
         "sources": ExecutionParameter(type=str),
         "stages": ExecutionParameter(type=str),
+        "row_format": ExecutionParameter(type=int),
     }
     INPUTS = {  # noqa: RUF012
         "documents": ChannelParameter(type=standard_artifacts.Examples),
@@ -80,6 +82,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
             mixture=mixture.to_json(),
             sources=json.dumps([] if isinstance(mixture, AsIs) else list(sources)),
             stages=json.dumps(dict(sorted(stages.items()))),
+            row_format=features.ROW_FORMAT,
             examples=types.Channel(type=standard_artifacts.Examples),
         )
         super().__init__(spec=spec)

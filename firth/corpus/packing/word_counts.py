@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import apache_beam as beam
 
@@ -12,9 +11,6 @@ from firth.corpus.io.records import ReadBatches
 from firth.recipes.tokenizers.tokenizer import AnyTokenizer as Config
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 from firth.storage import read_json, write_json
-
-if TYPE_CHECKING:
-    pass
 
 
 def count_corpus_words(

@@ -28,7 +28,7 @@ def recipe_schema() -> dict[str, Any]:
     # A file is named after itself where it gives no name, and a preset brings sources.
     del schema["required"]
     schema["anyOf"] = [{"required": ["sources"]}, {"required": [EXTENDS]}]
-    return {"$schema": "https://json-schema.org/raw/2020-12/schema", **schema}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _with_kinds_optional(schema: Any) -> Any:

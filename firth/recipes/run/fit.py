@@ -122,10 +122,10 @@ def _names(recipe: "Recipe") -> Iterator[str]:
         if names.count(name) > 1:
             yield f"sources: two are named {name!r}; give each a name of its own"
     known = recipe.objective.metric_names
-    for threshold in recipe.evaluation.thresholds:
+    for number, threshold in enumerate(recipe.evaluation.thresholds):
         if threshold.metric not in known:
             yield (
-                f"evaluation.thresholds: {threshold.metric} is not a metric of "
+                f"evaluation.thresholds.{number}.metric: {threshold.metric} is not a metric of "
                 f"objective.kind: {recipe.objective.kind}; {suggest(threshold.metric, known)}"
             )
 

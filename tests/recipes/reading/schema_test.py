@@ -14,7 +14,9 @@ FOLDER = pathlib.Path(firth.recipes.__file__).parent
 
 @functools.cache
 def validator():
-    return pytest.importorskip("jsonschema").Draft202012Validator(recipe_schema())
+    validators = pytest.importorskip("jsonschema").validators
+    # As an editor chooses it, by the URI that the schema states.
+    return validators.validator_for(recipe_schema(), default=None)(recipe_schema())
 
 
 def errors_of(data):
