@@ -63,10 +63,8 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
         inputs: Folders of the run's artifacts.
     """
     from firth.recipes.counting import parameter_counts
-    from firth.tokenizers.table import TOKENIZERS
 
-    kind = TOKENIZERS[inputs.recipe.tokenizer.kind]
-    vocabulary = tuple(kind.as_word_piece(piece) for piece in _vocabulary(inputs.tokenizer))
+    vocabulary = _as_word_pieces(_vocabulary(inputs.tokenizer), inputs.recipe.tokenizer.kind)
     serving = _read_json(inputs.serving_report, "serving_report.json")
     corpus, steps = read_corpus_report(inputs.corpus_report)
     filled, scored = _sentences(inputs, vocabulary)
@@ -102,6 +100,15 @@ def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str,
     steps = dict.fromkeys(row["step"] for row in report["funnel"]) if report else {}
     found = {step: _read_json(folder, f"{step}.json") for step in steps}
     return report, {step: beside for step, beside in found.items() if beside is not None}
+
+
+def _as_word_pieces(pieces: Sequence[str], kind: str) -> tuple[str, ...]:
+    if not pieces:
+        # Runs are compared without their tokenizers, and so without TensorFlow.
+        return ()
+    from firth.tokenizers.table import TOKENIZERS
+
+    return tuple(TOKENIZERS[kind].as_word_piece(piece) for piece in pieces)
 
 
 def _read_json(folder: str, name: str) -> Any:

@@ -35,7 +35,7 @@ def test_a_language_model_proposes_the_next_piece():
         features.POSITION_IDS: tf.constant([[0, 1, 2, 3]]),
         features.DOCUMENT_IDS: tf.ones_like(tokens),
     }
-    logits = np.array(lm.model.heads.logits(lm.model.backbone, lm.model.backbone(row)[:, -1]))[0]
+    logits = np.array(lm.model.logits(row)["lm"])[0, -1]
     expected = [VOCABULARY[place] for place in np.argsort(-logits) if place >= 5]
     assert sample["proposed"] == expected[:3]
 

@@ -50,11 +50,11 @@ def test_derivative_of_a_rotation():
 def test_llama_3_1_frequencies_by_hand():
     """Base 16 and width 8: frequencies 1, 1/2, 1/4, 1/8, wavelengths of 2 pi times 1, 2, 4 and 8.
 
-    Of a context of 8 pi, the first turns 4 times and stays, the second turns twice and is 1/3 of the way
-    from 1 to 4, the third turns once and is slowed down in full, as is the last.
+    Of a context of 8, the first turns 4 / pi times and stays, the second turns 2 / pi times and is 1/3 of the
+    way from 1 / pi to 4 / pi, the third turns 1 / pi times and is slowed down in full, as is the last.
     """
-    scaling = {"factor": 8.0, "low_frequency_factor": 1.0, "high_frequency_factor": 4.0}
-    layer = layers.RotaryPositions(8, base=16.0, scaling={**scaling, "original_length": 8 * math.pi})
+    scaling = {"factor": 8.0, "low_frequency_factor": 1 / math.pi, "high_frequency_factor": 4 / math.pi}
+    layer = layers.RotaryPositions(8, base=16.0, scaling={**scaling, "original_length": 8})
     found = np.array(layer(np.array([[1]])))[0, :, 0]
     expected = np.array([1.0, 0.5 * (1 / 3 + 2 / 3 / 8), 0.25 / 8, 0.125 / 8])
     np.testing.assert_allclose(found, [np.cos(expected), np.sin(expected)], atol=1e-6)
