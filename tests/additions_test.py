@@ -182,6 +182,7 @@ def test_a_component_touches_its_folder_its_tests_the_stub_and_one_pipeline():
     assert len(touched) + 2 == stated("Component")
 
 
+@pytest.mark.repeated
 def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tree, tmp_path):
     for add in (add_objective, add_signature, add_tokenizer, add_step):
         add(tree)

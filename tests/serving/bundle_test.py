@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from firth.models import save_model
 from firth.tokenizers import save_tokenizer
@@ -22,6 +23,7 @@ print(json.dumps({"hidden": hidden.numpy().tolist(), "mlm": mlm, "loaded": loade
 """
 
 
+@pytest.mark.repeated
 def test_a_bundle_reads_texts_in_a_process_without_tfx(tmp_path):
     served = make_served(RECIPE)
     save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
