@@ -38,7 +38,7 @@ def work(stage: str, folder: str, processes: int) -> None:
     from firth import corpus
     from firth.corpus import SPLITS, TRAIN
     from firth.recipes.corpus.sources import JsonlSource
-    from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+    from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 
     make_pipeline = pipeline_of(processes)
     if stage == "read":
@@ -50,7 +50,7 @@ def work(stage: str, folder: str, processes: int) -> None:
         splits = {split: f"{folder}/{split}" for split in SPLITS}
         corpus.curate(make_pipeline, folder, f"{folder}/raw/*", cleaning(KINDS), splits, folder)
     elif stage == "words":
-        config = WordPieceTokenizer()
+        config = WordPieceTokenizerConfig()
         counts = corpus.count_corpus_words(make_pipeline, f"{folder}/{TRAIN}/*", config, folder)
         corpus.train_tokenizer(counts, config, f"{folder}/tokenizer")
     else:

@@ -27,12 +27,12 @@ from firth.corpus import (
 )
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import DocstringsSource
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 
 SOURCE = DocstringsSource(
     kind="docstrings", packages=("numpy", "pandas", "sklearn", "matplotlib"), standard_library=False
 )
-CONFIG = WordPieceTokenizer(vocabulary_size=8192)
+CONFIG = WordPieceTokenizerConfig(vocabulary_size=8192)
 SPECIAL_TOKENS = 3
 
 

@@ -90,12 +90,12 @@ def add_signature(tree: pathlib.Path) -> None:
 def add_tokenizer(tree: pathlib.Path) -> None:
     """A copy of WordPiece under another name: its type, its file, one line of the table."""
     types = tree / "recipes" / "tokenizers" / "tokenizer.py"
-    copied = class_of(types.read_text(encoding="utf-8"), "WordPieceTokenizer")
+    copied = class_of(types.read_text(encoding="utf-8"), "WordPieceTokenizerConfig")
     copied = copied.replace("WordPieceTokenizer", "CopiedTokenizer").replace('"wordpiece"', '"copied"')
     replace(
         types,
-        "AnyTokenizer = Annotated[\n",
-        f"{copied}\n\n\nAnyTokenizer = Annotated[\n    CopiedTokenizer |\n",
+        "AnyTokenizerConfig = Annotated[\n",
+        f"{copied}\n\n\nAnyTokenizerConfig = Annotated[\n    CopiedTokenizerConfig |\n",
     )
     source = (tree / "tokenizers" / "word_piece.py").read_text(encoding="utf-8")
     source = source.replace("WordPieceTokenizer", "CopiedTokenizer").replace('"wordpiece"', '"copied"')

@@ -115,7 +115,7 @@ LOCAL = {
     "cli": "recipes, pages and run folders of the user's machine",
     "corpus/readers/python_packages.py": "installed packages",
     "models/elmo_import.py": "files that a user downloaded",
-    "pipelines/judgement.py": "a local run's folder",
+    "pipelines/blessing.py": "a local run's folder",
     "pipelines/leftovers.py": "a local run's folder",
     "pipelines/local.py": "a local run's log",
     "pipelines/local_runner.py": "a local run's folder",
@@ -223,6 +223,28 @@ def test_no_folder_holds_more_than_two_dozen_modules():
     assert {str(folder): count for folder, count in modules.items() if count > 24} == {}
 
 
+def shared_names(sources_by_place: dict[str, str]) -> dict[str, list[str]]:
+    """Returns the places of each public class whose name another class has too."""
+    places: dict[str, list[str]] = {}
+    for place, source in sources_by_place.items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(place)
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_no_two_classes_share_a_name():
+    """A recipe type and what is built from it have two names; each component of TFX has an `Executor`."""
+    found = shared_names({str(path.relative_to(PACKAGE)): path.read_text() for path in sources()})
+    assert all(place.endswith("/executor.py") for place in found.pop("Executor"))
+    assert found == {}
+
+
+def test_a_shared_name_is_noticed():
+    source = "class A: ...\nclass _B: ..."
+    assert shared_names({"a": source, "b": source, "c": "class C: ..."}) == {"A": ["a", "b"]}
+
+
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
@@ -279,7 +301,8 @@ def kinds_and_types() -> tuple[set[str], set[str]]:
     }
     others = [*configs_in(Recipe.model_fields["sources"].annotation), *configs_in(Step)]
     named = [each for group in types.values() for each in group]
-    return {kind for each in [*named, *others] for kind in kinds_of(each)}, {each.__name__ for each in named}
+    names = {name for each in named for name in (each.__name__, each.__name__.removesuffix("Config"))}
+    return {kind for each in [*named, *others] for kind in kinds_of(each)}, names
 
 
 KINDS, TYPES = kinds_and_types()

@@ -28,7 +28,7 @@ RECIPE = recipes.Recipe(
     name="tiny",
     seed=10,
     sources=(recipes.TextSource(kind="text", paths=("unread.txt",)),),
-    tokenizer=recipes.WordPieceTokenizer(vocabulary_size=ROWS_OF_VOCABULARY),
+    tokenizer=recipes.WordPieceTokenizerConfig(vocabulary_size=ROWS_OF_VOCABULARY),
     sequences=recipes.Sequences(length=24, max_documents=3),
     objective=recipes.MaskedLM(max_predictions=4),
     model=recipes.MaskedTransformerConfig(
@@ -38,7 +38,7 @@ RECIPE = recipes.Recipe(
         positions=recipes.LearnedPositionsConfig(length=32),
         initializer_stddev=0.5,
     ),
-    training=recipes.Training(steps=1, optimizer=recipes.AdamW(warmup_steps=0)),
+    training=recipes.Training(steps=1, optimizer=recipes.AdamWConfig(warmup_steps=0)),
     evaluation=recipes.Evaluation(batch_size=4),
     export=recipes.Export(top_k=3),
 )

@@ -15,7 +15,7 @@ from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM
 from firth.recipes.objectives.masking import MaskedLM, PermutationLM, ReplacedTokenDetection
 from firth.recipes.run.recipe import Recipe
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer, WordTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig, WordTokenizerConfig
 from firth.recipes.training.training import Training
 
 OBJECTIVES = {
@@ -107,11 +107,11 @@ def make_recipe(name: str, family: Family, size: Size) -> Recipe:
     attention = blocks.AttentionConfig(heads=size.heads, dropout=family.dropout)
     common = {"layers": size.layers, "width": size.width, "attention": attention, "dropout": family.dropout}
     objective = OBJECTIVES[family.task]
-    tokenizer = WordPieceTokenizer(
+    tokenizer = WordPieceTokenizerConfig(
         vocabulary_size=family.vocabulary, sentinels=100 if family.task == "corruption" else 0
     )
     if family.task == "bidirectional":
-        tokenizer = WordTokenizer(vocabulary_size=family.vocabulary)
+        tokenizer = WordTokenizerConfig(vocabulary_size=family.vocabulary)
     return Recipe(
         name="benchmark",
         sources=(TextSource(kind="text", paths=("*.txt",)),),

@@ -12,7 +12,7 @@ from firth.analysis.page import NOT_RECORDED, count, render_page
 from firth.analysis.plots import MOST_RUNS
 from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
-from firth.analysis.threshold_results import ThresholdResult, overall, threshold_results
+from firth.analysis.threshold_results import BoundedMetric, overall, threshold_results
 from firth.recipes.reading.differences import differences
 
 FEWEST_RUNS = 2
@@ -54,7 +54,7 @@ class MetricRow:
 
     name: str
     values: Sequence[float | None]
-    threshold_results: Sequence[ThresholdResult | None]
+    threshold_results: Sequence[BoundedMetric | None]
 
 
 def render_comparison(runs: Sequence[ComparedRun]) -> str:
@@ -95,7 +95,7 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
 
 def _metric_rows(runs: Sequence[ComparedRun]) -> list[MetricRow]:
     metrics = [overall(run.record.evaluation) for run in runs]
-    bounded: list[dict[str, ThresholdResult]] = [
+    bounded: list[dict[str, BoundedMetric]] = [
         {result.metric: result for result in threshold_results(run.record.recipe.evaluation, found)}
         if found and run.record.recipe.evaluation.thresholds
         else {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.analysis.duplicates import BucketSum, ClusterBin, bucket_sums, cluster_bins
-from firth.analysis.funnel import UNITS, Line, funnel_lines, sources_of
+from firth.analysis.funnel import UNITS, FunnelLine, funnel_lines, sources_of
 from firth.corpus.report.limits import MeasuredLimit, measure_limits
 from firth.recipes import CorpusLimits
 
@@ -14,7 +14,7 @@ FATES = ("dropped", "rejected")
 
 
 @dataclasses.dataclass(frozen=True)
-class Flow:
+class SourceSizes:
     """The sizes of a source, or of all sources, before and after the cleaning.
 
     Attributes:
@@ -81,7 +81,7 @@ class CorpusView:
         """Number of documents, as read, whose language was identified."""
         return sum(self.report["languages"]["read"].values())
 
-    def lines(self, source: str | None = None) -> list[Line]:
+    def lines(self, source: str | None = None) -> list[FunnelLine]:
         """Returns the funnel of one source, or of all.
 
         Args:
@@ -89,7 +89,7 @@ class CorpusView:
         """
         return funnel_lines(self.report["funnel"], source)
 
-    def flow(self, source: str | None = None) -> Flow:
+    def flow(self, source: str | None = None) -> SourceSizes:
         """Returns the sizes of one source, or of all sources, before and after the cleaning.
 
         Args:
@@ -102,7 +102,7 @@ class CorpusView:
         first, last = (
             [row for row in rows if row["step"] == rows[place]["step"]] if rows else [] for place in (0, -1)
         )
-        return Flow(
+        return SourceSizes(
             source or "",
             {unit: sum(row[f"{unit}_in"] for row in first) for unit in UNITS},
             {unit: sum(row[f"{unit}_kept"] for row in last) for unit in UNITS},

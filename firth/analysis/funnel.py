@@ -9,7 +9,7 @@ UNITS = ("documents", "bytes", "words")
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
+class FunnelLine:
     """One line of the funnel: the sizes that a step took in, lost for a reason, or kept.
 
     Attributes:
@@ -27,7 +27,7 @@ class Line:
     words: int
 
 
-def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -> list[Line]:
+def funnel_lines(rows: Iterable[Mapping[str, Any]], source: str | None = None) -> list[FunnelLine]:
     """Returns the funnel of one source, or summed over all of them.
 
     Args:
@@ -58,14 +58,18 @@ def sources_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(row["source"] for row in rows))
 
 
-def _step_lines(step: str, rows: Sequence[Mapping[str, Any]]) -> list[Line]:
+def _step_lines(step: str, rows: Sequence[Mapping[str, Any]]) -> list[FunnelLine]:
     lost: dict[str, Counter[str]] = {}
     for row in rows:
         for outcome in ("rejected", "dropped"):
             for reason, sizes in row[outcome].items():
                 lost.setdefault(f"{outcome}: {reason}", Counter()).update(sizes)
     came, kept = (
-        Line(step, what, *(sum(row[f"{unit}_{what}"] for row in rows) for unit in UNITS))
+        FunnelLine(step, what, *(sum(row[f"{unit}_{what}"] for row in rows) for unit in UNITS))
         for what in ("in", "kept")
     )
-    return [came, *(Line(step, what, *(lost[what][unit] for unit in UNITS)) for what in sorted(lost)), kept]
+    return [
+        came,
+        *(FunnelLine(step, what, *(lost[what][unit] for unit in UNITS)) for what in sorted(lost)),
+        kept,
+    ]

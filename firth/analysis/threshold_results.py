@@ -24,7 +24,7 @@ _FIRST = (
 
 
 @dataclasses.dataclass(frozen=True)
-class ThresholdResult:
+class BoundedMetric:
     """One metric that has bounds, and whether the model kept them.
 
     Attributes:
@@ -56,7 +56,7 @@ def overall(evaluation: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {name: metrics[name] for name in [*first, *sorted(metrics.keys() - set(first))]}
 
 
-def threshold_results(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[ThresholdResult]:
+def threshold_results(evaluation: Evaluation, metrics: Mapping[str, float]) -> list[BoundedMetric]:
     """Returns the result of each metric that the recipe bounds; of all of them if it sets no threshold.
 
     Args:
@@ -68,13 +68,13 @@ def threshold_results(evaluation: Evaluation, metrics: Mapping[str, float]) -> l
     >>> from firth.recipes import Threshold
     >>> asked = Evaluation(thresholds=(Threshold(metric="mlm_accuracy", lower_bound=0.2),))
     >>> threshold_results(asked, {"mlm_accuracy": 0.1})
-    [ThresholdResult(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
+    [BoundedMetric(metric='mlm_accuracy', bounds='at least 0.2', value=0.1, kept=False)]
     >>> threshold_results(Evaluation(thresholds=()), {"lm_perplexity": 9.0, "example_count": 3.0})
-    [ThresholdResult(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
+    [BoundedMetric(metric='lm_perplexity', bounds='a finite number', value=9.0, kept=True)]
     """
     asked = bounds_of(evaluation, [name for name in metrics if name != EXAMPLE_COUNT])
     values = {name: metrics.get(name) for name in asked}
     return [
-        ThresholdResult(name, bounds.text, values[name], bounds.keeps(values[name]))
+        BoundedMetric(name, bounds.text, values[name], bounds.keeps(values[name]))
         for name, bounds in asked.items()
     ]

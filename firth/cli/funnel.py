@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from firth.analysis.funnel import Line, funnel_lines
+from firth.analysis.funnel import FunnelLine, funnel_lines
 from firth.analysis.quantities import bytes_text
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def funnel_table(funnel: Sequence[Mapping[str, Any]]) -> "Table":
     table = Table(box=None, pad_edge=False)
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "step" else "right", no_wrap=True)
-    steps: dict[str, list[Line]] = {}
+    steps: dict[str, list[FunnelLine]] = {}
     for line in funnel_lines(funnel):
         steps.setdefault(line.step, []).append(line)
     for step, (came, *losses, kept) in steps.items():
@@ -65,5 +65,5 @@ def corpus_line(funnel: Sequence[Mapping[str, Any]]) -> str:
     return f"corpus: {', '.join(parts)}"
 
 
-def _share(documents: int, came: Line) -> str:
+def _share(documents: int, came: FunnelLine) -> str:
     return f"{100 * documents / max(came.documents, 1):.2f} %"

@@ -83,7 +83,7 @@ def _model_directory(root: pathlib.Path, run: str) -> pathlib.Path:
 
 def _note(run: RunOnDisk, serving: pathlib.Path) -> str | None:
     """Returns a warning where the last run is not the one whose model answers."""
-    from firth.pipelines.judgement import newest_version
+    from firth.pipelines.blessing import newest_version
 
     served, pushed = newest_version(serving), run.summary.get("pushed") if run.is_finished else None
     if served is None or (pushed is not None and pathlib.Path(pushed).name == served.name):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class Corruption(NamedTuple):
+class TextCorruption(NamedTuple):
     """The corruption of the tokens of a row, in their new order.
 
     Attributes:
@@ -128,7 +128,7 @@ class DenoisingObjective:
             text = _reorder(text, rotate_documents(text, self._config.rotate, seeds[1:]))
         return text
 
-    def _corrupt(self, text: Text, seeds: tf.Tensor) -> Corruption:
+    def _corrupt(self, text: Text, seeds: tf.Tensor) -> TextCorruption:
         config, ordinary = self._config, count_by_document(text.ordinary, text)
         left, nothing = text.ordinary, tf.zeros_like(text.ordinary)
         is_deleted = is_masked = nothing
@@ -140,7 +140,7 @@ class DenoisingObjective:
             left &= ~is_masked
         hidden = tf.minimum(self._share(config.infill_rate, ordinary), count_by_document(left, text))
         infilling = choose_infilling(text._replace(ordinary=left), hidden, self._cdf, seeds[2:])
-        return Corruption(is_deleted, is_masked, infilling)
+        return TextCorruption(is_deleted, is_masked, infilling)
 
     def _share(self, rate: float, counts: tf.Tensor) -> tf.Tensor:
         table = np.array([round(rate * count) for count in range(self.raw_length + 1)], np.int32)
@@ -148,7 +148,7 @@ class DenoisingObjective:
 
 
 def corrupted_inputs(
-    text: Text, corruption: Corruption, cls_id: int, sep_id: int, mask_id: int, length: int
+    text: Text, corruption: TextCorruption, cls_id: int, sep_id: int, mask_id: int, length: int
 ) -> Parts:
     """Returns `[CLS] ... [SEP]` of each document, with corrupted tokens left out or masked.
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 from firth import features
 from firth.objectives.rates.selection_rates import span_masking_rates
 from firth.objectives.transforms.layout import Frame, lay_out
-from firth.objectives.transforms.masking import Choice, Corruption, Predictions
+from firth.objectives.transforms.masking import Choice, ChosenTokens, Corruption
 from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.runs import geometric_lengths, select_runs
 from firth.recipes.objectives.masking import SpanMasking
@@ -123,18 +123,18 @@ class SpanMaskingObjective:
         )
 
 
-def boundary_features(chosen: Predictions, spans: tf.Tensor, places: int) -> dict[str, tf.Tensor]:
+def boundary_features(chosen: ChosenTokens, spans: tf.Tensor, places: int) -> dict[str, tf.Tensor]:
     """Returns the span around each prediction: int32 [max_predictions] each, zeros after.
 
     Args:
         chosen: Predictions of the row.
-        spans: Number of each prediction's span, int32 [max_predictions], as `Predictions.numbered_spans`.
+        spans: Number of each prediction's span, int32 [max_predictions], as `ChosenTokens.numbered_spans`.
         places: Number of places in a span that are told apart; the offsets after them are 0.
 
     Example: a span at 2 and 3, and one at 7; nothing else is predicted.
 
     >>> positions = tf.constant([2, 3, 7, 9])
-    >>> chosen = Predictions(positions, tf.constant([5, 6, 5, 0]), tf.constant([True, True, True, False]))
+    >>> chosen = ChosenTokens(positions, tf.constant([5, 6, 5, 0]), tf.constant([True, True, True, False]))
     >>> for name, value in boundary_features(chosen, chosen.numbered_spans(), places=9).items():
     ...     print(f"{name:16}", value.numpy())
     boundary_left    [1 1 6 0]

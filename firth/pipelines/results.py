@@ -6,7 +6,7 @@ import pathlib
 from typing import TYPE_CHECKING
 
 from firth import storage
-from firth.pipelines.judgement import newest_version, reasons_against
+from firth.pipelines.blessing import newest_version, reasons_against
 from firth.pipelines.source_schema import propose_schema
 from firth.storage import BUNDLE_FOLDER, is_whole
 

@@ -76,27 +76,27 @@ from firth.recipes.reading.loading import load_recipe, recipe_to_yaml
 from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import (
-    BytePairTokenizer,
-    SentencePieceTokenizer,
+    BytePairTokenizerConfig,
+    SentencePieceTokenizerConfig,
     Sequences,
-    WordPieceTokenizer,
-    WordTokenizer,
+    WordPieceTokenizerConfig,
+    WordTokenizerConfig,
 )
 from firth.recipes.training.evaluation import Evaluation, Threshold
 from firth.recipes.training.export import Export
-from firth.recipes.training.optimizers import Adafactor, Adagrad, AdamW, Lamb
+from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, AdamWConfig, LambConfig
 from firth.recipes.training.training import Stage, Training
 
 __all__ = [
-    "Adafactor",
-    "Adagrad",
-    "AdamW",
+    "AdafactorConfig",
+    "AdagradConfig",
+    "AdamWConfig",
     "AsIs",
     "AttentionConfig",
     "BadWordsStep",
     "BiLSTMConfig",
     "BidirectionalLM",
-    "BytePairTokenizer",
+    "BytePairTokenizerConfig",
     "C4Step",
     "CausalLM",
     "CausalTransformerConfig",
@@ -127,7 +127,7 @@ __all__ = [
     "IidDenoising",
     "JsonlBenchmark",
     "JsonlSource",
-    "Lamb",
+    "LambConfig",
     "LanguageStep",
     "LearnedPositionsConfig",
     "LengthStep",
@@ -150,7 +150,7 @@ __all__ = [
     "RotaryScalingConfig",
     "SalientSpans",
     "SentenceDuplicatesStep",
-    "SentencePieceTokenizer",
+    "SentencePieceTokenizerConfig",
     "Sequences",
     "SharedLayersConfig",
     "SinusoidalPositionsConfig",
@@ -171,8 +171,8 @@ __all__ = [
     "WetSource",
     "WikiextractorSource",
     "WordList",
-    "WordPieceTokenizer",
-    "WordTokenizer",
+    "WordPieceTokenizerConfig",
+    "WordTokenizerConfig",
     "load_recipe",
     "preset_names",
     "recipe_to_yaml",

@@ -134,9 +134,9 @@ OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": A
 
 def _own(config: AnyOptimizer) -> dict[str, Any]:
     """Returns what one kind of optimizer has next to the others, by the names that Keras gives it."""
-    if isinstance(config, recipes.Adagrad):
+    if isinstance(config, recipes.AdagradConfig):
         return {"initial_accumulator_value": config.initial_accumulator}
-    if isinstance(config, recipes.Adafactor):
+    if isinstance(config, recipes.AdafactorConfig):
         return {"beta_2_decay": config.beta_2_decay, "clip_threshold": config.clip_threshold}
     return {
         "weight_decay": config.weight_decay,

@@ -1,4 +1,4 @@
-from firth.analysis.funnel import Line, funnel_lines, sources_of
+from firth.analysis.funnel import FunnelLine, funnel_lines, sources_of
 from tests.analysis.records import corpus_report
 
 
@@ -7,12 +7,12 @@ def test_sources_add_up():
     assert sources_of(rows) == ["books", "news"]
     whole = funnel_lines(rows)
     assert whole == [
-        Line("read", "in", 15, 150, 30),
-        Line("read", "rejected: too_long", 1, 10, 2),
-        Line("read", "kept", 14, 140, 28),
-        Line("length", "in", 14, 140, 28),
-        Line("length", "dropped: too_few_words", 3, 30, 6),
-        Line("length", "kept", 11, 110, 22),
+        FunnelLine("read", "in", 15, 150, 30),
+        FunnelLine("read", "rejected: too_long", 1, 10, 2),
+        FunnelLine("read", "kept", 14, 140, 28),
+        FunnelLine("length", "in", 14, 140, 28),
+        FunnelLine("length", "dropped: too_few_words", 3, 30, 6),
+        FunnelLine("length", "kept", 11, 110, 22),
     ]
     books, news = (funnel_lines(rows, source) for source in ("books", "news"))
     assert books[-1].documents + news[-1].documents == whole[-1].documents

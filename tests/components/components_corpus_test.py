@@ -19,7 +19,7 @@ from firth.recipes.corpus.classifier import ClassifierStep
 from firth.recipes.corpus.cleaning import Cleaning, LengthStep, Split
 from firth.recipes.corpus.mixture import ProportionalMixture
 from firth.recipes.corpus.sources import JsonlSource, TextSource
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from tests.corpus.helpers import random_text, read_records
 
@@ -52,7 +52,7 @@ def curator(cleaning=CLEANING):
 
 
 def tokenizer_gen():
-    config = WordPieceTokenizer(vocabulary_size=80, min_frequency=1)
+    config = WordPieceTokenizerConfig(vocabulary_size=80, min_frequency=1)
     return TokenizerGen(examples=channel(standard_artifacts.Examples), tokenizer=config)
 
 

@@ -11,7 +11,7 @@ from firth.corpus.curation.step_table import STEPS
 from firth.corpus.documents.steps import CorpusStep
 from firth.recipes.corpus.cleaning import Cleaning, Split
 from firth.recipes.corpus.mixture import WeightedMixture
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.duplicates_helpers import random_words
 from tests.corpus.helpers import clean, document, make_pipeline
 
@@ -67,7 +67,7 @@ def test_cleaning_moves_rows_and_no_text(tmp_path, documents, benchmark_file, mo
 @pytest.mark.parametrize("is_mixed", [False, True], ids=["as_is", "mixed"])
 def test_packing_moves_no_tokens_of_train(tmp_path, documents, moved, is_mixed):
     clean(tmp_path, documents, Cleaning(steps=(), split=Split(eval_fraction=0.05)))
-    config = WordPieceTokenizer(vocabulary_size=300)
+    config = WordPieceTokenizerConfig(vocabulary_size=300)
     counts = count_corpus_words(make_pipeline, f"{tmp_path}/train/*", config, str(tmp_path))
     train_tokenizer(counts, config, f"{tmp_path}/tokenizer")
     weights = {"books": 1.0, "web": 3.0}

@@ -48,7 +48,7 @@ def test_types_bounds_choices_and_defaults_are_those_of_the_recipe_types():
     assert "| `batch_size` | integer, at least 1, at most 16,777,216 | `256` | Rows of a step" in training
     assert "| `precision` | `float32` or `mixed_bfloat16` | `float32` |" in training
     assert "| `earlier_stages` | list of [mapping](training.md#stage) | `[]` |" in training
-    assert "[`lamb`](training.md#lamb)" in training
+    assert "[`lamb`](training.md#lambconfig)" in training
     assert "| `learning_rate` | number, above 0, at most 1,000 | `0.2` |" in training
     assert "| `paths` | list of text, at least 1 of them | **required** |" in PAGES[f"{FOLDER}/sources.md"]
 

@@ -25,7 +25,7 @@ from firth.recipes.objectives.masking import (
     UniLM,
 )
 from firth.recipes.run.recipe import Recipe
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.recipes.training.training import Training
 
 VOCABULARY, LENGTH, TARGET_LENGTH, BATCH, PREDICTIONS, CHARACTERS = 23, 12, 10, 3, 3, 8
@@ -175,7 +175,7 @@ TRAINED = {
 
 def tiny_recipe(model=MODELS["bert"], **parts) -> Recipe:
     defaults = {
-        "tokenizer": WordPieceTokenizer(vocabulary_size=VOCABULARY),
+        "tokenizer": WordPieceTokenizerConfig(vocabulary_size=VOCABULARY),
         "sequences": Sequences(length=LENGTH, max_documents=len(DOCUMENTS)),
         "objective": MaskedLM(max_predictions=PREDICTIONS),
         "training": Training(steps=20_000),

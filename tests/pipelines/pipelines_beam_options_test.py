@@ -10,7 +10,7 @@ from firth.corpus import ReadSources, count_corpus_words, curate, make_sequences
 from firth.corpus.io.record_files import write_records
 from firth.pipelines.curate import create_pipeline
 from firth.recipes import Cleaning, TextSource, load_recipe
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from tests.corpus.helpers import document
 
 OPTIONS = {
@@ -71,7 +71,7 @@ def test_every_pipeline_is_translated_for_the_runner(runner, folder):
             make_pipeline, str(folder), patterns["train"], steps.cleaning, splits, str(folder)
         ),
         "count": lambda: count_corpus_words(
-            make_pipeline, patterns["train"], WordPieceTokenizer(), str(folder)
+            make_pipeline, patterns["train"], WordPieceTokenizerConfig(), str(folder)
         ),
         "pack": lambda: make_sequences(
             make_pipeline, patterns, "tokenizer", Sequences(length=32), 3, 29, splits, str(folder)

@@ -8,9 +8,7 @@ import pytest
 import tensorflow as tf
 
 from firth.models import build_pretraining_model
-from firth.recipes import BytePairTokenizer as BytePairConfig
-from firth.recipes import SentencePieceTokenizer as SentencePieceConfig
-from firth.recipes import load_recipe
+from firth.recipes import BytePairTokenizerConfig, SentencePieceTokenizerConfig, load_recipe
 from firth.serving.samples import sample_row
 from firth.serving.saved_model import export
 from firth.serving.served import Served
@@ -37,7 +35,7 @@ def tokenizer_of(kind: str):
 
 
 def config_of(kind: str):
-    made = BytePairConfig if kind == "bpe" else SentencePieceConfig
+    made = BytePairTokenizerConfig if kind == "bpe" else SentencePieceTokenizerConfig
     return made(vocabulary_size=ROWS, sentinels=SENTINELS)
 
 

@@ -11,10 +11,9 @@ from firth.recipes.models.blocks import AttentionConfig, LearnedPositionsConfig
 from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.run.recipe import Recipe
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
-from firth.recipes.training.training import AdamW, Training
-from firth.tokenizers import WordPieceTokenizer as TextTokenizer
-from firth.tokenizers import save_tokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
+from firth.recipes.training.training import AdamWConfig, Training
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from firth.training.rows import RowLimits
 
 PIECES = 40
@@ -27,12 +26,12 @@ LIMITS = RowLimits(
 
 def tiny_recipe(**training) -> Recipe:
     """L1 H16 on rows of 24 tokens."""
-    optimizer = AdamW(learning_rate=training.pop("learning_rate", 1e-2), warmup_steps=2)
+    optimizer = AdamWConfig(learning_rate=training.pop("learning_rate", 1e-2), warmup_steps=2)
     settings = {"steps": 12, "batch_size": 4, "checkpoint_every_steps": 4, "log_every_steps": 1, **training}
     return Recipe(
         name="tiny",
         sources=(TextSource(kind="text", paths=("none.txt",)),),
-        tokenizer=WordPieceTokenizer(vocabulary_size=len(VOCABULARY)),
+        tokenizer=WordPieceTokenizerConfig(vocabulary_size=len(VOCABULARY)),
         sequences=Sequences(length=LENGTH, max_documents=DOCUMENTS),
         objective=MaskedLM(max_predictions=5),
         model=MaskedTransformerConfig(
@@ -89,5 +88,5 @@ def write_split(directory, count: int = 30, shards: int = 2, split: str = "train
 
 def write_artifact(directory, count: int = 30) -> list[str]:
     """Writes a whole artifact, tokenizer included, and returns the patterns of its training split."""
-    save_tokenizer(TextTokenizer(VOCABULARY), os.path.join(directory, "tokenizer"))
+    save_tokenizer(WordPieceTokenizer(VOCABULARY), os.path.join(directory, "tokenizer"))
     return write_split(directory, count)

@@ -90,7 +90,7 @@ def test_norms_and_biases_of_the_model_are_not_decayed():
 
 
 def test_built_from_a_recipe_and_rebuilt_from_its_config():
-    config = recipes.AdamW(
+    config = recipes.AdamWConfig(
         learning_rate=0.5, warmup_steps=1, weight_decay=0.2, beta_1=0.7, gradient_clip_norm=None
     )
     optimizer = build_optimizer(config, steps=3)
@@ -107,7 +107,7 @@ def test_what_it_cannot_do_is_refused(name, value):
 
 
 CONFIGS = {kind: config() for kind, config in zip(OPTIMIZERS, (
-    recipes.AdamW, recipes.Lamb, recipes.Adafactor, recipes.Adagrad))}  # fmt: skip
+    recipes.AdamWConfig, recipes.LambConfig, recipes.AdafactorConfig, recipes.AdagradConfig))}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
@@ -143,7 +143,7 @@ def test_gradients_are_clipped_by_their_global_norm(kind):
 def test_adagrad_equals_a_naive_one():
     gradients = np.random.default_rng(0).normal(size=(4, 3, 2)).astype("float32")
     variable, value, total = keras.Variable(np.ones((3, 2), "float32")), np.ones((3, 2)), np.ones((3, 2))
-    config = recipes.Adagrad(learning_rate=0.5, gradient_clip_norm=None)
+    config = recipes.AdagradConfig(learning_rate=0.5, gradient_clip_norm=None)
     optimizer = build_optimizer(config, steps=4)
     for gradient in gradients:
         optimizer.apply([tf.constant(gradient)], [variable])

@@ -6,9 +6,8 @@ from firth import features
 from firth.recipes.models.model import BiLSTMConfig, CharacterCNNConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 from firth.recipes.run.recipe import Recipe
-from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.recipes.tokenizers.tokenizer import WordTokenizer as WordTokenizerConfig
-from firth.recipes.training.optimizers import Adagrad
+from firth.recipes.tokenizers.tokenizer import Sequences, WordTokenizerConfig
+from firth.recipes.training.optimizers import AdagradConfig
 from firth.recipes.training.training import Training
 from firth.tokenizers import WordTokenizer, save_tokenizer
 from tests.training.artifacts import DOCUMENTS, PIECES, raw_row, tiny_recipe, write_rows
@@ -22,7 +21,7 @@ def tiny_elmo(**training) -> Recipe:
     characters = CharacterCNNConfig(
         width=4, max_characters=CHARACTERS, filters=((1, 4), (2, 4)), highway_layers=1
     )
-    optimizer = Adagrad(learning_rate=0.2, gradient_clip_norm=training.pop("clip", 10.0))
+    optimizer = AdagradConfig(learning_rate=0.2, gradient_clip_norm=training.pop("clip", 10.0))
     parts = {
         "tokenizer": WordTokenizerConfig(vocabulary_size=len(VOCABULARY), max_characters=CHARACTERS),
         "sequences": Sequences(length=LENGTH, max_documents=DOCUMENTS),

@@ -10,7 +10,7 @@ from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionP
 
 from firth.components.artifacts import Tokenizer
 from firth.components.tokenizer_gen.executor import Executor
-from firth.recipes.tokenizers.tokenizer import AnyTokenizer
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig
 
 
 class TokenizerGenSpec(ComponentSpec):
@@ -43,7 +43,7 @@ class TokenizerGen(base_beam_component.BaseBeamComponent):
     def __init__(
         self,
         examples: types.BaseChannel,
-        tokenizer: AnyTokenizer,
+        tokenizer: AnyTokenizerConfig,
         normalization: Sequence[Sequence[str]] = (),
     ) -> None:
         spec = TokenizerGenSpec(

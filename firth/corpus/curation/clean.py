@@ -22,7 +22,7 @@ from firth.corpus.documents.steps import (
     Keep,
     Setting,
 )
-from firth.corpus.grouping.marks import Documents, Judgement
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.privacy.excerpts import RAW_EXCERPT_CHARACTERS
 from firth.recipes.corpus.cleaning import Step, step_names
 
@@ -61,28 +61,28 @@ class Clean(beam.PTransform):
         for name, config in zip(step_names(self._steps), self._steps):
             step = STEPS[config.kind](config)
             if isinstance(step, CorpusStep):
-                judge = _Judge(step, Setting(name, self._sources, self._folder, self._grouping))
-                judged, totals = documents | f"{name}.Judge" >> judge
-                judged.element_type = Unmeasured
+                decide_all = _DecideAll(step, Setting(name, self._sources, self._folder, self._grouping))
+                decided, totals = documents | f"{name}.DecideAll" >> decide_all
+                decided.element_type = Unmeasured
                 partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
                 count = beam.ParDo(_Count(name))
             else:
-                judged, count = documents, beam.ParDo(_Decide(name, step))
-            outputs = judged | f"{name}.Count" >> count.with_outputs(CORPUS_COUNTS, main="kept")
+                decided, count = documents, beam.ParDo(_Decide(name, step))
+            outputs = decided | f"{name}.Count" >> count.with_outputs(CORPUS_COUNTS, main="kept")
             documents = outputs.kept
             partial_totals.append(outputs[CORPUS_COUNTS])
         return documents, partial_totals
 
 
-class _Judge(beam.PTransform):
+class _DecideAll(beam.PTransform):
     def __init__(self, step: CorpusStep, setting: Setting) -> None:
         super().__init__()
         self._step = step
         self._setting = setting
 
     @no_annotations
-    def expand(self, documents: Documents) -> Judgement:
-        return self._step.judge(documents, self._setting)
+    def expand(self, documents: Documents) -> Decisions:
+        return self._step.decide_all(documents, self._setting)
 
 
 @beam.typehints.with_output_types(list[Document])
@@ -90,8 +90,8 @@ class _Count(CountingFn):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def process(self, judged: Any) -> Iterator[Any]:
-        yield [decision.document for each in judged if (decision := self._count(*each))]
+    def process(self, decided: Any) -> Iterator[Any]:
+        yield [decision.document for each in decided if (decision := self._count(*each))]
 
     def _count(self, document: Document, decision: Decision) -> Keep | None:
         totals, name, source = self.totals, self._name, document.source

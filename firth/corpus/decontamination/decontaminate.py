@@ -15,7 +15,7 @@ from firth.corpus.decontamination.ngram_index import NgramIndex
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
-from firth.corpus.grouping.marks import Documents, Judgement
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.text.words import comparable_words
 from firth.recipes.corpus.benchmarks import AnyBenchmark
 from firth.recipes.corpus.duplicates import DecontaminateStep
@@ -51,14 +51,14 @@ class Decontaminate(CorpusStep):
     def __init__(self, config: DecontaminateStep) -> None:
         self._config = config
 
-    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         files = [(each, path) for each in config.benchmarks for path in list_benchmark_files(each)]
         index = SharedIndex(files, config.ngram_words)
-        search = beam.ParDo(_Search(config, index)).with_outputs("found", main="judged")
+        search = beam.ParDo(_Search(config, index)).with_outputs("found", main="decided")
         outputs = documents | "Search" >> search
         found = outputs.found | "Found" >> beam.CombineGlobally(_union)
-        return outputs.judged, found | "Write" >> beam.ParDo(_Write(setting, config, index))
+        return outputs.decided, found | "Write" >> beam.ParDo(_Write(setting, config, index))
 
 
 class SharedIndex:

@@ -7,7 +7,7 @@ from firth.corpus.dedup.clusters import Cluster, Describe, Described
 from firth.corpus.dedup.kept_copies import ChooseKept, decide
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import source_ranks
-from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
+from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
 from firth.recipes.corpus.duplicates import DatasetDuplicatesStep
 
 
@@ -30,7 +30,7 @@ class DatasetDuplicates(CorpusStep):
     def __init__(self, config: DatasetDuplicatesStep) -> None:
         self._config = config
 
-    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "source_first", ranks)
@@ -41,5 +41,5 @@ class DatasetDuplicates(CorpusStep):
         entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
         marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping, by_rank=True)
         join = JoinMarks(decide, setting.grouping)
-        judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()
+        decided = {"documents": documents, "marks": marks} | "Join" >> join
+        return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()

@@ -8,7 +8,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import id_halves, longest_first, source_ranks
-from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
+from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
 from firth.corpus.grouping.tables import table_of
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep
 
@@ -35,13 +35,13 @@ class ExactDuplicates(CorpusStep):
     def __init__(self, config: ExactDuplicatesStep) -> None:
         self._priority = config.source_priority
 
-    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         ranks = source_ranks(self._priority, setting.sources)
         entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
         marks, totals = entries | "ChooseKept" >> ChooseKept(setting.grouping)
         join = JoinMarks(decide, setting.grouping)
-        judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, totals
+        decided = {"documents": documents, "marks": marks} | "Join" >> join
+        return decided, totals
 
 
 def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:

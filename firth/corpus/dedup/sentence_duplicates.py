@@ -10,7 +10,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.identity import id_halves, source_first, source_ranks
-from firth.corpus.grouping.marks import Documents, JoinMarks, Judgement
+from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
 from firth.corpus.grouping.table_groups import Group, GroupTables
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.text.sentences import split_sentences
@@ -44,14 +44,14 @@ class SentenceDuplicates(CorpusStep):
     def __init__(self, config: SentenceDuplicatesStep) -> None:
         self._config = config
 
-    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         ranks = source_ranks(self._config.source_priority, setting.sources)
         spans = documents | "Spans" >> beam.Map(spans_of, self._config, ranks)
         grouped = {"spans": spans} | GroupTables({"spans": "span"}, setting.grouping)
-        marks = grouped | "Judge" >> beam.FlatMap(_judge_spans)
+        marks = grouped | "DecideSpans" >> beam.FlatMap(_decide_spans)
         join = JoinMarks(_Cut(self._config), setting.grouping)
-        judged = {"documents": documents, "marks": marks} | "Join" >> join
-        return judged, documents.pipeline | "NothingElse" >> beam.Create([CorpusCounts()])
+        decided = {"documents": documents, "marks": marks} | "Join" >> join
+        return decided, documents.pipeline | "NothingElse" >> beam.Create([CorpusCounts()])
 
 
 def units_of(text: str, unit: str) -> list[str]:
@@ -113,7 +113,7 @@ def spans_of(
     )
 
 
-def _judge_spans(element: Group) -> Iterator[np.ndarray]:
+def _decide_spans(element: Group) -> Iterator[np.ndarray]:
     group = element[1]
     first = FirstRows(group.of("spans"), "span", ORDER)
     for spans in group.of("spans"):

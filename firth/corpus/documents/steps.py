@@ -108,7 +108,7 @@ class CorpusStep(abc.ABC):
     reasons: frozenset[str] = frozenset()
 
     @abc.abstractmethod
-    def judge(
+    def decide_all(
         self, documents: "PCollection[list[Document]]", setting: Setting
     ) -> "tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]":
         """Returns a decision about each document, and the step's other counts.

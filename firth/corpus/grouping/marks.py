@@ -24,7 +24,7 @@ from firth.corpus.grouping.values import GroupValues, Values
 Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # The result of a CorpusStep.
-Judgement = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
+Decisions = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
 
 
 class JoinMarks(beam.PTransform):

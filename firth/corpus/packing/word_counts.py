@@ -8,13 +8,12 @@ import apache_beam as beam
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
 from firth.corpus.io.records import ReadBatches
-from firth.recipes.tokenizers.tokenizer import AnyTokenizer as Config
-from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, tokenizer_from_json
 from firth.storage import read_json, write_json
 
 
 def count_corpus_words(
-    make_pipeline: Callable[[], beam.Pipeline], pattern: str, config: Config, scratch_folder: str
+    make_pipeline: Callable[[], beam.Pipeline], pattern: str, config: AnyTokenizerConfig, scratch_folder: str
 ) -> dict[str, int]:
     """Returns the number of occurrences of each word in the documents of TFRecord files.
 
@@ -41,7 +40,7 @@ def count_corpus_words(
 
 def train_tokenizer(
     word_counts: dict[str, int],
-    config: Config,
+    config: AnyTokenizerConfig,
     folder: str,
     normalization: Sequence[Sequence[str]] = (),
 ) -> str:

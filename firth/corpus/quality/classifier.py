@@ -14,9 +14,9 @@ from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import unit_hash
 from firth.corpus.documents.steps import CorpusStep, Decision, Drop, Keep, Setting
 from firth.corpus.grouping.document_groups import PutDown, grouped_documents
-from firth.corpus.grouping.marks import Documents, Judgement
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.table_groups import Group
-from firth.corpus.quality.hash_sample import Sample, join_samples, sample_hashes, sample_of
+from firth.corpus.quality.hash_sample import HashSample, join_samples, sample_hashes, sample_of
 from firth.corpus.quality.quality_model import QualityModel, save_quality_model
 from firth.corpus.quality.quality_training import SIDES, Examples, join_examples, train
 from firth.corpus.quality.reference_files import ReadReference, reference_name
@@ -61,7 +61,7 @@ class Classifier(CorpusStep):
     def __init__(self, config: ClassifierStep) -> None:
         self._config = config
 
-    def judge(self, documents: Documents, setting: Setting) -> Judgement:  # noqa: D102
+    def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         everything: tuple[Documents, ...] = (documents,)
         if config.reference_files:
@@ -82,14 +82,14 @@ class Classifier(CorpusStep):
             | "Gather" >> beam.CombineGlobally(_Gather())
             | "Train" >> beam.Map(_train, config, setting, samples)
         )
-        score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="judged")
+        score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="decided")
         outputs = waiting | "Score" >> score
         totals = (
             outputs.scores
             | "Sum" >> beam.CombineGlobally(_sum)
             | "Write" >> beam.Map(_write, config, setting, AsSingleton(trained))
         )
-        return outputs.judged, totals
+        return outputs.decided, totals
 
 
 def side_of(source: str, config: ClassifierStep) -> int | None:
@@ -136,7 +136,7 @@ def _hashing(config: ClassifierStep) -> Hashing:
     return Hashing(config.ngram_words, config.buckets, config.max_characters)
 
 
-def _samples(documents: list[Document], config: ClassifierStep) -> list[Sample]:
+def _samples(documents: list[Document], config: ClassifierStep) -> list[HashSample]:
     ids: list[list[str]] = [[] for _ in SIDES]
     for document in documents:
         side = side_of(document.source, config)
@@ -145,19 +145,19 @@ def _samples(documents: list[Document], config: ClassifierStep) -> list[Sample]:
     return [sample_of(sample_hashes(each, config.seed), config.max_documents) for each in ids]
 
 
-def _join(parts: Iterable[list[Sample]], size: int) -> list[Sample]:
+def _join(parts: Iterable[list[HashSample]], size: int) -> list[HashSample]:
     by_side = list(zip(*parts)) or [()] * len(SIDES)
     return [join_samples(samples, size) for samples in by_side]
 
 
 # One function reads and filters documents: if a function of its own read them, the runner would have to hold
 # them until the other input is there.
-def _examples(element: Group, config: ClassifierStep, samples: list[Sample]) -> Iterator[Examples]:
+def _examples(element: Group, config: ClassifierStep, samples: list[HashSample]) -> Iterator[Examples]:
     for documents in grouped_documents(element[1]):
         yield _examples_of(documents, config, samples)
 
 
-def _examples_of(documents: list[Document], config: ClassifierStep, samples: list[Sample]) -> Examples:
+def _examples_of(documents: list[Document], config: ClassifierStep, samples: list[HashSample]) -> Examples:
     hashes = sample_hashes([document.id for document in documents], config.seed)
     sides = [side_of(document.source, config) for document in documents]
     taken = [
@@ -189,7 +189,9 @@ class _Gather(beam.CombineFn):
 Trained = tuple[QualityModel, dict[str, Any]]
 
 
-def _train(examples: Examples, config: ClassifierStep, setting: Setting, samples: list[Sample]) -> Trained:
+def _train(
+    examples: Examples, config: ClassifierStep, setting: Setting, samples: list[HashSample]
+) -> Trained:
     try:
         model, measures = train(examples, _hashing(config), config.l2_penalty, config.held_out_fraction)
     except CorpusError as error:

@@ -8,7 +8,7 @@ import numpy as np
 from firth.corpus.documents.hashing import hash63
 
 
-class Sample(NamedTuple):
+class HashSample(NamedTuple):
     """A sample of documents, as the range of their hashes.
 
     Attributes:
@@ -41,7 +41,7 @@ def sample_hashes(ids: Iterable[str], seed: int) -> np.ndarray:
     return np.array([hash63("sample", str(seed), id) for id in ids], np.uint64)
 
 
-def sample_of(hashes: np.ndarray, size: int) -> Sample:
+def sample_of(hashes: np.ndarray, size: int) -> HashSample:
     """Returns the sample of the documents with the smallest hashes.
 
     Args:
@@ -54,10 +54,10 @@ def sample_of(hashes: np.ndarray, size: int) -> Sample:
     >>> sample.seen, sample.hashes.tolist()
     (4, [3, 5])
     """
-    return Sample(len(hashes), np.unique(hashes)[:size])
+    return HashSample(len(hashes), np.unique(hashes)[:size])
 
 
-def join_samples(samples: Iterable[Sample], size: int) -> Sample:
+def join_samples(samples: Iterable[HashSample], size: int) -> HashSample:
     """Returns the sample of all documents from which the samples were taken, in any order and grouping.
 
     Args:
@@ -66,4 +66,4 @@ def join_samples(samples: Iterable[Sample], size: int) -> Sample:
     """
     parts = list(samples)
     hashes = np.concatenate([np.zeros(0, np.uint64), *(each.hashes for each in parts)])
-    return Sample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))
+    return HashSample(sum(each.seen for each in parts), np.unique(hashes)[:size].astype(np.uint64))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class Predictions(NamedTuple):
+class ChosenTokens(NamedTuple):
     """Chosen tokens of a row, in their order.
 
     Attributes:
@@ -91,7 +91,7 @@ class Choice:
         maskable = layout.is_text & tf.gather(tf.constant(self._ordinary), layout.token_ids)
         return maskable, count_predictions(maskable, self._rate, self._max_predictions)
 
-    def predict(self, token_ids: tf.Tensor, selected: tf.Tensor) -> Predictions:
+    def predict(self, token_ids: tf.Tensor, selected: tf.Tensor) -> ChosenTokens:
         """Returns the chosen tokens.
 
         Args:
@@ -103,7 +103,7 @@ class Choice:
         is_used = positions < self._length
         # One place more than the row has is what unused predictions read.
         labels = tf.gather(tf.concat([token_ids, [0]], 0), positions)
-        return Predictions(positions, labels, is_used)
+        return ChosenTokens(positions, labels, is_used)
 
 
 class Corruption:
@@ -126,7 +126,7 @@ class Corruption:
         self._drawable = _drawable_ids(tokenizer, config.paper_exact)
 
     def corrupt(
-        self, token_ids: tf.Tensor, chosen: Predictions, seeds: tf.Tensor, groups: tf.Tensor | None = None
+        self, token_ids: tf.Tensor, chosen: ChosenTokens, seeds: tf.Tensor, groups: tf.Tensor | None = None
     ) -> tf.Tensor:
         """Returns the token ids as the model sees them, int32 [length].
 

@@ -14,13 +14,13 @@ def configs_in(annotation: Any) -> list[type[pydantic.BaseModel]]:
     """Returns the recipe types that an annotation allows.
 
     Args:
-        annotation: Type annotation of a field, such as `AdamW | None`.
+        annotation: Type annotation of a field, such as `AdamWConfig | None`.
 
     Example:
 
-    >>> from firth.recipes import AdamW
-    >>> [config.__name__ for config in configs_in(AdamW | None)]
-    ['AdamW']
+    >>> from firth.recipes import AdamWConfig
+    >>> [config.__name__ for config in configs_in(AdamWConfig | None)]
+    ['AdamWConfig']
     """
     if isinstance(annotation, type) and issubclass(annotation, pydantic.BaseModel):
         return [annotation]

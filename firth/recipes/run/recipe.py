@@ -15,7 +15,7 @@ from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.run.fit import conflicts
-from firth.recipes.tokenizers.tokenizer import AnyTokenizer, Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences, WordPieceTokenizerConfig
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.export import Export
 from firth.recipes.training.training import Training
@@ -52,7 +52,7 @@ class Recipe(Config):
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     source_schema: Annotated[str | None, NamesFiles()] = None
     cleaning: Cleaning = Cleaning()
-    tokenizer: AnyTokenizer = WordPieceTokenizer()
+    tokenizer: AnyTokenizerConfig = WordPieceTokenizerConfig()
     mixture: AnyMixture = AsIs()
     sequences: Sequences = Sequences()
     objective: AnyObjective = MaskedLM()

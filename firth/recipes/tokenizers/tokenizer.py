@@ -17,7 +17,7 @@ class _Tokenizer(Config):
     of_words: ClassVar[bool] = False
 
 
-class WordPieceTokenizer(_Tokenizer):
+class WordPieceTokenizerConfig(_Tokenizer):
     """WordPiece with BERT's normalisation (Devlin et al. 2018, section 3).
 
     Attributes:
@@ -39,7 +39,7 @@ class WordPieceTokenizer(_Tokenizer):
     sentinels: int = pydantic.Field(default=0, ge=0)
 
     @pydantic.model_validator(mode="after")
-    def _pieces_are_left(self) -> "WordPieceTokenizer":
+    def _pieces_are_left(self) -> "WordPieceTokenizerConfig":
         if self.vocabulary_size < self.sentinels + 16:
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
@@ -50,14 +50,14 @@ class WordPieceTokenizer(_Tokenizer):
         return 0
 
 
-class BytePairTokenizer(_Tokenizer):
+class BytePairTokenizerConfig(_Tokenizer):
     """Byte-level byte-pair encoding with GPT-2's pattern (Radford et al. 2019, section 2.2).
 
     Attributes:
         vocabulary_size: Number of pieces to train, the five special ones and 256 bytes included. A small
             corpus may yield fewer; the model keeps this many rows.
         min_frequency: Least number of times that a pair of pieces must occur to be merged.
-        sentinels: Number of sentinels, as in `WordPieceTokenizer`.
+        sentinels: Number of sentinels, as in `WordPieceTokenizerConfig`.
         ties: Choice between pairs that occur equally often: `greater` merges the lexicographically greater
             pair of byte strings, and `first_seen` the one that comes first when words are sorted by
             descending count.
@@ -70,7 +70,7 @@ class BytePairTokenizer(_Tokenizer):
     ties: Literal["greater", "first_seen"] = "greater"
 
     @pydantic.model_validator(mode="after")
-    def _bytes_are_left(self) -> "BytePairTokenizer":
+    def _bytes_are_left(self) -> "BytePairTokenizerConfig":
         if self.vocabulary_size < self.sentinels + 272:
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
@@ -86,7 +86,7 @@ class BytePairTokenizer(_Tokenizer):
         return 0
 
 
-class SentencePieceTokenizer(_Tokenizer):
+class SentencePieceTokenizerConfig(_Tokenizer):
     """SentencePiece (Kudo and Richardson 2018).
 
     Attributes:
@@ -97,7 +97,7 @@ class SentencePieceTokenizer(_Tokenizer):
         lowercase: True to fold case.
         character_coverage: Share of all characters that have pieces of their own.
         byte_fallback: True to write other characters as bytes, instead of `[UNK]`.
-        sentinels: Number of sentinels, as in `WordPieceTokenizer`.
+        sentinels: Number of sentinels, as in `WordPieceTokenizerConfig`.
     """
 
     kind: Literal["sentencepiece"] = "sentencepiece"
@@ -109,7 +109,7 @@ class SentencePieceTokenizer(_Tokenizer):
     sentinels: int = pydantic.Field(default=0, ge=0)
 
     @pydantic.model_validator(mode="after")
-    def _pieces_are_left(self) -> "SentencePieceTokenizer":
+    def _pieces_are_left(self) -> "SentencePieceTokenizerConfig":
         if self.vocabulary_size < self.sentinels + 16 + 256 * self.byte_fallback:
             raise ValueError(
                 f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels and bytes"
@@ -122,7 +122,7 @@ class SentencePieceTokenizer(_Tokenizer):
         return 0
 
 
-class WordTokenizer(_Tokenizer):
+class WordTokenizerConfig(_Tokenizer):
     """Whole words, each with its characters (Peters et al. 2018, section 3.4).
 
     Every word has a vector, made of its characters; the vocabulary holds the words that the softmax predicts.
@@ -149,17 +149,14 @@ class WordTokenizer(_Tokenizer):
         return 0
 
 
-AnyTokenizer = Annotated[
-    WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer,
+AnyTokenizerConfig = Annotated[
+    WordPieceTokenizerConfig | BytePairTokenizerConfig | SentencePieceTokenizerConfig | WordTokenizerConfig,
     pydantic.Field(discriminator="kind"),
 ]
 
 
 def tokenizer_kinds(of_words: bool) -> list[str]:
     """Returns the kinds of tokenizer whose tokens are whole words, or those whose tokens are pieces.
-
-    Args:
-        of_words: True for tokenizers of whole words.
 
     Args:
         of_words: True for kinds whose tokens are whole words.
@@ -169,16 +166,16 @@ def tokenizer_kinds(of_words: bool) -> list[str]:
     >>> tokenizer_kinds(of_words=True)
     ['words']
     """
-    types = get_args(get_args(AnyTokenizer)[0])
+    types = get_args(get_args(AnyTokenizerConfig)[0])
     return [each.model_fields["kind"].default for each in types if each.of_words is of_words]
 
 
-_ANY_TOKENIZER: pydantic.TypeAdapter[AnyTokenizer] = pydantic.TypeAdapter(AnyTokenizer)
+_ANY_TOKENIZER: pydantic.TypeAdapter[AnyTokenizerConfig] = pydantic.TypeAdapter(AnyTokenizerConfig)
 
 
 def tokenizer_from_json(
     text: str,
-) -> WordPieceTokenizer | BytePairTokenizer | SentencePieceTokenizer | WordTokenizer:
+) -> WordPieceTokenizerConfig | BytePairTokenizerConfig | SentencePieceTokenizerConfig | WordTokenizerConfig:
     """Returns the part that `to_json` wrote, of whichever kind.
 
     Args:
@@ -189,7 +186,7 @@ def tokenizer_from_json(
 
     Example:
 
-    >>> tokenizer_from_json(WordTokenizer(vocabulary_size=99).to_json()).vocabulary_size
+    >>> tokenizer_from_json(WordTokenizerConfig(vocabulary_size=99).to_json()).vocabulary_size
     99
     """
     return _ANY_TOKENIZER.validate_json(text, strict=True)

@@ -24,7 +24,7 @@ class _Optimizer(Config):
         raise NotImplementedError
 
 
-class AdamW(_Optimizer):
+class AdamWConfig(_Optimizer):
     """AdamW (Loshchilov and Hutter 2017).
 
     Attributes:
@@ -52,13 +52,13 @@ class AdamW(_Optimizer):
         return 2
 
 
-class Lamb(_Optimizer):
+class LambConfig(_Optimizer):
     """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches.
 
     Attributes:
         learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
-            in `AdamW`.
-        weight_decay, beta_1, beta_2, epsilon: Values of the update, as in `AdamW`.
+            in `AdamWConfig`.
+        weight_decay, beta_1, beta_2, epsilon: Values of the update, as in `AdamWConfig`.
     """
 
     kind: Literal["lamb"] = "lamb"
@@ -73,14 +73,15 @@ class Lamb(_Optimizer):
         return 2
 
 
-class Adafactor(_Optimizer):
+class AdafactorConfig(_Optimizer):
     """Adafactor: Adam with the second moments of a matrix kept by row and column (Shazeer and Stern 2018).
 
     Attributes:
         learning_rate: Learning rate of the update in proportion to the root mean square of the weight.
         beta_2_decay: Exponent. The second moment's decay at step t is 1 - t to this power.
         clip_threshold: Most that the root mean square of an update may be.
-        schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as in `AdamW`.
+        schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as in
+            `AdamWConfig`.
     """
 
     kind: Literal["adafactor"] = "adafactor"
@@ -96,13 +97,13 @@ class Adafactor(_Optimizer):
         return 1
 
 
-class Adagrad(_Optimizer):
+class AdagradConfig(_Optimizer):
     """Adagrad (Duchi et al. 2011), which ELMo was trained with.
 
     Attributes:
         initial_accumulator: Value that the sums of squared gradients start from.
         learning_rate, schedule, final_fraction, warmup_steps, gradient_clip_norm: Schedule and clipping, as
-            in `AdamW`.
+            in `AdamWConfig`.
     """
 
     kind: Literal["adagrad"] = "adagrad"
@@ -118,4 +119,6 @@ class Adagrad(_Optimizer):
         return 1
 
 
-AnyOptimizer = Annotated[AdamW | Lamb | Adafactor | Adagrad, pydantic.Field(discriminator="kind")]
+AnyOptimizer = Annotated[
+    AdamWConfig | LambConfig | AdafactorConfig | AdagradConfig, pydantic.Field(discriminator="kind")
+]

@@ -5,7 +5,7 @@ from typing import Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE, Config
-from firth.recipes.training.optimizers import AdamW, AnyOptimizer
+from firth.recipes.training.optimizers import AdamWConfig, AnyOptimizer
 
 
 class Stage(Config):
@@ -48,7 +48,7 @@ class Training(Config):
     steps: int = pydantic.Field(default=1_000_000, ge=1, lt=2**31)
     batch_size: int = pydantic.Field(default=256, ge=1, le=MAX_SIZE)
     earlier_stages: tuple[Stage, ...] = ()
-    optimizer: AnyOptimizer = AdamW()
+    optimizer: AnyOptimizer = AdamWConfig()
     precision: Literal["float32", "mixed_bfloat16"] = "float32"
     strategy: Literal["none", "mirrored"] = "none"
     replicas: int | None = pydantic.Field(default=None, ge=1, le=4096)

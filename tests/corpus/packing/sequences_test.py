@@ -16,7 +16,7 @@ from firth.corpus import (
 )
 from firth.corpus.io.record_files import write_records
 from firth.recipes.corpus.mixture import WeightedMixture
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizer
+from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.tokenizers import load_tokenizer
 from tests.corpus.helpers import CLEANING, clean, document, make_pipeline, make_pipeline_of_two, read_records
 
@@ -29,7 +29,7 @@ def splits(tmp_path_factory, documents):
     folder = tmp_path_factory.mktemp("cleaned")
     # A document of which the tokenizer makes nothing: zero width spaces are no control characters.
     clean(folder, [*documents, document("\u200b \u200b", "blank")], CLEANING)
-    config = WordPieceTokenizer(vocabulary_size=80, min_frequency=1)
+    config = WordPieceTokenizerConfig(vocabulary_size=80, min_frequency=1)
     counts = count_corpus_words(make_pipeline, f"{folder}/train/*", config, str(folder))
     train_tokenizer(counts, config, f"{folder}/tokenizer")
     return folder
@@ -63,11 +63,8 @@ def packed(tmp_path_factory, splits):
 def test_word_counts_are_those_of_the_train_split(splits):
     texts = [Document.from_example(each).text for each in read_records(f"{splits}/train/*")]
     whales = sum(text.split().count("whale") for text in texts)
-    assert (
-        count_corpus_words(make_pipeline, f"{splits}/train/*", WordPieceTokenizer(), str(splits))["whale"]
-        == whales
-        > 0
-    )
+    config = WordPieceTokenizerConfig()
+    assert count_corpus_words(make_pipeline, f"{splits}/train/*", config, str(splits))["whale"] == whales > 0
 
 
 def test_all_tokens_of_all_documents_are_in_the_rows(splits, packed):

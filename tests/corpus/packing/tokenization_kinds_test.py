@@ -8,7 +8,12 @@ from firth.corpus import count_corpus_words, train_tokenizer
 from firth.corpus.filters.normalize import normalize_text
 from firth.corpus.io.record_files import write_records
 from firth.corpus.packing.tokenization import tokenize_documents
-from firth.recipes import BytePairTokenizer, SentencePieceTokenizer, WordPieceTokenizer, WordTokenizer
+from firth.recipes import (
+    BytePairTokenizerConfig,
+    SentencePieceTokenizerConfig,
+    WordPieceTokenizerConfig,
+    WordTokenizerConfig,
+)
 from firth.recipes.corpus.normalization import Normalization
 from firth.tokenizers import load_tokenizer
 from tests.corpus.helpers import document, make_pipeline, make_pipeline_of_two
@@ -22,12 +27,12 @@ TEXTS = [
 # As the corpus has them.
 TEXTS = [normalize_text(text, NORMALIZATION) for text in TEXTS]
 CONFIGS = {
-    "bpe": BytePairTokenizer(vocabulary_size=300, min_frequency=1),
-    "first_seen": BytePairTokenizer(vocabulary_size=300, min_frequency=1, ties="first_seen"),
-    "unigram": SentencePieceTokenizer(vocabulary_size=90),
-    "wordpiece": WordPieceTokenizer(vocabulary_size=90, lowercase=False, min_frequency=1),
-    "words": WordTokenizer(vocabulary_size=90),
-    "sentencepiece_bpe": SentencePieceTokenizer(vocabulary_size=340, model="bpe", byte_fallback=True),
+    "bpe": BytePairTokenizerConfig(vocabulary_size=300, min_frequency=1),
+    "first_seen": BytePairTokenizerConfig(vocabulary_size=300, min_frequency=1, ties="first_seen"),
+    "unigram": SentencePieceTokenizerConfig(vocabulary_size=90),
+    "wordpiece": WordPieceTokenizerConfig(vocabulary_size=90, lowercase=False, min_frequency=1),
+    "words": WordTokenizerConfig(vocabulary_size=90),
+    "sentencepiece_bpe": SentencePieceTokenizerConfig(vocabulary_size=340, model="bpe", byte_fallback=True),
 }
 
 

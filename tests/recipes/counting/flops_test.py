@@ -21,8 +21,8 @@ from firth.recipes import (
     SpanMasking,
     Training,
     TwoStreamTransformerConfig,
-    WordPieceTokenizer,
-    WordTokenizer,
+    WordPieceTokenizerConfig,
+    WordTokenizerConfig,
     load_recipe,
 )
 from firth.recipes.counting import parameter_counts, training_flops_per_step
@@ -38,7 +38,7 @@ def test_flops_by_hand():
             feed_forward=FeedForwardConfig(width=8),
             positions=LearnedPositionsConfig(length=16),
         ),
-        tokenizer=WordPieceTokenizer(vocabulary_size=20),
+        tokenizer=WordPieceTokenizerConfig(vocabulary_size=20),
         sequences=Sequences(length=8, max_documents=3),
         objective=MaskedLM(max_predictions=2),
         training=Training(batch_size=5, steps=20_000),
@@ -74,7 +74,7 @@ def flops(model, objective, **parts):
         "sequences": Sequences(length=8, max_documents=3),
         "training": Training(batch_size=1, steps=20_000),
     }
-    tokenizer = {"tokenizer": WordPieceTokenizer(vocabulary_size=20)}
+    tokenizer = {"tokenizer": WordPieceTokenizerConfig(vocabulary_size=20)}
     whole = training_flops_per_step(recipe(model, objective=objective, **{**shared, **tokenizer, **parts}))
     assert whole % 6 == 0
     return whole // 6
@@ -131,7 +131,7 @@ def test_flops_of_elmo(negatives, words):
     model = BiLSTMConfig(layers=1, cells=5, projection_width=4, characters=characters)
     word = 6 * 1 * 2 * 3 + 5 * 2 * 2 * 4 + 2 * 7 * 7 + 7 * 4
     lstm = 2 * ((4 + 4) * 4 * 5 + 5 * 4)
-    tokenizer = WordTokenizer(vocabulary_size=20, max_characters=6)
+    tokenizer = WordTokenizerConfig(vocabulary_size=20, max_characters=6)
     counted = flops(model, BidirectionalLM(negatives=negatives), tokenizer=tokenizer)
     assert counted == 8 * (word + lstm + 2 * 4 * words)
 

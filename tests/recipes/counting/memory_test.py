@@ -4,7 +4,7 @@ from firth.recipes import (
     Training,
 )
 from firth.recipes.counting import memory_bytes
-from firth.recipes.training.optimizers import Adafactor, Adagrad, Lamb
+from firth.recipes.training.optimizers import AdafactorConfig, AdagradConfig, LambConfig
 from tests.recipes.counting.counted import BASE, recipe
 
 
@@ -15,7 +15,7 @@ def test_memory_of_weights_and_optimizer_is_exact():
     assert memory["total"] == sum(value for name, value in memory.items() if name != "total")
 
 
-@pytest.mark.parametrize("optimizer, kept", [(Lamb(), 2), (Adafactor(), 1), (Adagrad(), 1)])
+@pytest.mark.parametrize("optimizer, kept", [(LambConfig(), 2), (AdafactorConfig(), 1), (AdagradConfig(), 1)])
 def test_optimizers_keep_different_numbers_of_each_weight(optimizer, kept):
     memory = memory_bytes(recipe(BASE, training=Training(optimizer=optimizer)))
     assert memory["moments"] == kept * memory["weights"]

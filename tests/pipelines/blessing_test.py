@@ -2,7 +2,7 @@
 
 import json
 
-from firth.pipelines.judgement import newest_version, reasons_against
+from firth.pipelines.blessing import newest_version, reasons_against
 
 
 def serving_report(tmp_path, reasons):
