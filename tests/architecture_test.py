@@ -124,7 +124,7 @@ LOCAL = {
     "recipes": "recipes of the user's machine, and presets",
     "serving/isolated_check.py": "runs without firth, on a local copy",
     "serving/warmup.py": "writes in a folder of `storage.whole_folder`",
-    "storage.py": "the door",
+    "storage": "the door",
     "tokenizers/graph": "data of the package",
     "training/rows.py": "writes in a folder of `storage.whole_folder`",
 }

@@ -21,6 +21,7 @@ FOLDERS: tuple[str, ...] = (
     "pipelines",
     "recipes",
     "serving",
+    "storage",
     "tokenizers",
     "training",
 )

@@ -1,0 +1,123 @@
+"""Folders that are written whole or not at all."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+from firth.storage.files import files_below, list_folder
+from firth.storage.local import local_copy
+from firth.storage.markers import sizes_of, write_marker
+from firth.storage.paths import gfile_of, is_local
+from firth.storage.unfinished import remove_unfinished, unfinished_name
+from firth.storage.writing import write_text
+
+# In a bucket, until the marker is there.
+BEGUN = "_BEGUN"
+# Where the Trainer's model artifact holds what `firth.models.load_model` reads, next to the SavedModel.
+BUNDLE_FOLDER = "bundle"
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Gives a local folder to write in, which takes its place when the block has ended without an error.
+
+    The last file in its place is the marker, without which `check_whole` refuses the folder. What a process
+    that was killed has left of the same folder is removed.
+
+    Args:
+        path: The folder's place, where there must be nothing but an empty folder, or, in a bucket, what an
+            upload that was cut short has left. Only one process at a time may write it.
+
+    Raises:
+        FileExistsError: if there is anything else.
+        OSError: if the disk is full, or the place cannot be written.
+
+    Example:
+
+    >>> import pathlib
+    >>> from firth.storage import check_whole
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     with whole_folder(f"{root}/model") as folder:
+    ...         _ = pathlib.Path(folder, "weights").write_bytes(b"1")
+    ...     check_whole(f"{root}/model")
+    ...     list_folder(f"{root}/model")
+    ['_SUCCESS', 'weights']
+    """
+    if not is_local(path):
+        path = os.fspath(path).rstrip("/")
+        _check_free(path, [] if BEGUN in list_folder(path) else list_folder(path))
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
+            _upload(folder, path)
+        return
+    path = os.path.abspath(path)
+    _check_free(path, list_folder(path) if os.path.isdir(path) or not os.path.lexists(path) else [path])
+    remove_unfinished(path)
+    unfinished = unfinished_name(path)
+    os.mkdir(unfinished)
+    try:
+        yield unfinished
+        write_marker(unfinished, sizes_of(unfinished))
+        move(unfinished, path)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def copy_folder(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copies a folder, whole or not at all.
+
+    Args:
+        source: A folder, on any file system.
+        target: The copy's place, as `whole_folder` takes it.
+    """
+    with local_copy(source) as folder, whole_folder(target) as copy:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+
+
+def move(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Gives a local file or folder a new place on the same disk, in one step; a folder is flushed before.
+
+    Args:
+        source: A local file or folder.
+        target: The new place.
+
+    Raises:
+        OSError: if there is something already, but for a file in the way of a file, or an empty folder.
+    """
+    _flush(os.fspath(source))
+    os.replace(source, target)
+
+
+def _check_free(path: str, found: list[str]) -> None:
+    if found:
+        raise FileExistsError(f"{path} is there already; what is written needs a place of its own")
+
+
+def _flush(folder: str) -> None:
+    for home, _, names in os.walk(folder):
+        for each in (*(os.path.join(home, name) for name in names), home):
+            descriptor = os.open(each, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _upload(folder: str, target: str) -> None:
+    gfile = gfile_of(target)
+    gfile.makedirs(target)
+    begun = os.path.join(target, BEGUN)
+    # First of all: without it, what a process that is killed leaves would be in the way of the next.
+    write_text(begun, "")
+    for name in files_below(target):
+        if name != BEGUN:
+            gfile.remove(os.path.join(target, name))
+    sizes = sizes_of(folder)
+    for name in sizes:
+        place = os.path.join(target, name)
+        gfile.makedirs(os.path.dirname(place))
+        gfile.copy(os.path.join(folder, name), place)
+    write_marker(target, sizes)
+    gfile.remove(begun)
