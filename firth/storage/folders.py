@@ -10,7 +10,7 @@ from firth.storage.files import files_below, list_folder
 from firth.storage.local import local_copy
 from firth.storage.markers import sizes_of, write_marker
 from firth.storage.paths import gfile_of, is_local
-from firth.storage.unfinished import remove_unfinished, unfinished_name
+from firth.storage.unfinished import unfinished_folder
 from firth.storage.writing import write_text
 
 # In a bucket, until the marker is there.
@@ -54,15 +54,10 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
         return
     path = os.path.abspath(path)
     _check_free(path, list_folder(path) if os.path.isdir(path) or not os.path.lexists(path) else [path])
-    remove_unfinished(path)
-    unfinished = unfinished_name(path)
-    os.mkdir(unfinished)
-    try:
+    with unfinished_folder(path) as unfinished:
         yield unfinished
         write_marker(unfinished, sizes_of(unfinished))
         move(unfinished, path)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def copy_folder(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:

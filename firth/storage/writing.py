@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import IO, Any
 
 from firth.storage.files import open_file
 from firth.storage.paths import gfile_of, is_local
-from firth.storage.unfinished import unfinished_name
+from firth.storage.unfinished import unfinished_file
 
 _BLOCK_BYTES = 2**20
 
@@ -21,6 +20,8 @@ def whole_file(
     path: str | os.PathLike[str], mode: str = "wb", aside: str | os.PathLike[str] | None = None
 ) -> Iterator[IO[Any]]:
     """Gives a file to write in, which takes its place when the block has ended without an error.
+
+    What a process that was killed has left of the same file is removed.
 
     Args:
         path: The file's place; one that is there is replaced. Its folder is made if need be.
@@ -47,15 +48,14 @@ def whole_file(
             gfile_of(path).copy(os.path.join(folder, "file"), os.fspath(path), overwrite=True)
         return
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    unfinished = unfinished_name(path if aside is None else os.path.join(aside, os.path.basename(path)))
-    try:
-        with open(unfinished, mode, encoding=None if "b" in mode else "utf-8") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    place = path if aside is None else os.path.join(aside, os.path.basename(path))
+    encoding = None if "b" in mode else "utf-8"
+    with unfinished_file(place) as unfinished, open(unfinished, mode, encoding=encoding) as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        # Before it is closed, which ends the lock on some file systems.
         os.replace(unfinished, path)
-    finally:
-        pathlib.Path(unfinished).unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
