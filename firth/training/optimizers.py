@@ -6,7 +6,6 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from firth.recipes.training import optimizers as recipes
 from firth.recipes.training.optimizers import AnyOptimizer
 from firth.training.schedules import build_schedule
 
@@ -124,23 +123,11 @@ def build_optimizer(config: AnyOptimizer, steps: int) -> keras.optimizers.Optimi
         steps: Number of steps of the whole run.
     """
     return OPTIMIZERS[config.kind](
-        learning_rate=build_schedule(config, steps), global_clipnorm=config.gradient_clip_norm, **_own(config)
+        learning_rate=build_schedule(config, steps),
+        global_clipnorm=config.gradient_clip_norm,
+        **config.own_values,
     )
 
 
 # By `recipe.training.optimizer.kind`.
 OPTIMIZERS = {"adamw": AdamW, "lamb": Lamb, "adafactor": Adafactor, "adagrad": Adagrad}
-
-
-def _own(config: AnyOptimizer) -> dict[str, Any]:
-    """Returns what one kind of optimizer has next to the others, by the names that Keras gives it."""
-    if isinstance(config, recipes.AdagradConfig):
-        return {"initial_accumulator_value": config.initial_accumulator}
-    if isinstance(config, recipes.AdafactorConfig):
-        return {"beta_2_decay": config.beta_2_decay, "clip_threshold": config.clip_threshold}
-    return {
-        "weight_decay": config.weight_decay,
-        "beta_1": config.beta_1,
-        "beta_2": config.beta_2,
-        "epsilon": config.epsilon,
-    }

@@ -80,7 +80,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
             special_tokens=special_tokens,
             raw_length=raw_length,
             mixture=mixture.to_json(),
-            sources=json.dumps([] if isinstance(mixture, AsIs) else list(sources)),
+            sources=json.dumps([] if mixture.mixed is None else list(sources)),
             stages=json.dumps(dict(sorted(stages.items()))),
             row_format=features.ROW_FORMAT,
             examples=types.Channel(type=standard_artifacts.Examples),

@@ -50,11 +50,7 @@ def list_benchmark_files(benchmark: AnyBenchmark) -> list[str]:
     Raises:
         SourceError: if a pattern matches no file.
     """
-    if isinstance(benchmark, ExamplesBenchmark):
-        patterns: tuple[str, ...] = (f"{benchmark.uri.rstrip('/')}/**.gz",)
-    else:
-        patterns = benchmark.paths
-    return [file.path for file in match_files(benchmark.name, patterns)]
+    return [file.path for file in match_files(benchmark.name, benchmark.patterns)]
 
 
 def read_benchmark(benchmark: AnyBenchmark, path: str) -> Iterator[BenchmarkExample]:

@@ -12,9 +12,10 @@ from apache_beam.pvalue import AsSingleton, PCollection, TaggedOutput
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.grouping.tables import table_of
 from firth.corpus.grouping.values import Values
-from firth.corpus.packing.mixture_plan import AnyMixed, Cut, Share, plan_mixture
+from firth.corpus.packing.mixture_plan import Cut, Share, plan_mixture
 from firth.corpus.packing.tokenization import TokenizedDocument, tokenized_documents
 from firth.corpus.text.shingles import mix
+from firth.recipes.corpus.mixture import Mixed
 
 # A source's documents are counted in 2**BIN_BITS bins of their hashes. One bin of each is examined again.
 BIN_BITS = 12
@@ -44,7 +45,7 @@ class Mix(beam.PTransform):
         MixtureError: on a worker, as in `plan_mixture`.
     """
 
-    def __init__(self, mixture: AnyMixed, sources: Sequence[str]) -> None:
+    def __init__(self, mixture: Mixed, sources: Sequence[str]) -> None:
         super().__init__()
         self._mixture = mixture
         self._sources = tuple(sources)
@@ -76,7 +77,7 @@ def amounts_of(document: TokenizedDocument) -> dict[str, int]:
     return {"documents": 1, "bytes": document.size, "tokens": len(document.tokens)}
 
 
-def _columns(group: Group, mixture: AnyMixed) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _columns(group: Group, mixture: Mixed) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yields each source with the hashes, uint64 [documents], and amounts, int64 [documents]."""
     by_source: dict[str, list[tuple[int, int]]] = {}
     for document in tokenized_documents(group[1]):
@@ -95,7 +96,7 @@ def _bin_of(hashes: np.ndarray) -> np.ndarray:
     return (hashes >> np.uint64(64 - BIN_BITS)).astype(np.int64)
 
 
-def _bins(group: Group, mixture: AnyMixed) -> Bins:
+def _bins(group: Group, mixture: Mixed) -> Bins:
     """Returns for each source the total amount in each bin, followed by the largest amount of a document."""
     found = {}
     for source, hashes, amounts in _columns(group, mixture):
@@ -125,7 +126,7 @@ class _Step(NamedTuple):
     largest: int
 
 
-def _plan(bins: Bins, mixture: AnyMixed, sources: Sequence[str]) -> list[_Step]:
+def _plan(bins: Bins, mixture: Mixed, sources: Sequence[str]) -> list[_Step]:
     available = {source: int(each[:-1].sum()) for source, each in bins.items()}
     return [_step(share, bins.get(share.source)) for share in plan_mixture(mixture, available, sources)]
 
@@ -139,7 +140,7 @@ def _step(share: Share, bins: np.ndarray | None) -> _Step:
     return _Step(share, full, border, rest - int(ends[border] - bins[border]), int(bins[-1]))
 
 
-def _border(group: Group, mixture: AnyMixed, plan: list[_Step]) -> Tables:
+def _border(group: Group, mixture: Mixed, plan: list[_Step]) -> Tables:
     borders = {step.share.source: step.bin for step in plan}
     found = {}
     for source, hashes, amounts in _columns(group, mixture):
@@ -172,7 +173,7 @@ def _limit(step: _Step, tables: Tables) -> int:
 
 
 class _Repeat(beam.DoFn):
-    def __init__(self, mixture: AnyMixed) -> None:
+    def __init__(self, mixture: Mixed) -> None:
         self._seed = mixture.seed
 
     def process(self, group: Group, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:

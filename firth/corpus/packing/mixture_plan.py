@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from firth.corpus.documents.errors import MixtureError
-from firth.recipes.base.errors import suggest
-from firth.recipes.corpus.mixture import Mixed, ProportionalMixture, WeightedMixture
-
-AnyMixed = WeightedMixture | ProportionalMixture
+from firth.recipes.corpus.mixture import Mixed
 
 
 class Share(NamedTuple):
@@ -44,7 +41,7 @@ class Cut(NamedTuple):
     largest: int
 
 
-def plan_mixture(mixture: AnyMixed, available: Mapping[str, int], sources: Sequence[str]) -> list[Share]:
+def plan_mixture(mixture: Mixed, available: Mapping[str, int], sources: Sequence[str]) -> list[Share]:
     """Returns the share of each source, in the order of `sources`; others follow in alphabetical order.
 
     Args:
@@ -58,6 +55,7 @@ def plan_mixture(mixture: AnyMixed, available: Mapping[str, int], sources: Seque
 
     Example:
 
+    >>> from firth.recipes.corpus.mixture import WeightedMixture
     >>> mixture = WeightedMixture(kind="weights", weights={"web": 1.0, "books": 1.0})
     >>> [(share.source, share.amount) for share in plan_mixture(mixture, {"web": 900, "books": 300}, ["web"])]
     [('web', 900), ('books', 900)]
@@ -85,31 +83,18 @@ def _max_repeats(mixture: Mixed, name: str) -> float:
     return mixture.max_repeats_of.get(name, mixture.max_repeats)
 
 
-def _asked(mixture: AnyMixed, sizes: Mapping[str, int]) -> dict[str, float]:
-    if isinstance(mixture, WeightedMixture):
-        weights = _weights(mixture, sizes)
-    else:
-        limit = mixture.limit or max(sizes.values(), default=0)
-        weights = {name: min(size, limit) ** (1.0 / mixture.temperature) for name, size in sizes.items()}
+def _asked(mixture: Mixed, sizes: Mapping[str, int]) -> dict[str, float]:
+    for line in mixture.conflicts(list(sizes)):
+        raise MixtureError(line)
     for name, size in sizes.items():
-        is_left_out = isinstance(mixture, WeightedMixture) and not weights[name]
-        if not size and not is_left_out and mixture.on_exhausted != "renormalize":
+        if not size and not mixture.leaves_out(name) and mixture.on_exhausted != "renormalize":
             raise MixtureError(
                 f"mixture: source {name!r} has no {mixture.unit} left in the train split; with "
                 "mixture.on_exhausted: renormalize the others take its place"
             )
+    weights = mixture.shares(sizes)
     whole = sum(weights.values()) or 1.0
     return {name: weight / whole for name, weight in weights.items()}
-
-
-def _weights(mixture: WeightedMixture, sizes: Mapping[str, int]) -> dict[str, float]:
-    for name in mixture.weights:
-        if name not in sizes:
-            raise MixtureError(f"mixture.weights.{name}: no source is named {name!r}; {suggest(name, sizes)}")
-    for name in sizes:
-        if name not in mixture.weights:
-            raise MixtureError(f"mixture.weights: the source {name!r} has no weight; 0 leaves it out")
-    return {name: mixture.weights[name] for name in sizes}
 
 
 def _natural_total(wanted: Mapping[str, float], sizes: Mapping[str, int], most: Mapping[str, int]) -> float:
@@ -121,7 +106,7 @@ def _largest_total(wanted: Mapping[str, float], most: Mapping[str, int]) -> floa
 
 
 def _amounts(
-    mixture: AnyMixed, wanted: Mapping[str, float], most: Mapping[str, int], total: float
+    mixture: Mixed, wanted: Mapping[str, float], most: Mapping[str, int], total: float
 ) -> dict[str, float]:
     largest = _largest_total(wanted, most)
     if total > largest and mixture.on_exhausted == "error":

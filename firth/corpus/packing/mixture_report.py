@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.corpus.documents.errors import MixtureError
-from firth.corpus.packing.mixture_plan import AnyMixed, Cut, Share
+from firth.corpus.packing.mixture_plan import Cut, Share
+from firth.recipes.corpus.mixture import Mixed
 
 
 def build_mixture_report(
-    measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: AnyMixed
+    measured: Mapping[tuple[str, str], int], cuts: Sequence[tuple[Share, Cut]], mixture: Mixed
 ) -> dict[str, Any]:
     """Returns the report about a mixture as a JSON object.
 
@@ -36,7 +37,7 @@ def build_mixture_report(
 
 
 def _row(
-    share: Share, cut: Cut, measured: Mapping[tuple[str, str], int], total: int, mixture: AnyMixed
+    share: Share, cut: Cut, measured: Mapping[tuple[str, str], int], total: int, mixture: Mixed
 ) -> dict[str, Any]:
     taken = {unit: measured.get((share.source, unit), 0) for unit in ("documents", "bytes", "tokens")}
     amount = taken[mixture.unit]

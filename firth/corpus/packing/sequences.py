@@ -16,7 +16,6 @@ from firth.corpus.grouping.values import GroupValues
 from firth.corpus.io.record_files import write_records
 from firth.corpus.io.records import ReadBatches
 from firth.corpus.packing.mixing import Group, Mix, MixedGroup, measure
-from firth.corpus.packing.mixture_plan import AnyMixed
 from firth.corpus.packing.mixture_report import build_mixture_report, check_mixture
 from firth.corpus.packing.negative_rows import AddNegatives
 from firth.corpus.packing.pack_rows import pack_rows
@@ -30,7 +29,7 @@ from firth.corpus.packing.sequence_counts import (
     write_counts,
 )
 from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
-from firth.recipes.corpus.mixture import AnyMixture, AsIs
+from firth.recipes.corpus.mixture import AnyMixture, AsIs, Mixed
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.storage import read_json, write_json
 
@@ -129,13 +128,14 @@ class Mixing(NamedTuple):
         path: Path of the report about the mixture.
     """
 
-    mixture: AnyMixed
+    mixture: Mixed
     sources: Sequence[str]
     path: str
 
 
 def _mixing(split: str, mixture: AnyMixture, sources: Sequence[str], path: str) -> Mixing | None:
-    return None if split != TRAIN or isinstance(mixture, AsIs) else Mixing(mixture, sources, path)
+    mixed = mixture.mixed
+    return None if split != TRAIN or mixed is None else Mixing(mixed, sources, path)
 
 
 class MakeRows(beam.PTransform):
@@ -214,7 +214,7 @@ class _MixAndReport(beam.PTransform):
         return mixed, counts | "BySplit" >> beam.Map(by_split, self._split)
 
 
-def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: AnyMixed, cuts: Any) -> None:
+def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: Mixed, cuts: Any) -> None:
     report = build_mixture_report(measured, cuts, mixture)
     write_json(path, report)
     check_mixture(report)

@@ -18,7 +18,8 @@ def privacy_of(cleaning: Cleaning) -> PiiStep:
     Args:
         cleaning: The cleaning of the recipe.
     """
-    steps = [PiiStep(kind="pii"), *(step for step in cleaning.steps if isinstance(step, PiiStep))]
+    own = (step.privacy for step in cleaning.steps)
+    steps = [PiiStep(kind="pii"), *(step for step in own if step is not None)]
     regions = dict.fromkeys(region for step in steps for region in step.phone_regions)
     return PiiStep(
         kind="pii",

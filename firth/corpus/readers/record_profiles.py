@@ -3,7 +3,7 @@
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import Rejection
-from firth.recipes.corpus.sources import AnySource, RecordSource
+from firth.recipes.corpus.sources import AnySource
 
 OUTCOME, READ_AS_DOCUMENT = "outcome", "document"
 STATED, NOT_STATED = "stated", "not_stated"
@@ -47,8 +47,8 @@ def _categories(source: AnySource, path: str, record: Document | Rejection) -> d
     if isinstance(record, Rejection):
         return {OUTCOME: record.reason}
     categories = {OUTCOME: READ_AS_DOCUMENT}
-    if isinstance(source, RecordSource) and source.uri_key:
+    if source.states_uris:
         categories["uri"] = NOT_STATED if record.uri.startswith(f"{path}#") else STATED
-    if isinstance(source, RecordSource) and source.licence_key:
+    if source.states_licences:
         categories["licence"] = NOT_STATED if record.licence == source.licence else STATED
     return categories

@@ -1,5 +1,6 @@
 """The attention of a stack of blocks, and what it reads of positions."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from firth.layers.attention.attention import Attention
@@ -36,7 +37,7 @@ def build_attention(stack: "StackConfig", cross: bool = False, **start: Any) -> 
         "scaled_initializer": stack.scaled_initializer,
         **start,
     }
-    if stack.positions.kind == "disentangled" and not cross:
+    if stack.positions.disentangled and not cross:
         return DisentangledAttention(stack.width, parts.heads, **arguments)
     return Attention(stack.width, parts.heads, cross=cross, **arguments)
 
@@ -54,20 +55,39 @@ def build_positions(stack: "StackConfig", bidirectional: bool, **common: Any) ->
         scores; or `RotaryPositions` or `DisentangledPositions`, whose output goes to each attention as
         `positions`.
     """
-    positions, name = stack.positions, "positions"
-    start = {"initializer_stddev": stack.initializer_stddev, "name": name, **common}
-    if positions.kind == "relative_buckets":
-        if stack.scaled_initializer:
-            start |= {"initializer_stddev": stack.width**-0.5, "truncated": False}
-        return RelativeBucketBias(
-            stack.attention.heads, positions.buckets, positions.max_distance, bidirectional, **start
-        )
-    if positions.kind == "disentangled":
-        return DisentangledPositions(
-            stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
-        )
-    if positions.kind == "rotary":
-        return RotaryPositions(
-            stack.head_width, positions.base, positions.scaling, dtype=common["dtype"], name=name
-        )
-    return None
+    make = POSITIONS.get(stack.positions.kind)
+    start = {"initializer_stddev": stack.initializer_stddev, "name": "positions", **common}
+    return None if make is None else make(stack, bidirectional, start)
+
+
+def _relative_buckets(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RelativeBucketBias:
+    positions: Any = stack.positions
+    if stack.scaled_initializer:
+        start = {**start, "initializer_stddev": stack.width**-0.5, "truncated": False}
+    return RelativeBucketBias(
+        stack.attention.heads, positions.buckets, positions.max_distance, bidirectional, **start
+    )
+
+
+def _disentangled(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> DisentangledPositions:
+    del bidirectional
+    positions: Any = stack.positions
+    return DisentangledPositions(
+        stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
+    )
+
+
+def _rotary(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RotaryPositions:
+    del bidirectional
+    positions: Any = stack.positions
+    return RotaryPositions(
+        stack.head_width, positions.base, positions.scaling, dtype=start["dtype"], name=start["name"]
+    )
+
+
+# By `positions.kind`; the other kinds are added to the embeddings.
+POSITIONS: dict[str, Callable[["StackConfig", bool, dict[str, Any]], AnyPositions]] = {
+    "relative_buckets": _relative_buckets,
+    "disentangled": _disentangled,
+    "rotary": _rotary,
+}

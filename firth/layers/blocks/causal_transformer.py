@@ -63,7 +63,7 @@ class CausalTransformer(TransformerStack):
         **kwargs: Any,
     ) -> None:
         stack = stack_of(stack)
-        if stack.positions.kind == "disentangled":
+        if stack.positions.disentangled:
             raise ValueError("CausalTransformer: positions.kind: disentangled is for MaskedTransformer")
         sublayers = stack.layers * (3 if cross_attention else 2)
         super().__init__(

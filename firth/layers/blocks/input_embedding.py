@@ -1,6 +1,6 @@
 """What stands between the token table and the first block."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -82,8 +82,10 @@ class InputEmbedding(keras.layers.Layer):
         shared = seed_generator(seed)
         table = {"initializer_stddev": initializer_stddev, "seed": shared, "dtype": self.variable_dtype}
         self.width = width
-        self.longest: int | None = None
-        self._unused, self.position = self._positions(places, table)
+        self.longest = None if places is None else places.longest
+        self._unused = 0 if places is None else places.rows - (places.longest or 0)
+        make = None if places is None else POSITIONS.get(places.kind)
+        self.position = None if make is None else make(places, width, table)
         self.segment = Embedding(segments, width, name="segment", **table) if segments else None
         self.norm = None
         if kind is not None:
@@ -91,16 +93,6 @@ class InputEmbedding(keras.layers.Layer):
                 kind.kind, kind.epsilon, biases=biases, dtype=self.dtype_policy, name="norm"
             )
         self.dropout = Dropout(dropout, seed=shared, dtype=self.dtype_policy, name="dropout")
-
-    def _positions(self, places: "Positions | None", table: dict[str, Any]) -> tuple[int, Any]:
-        """Returns how many rows are unused, and the layer that makes vectors of positions, or None."""
-        if places is not None and places.kind == "sinusoidal":
-            return 0, SinusoidalPositions(self.width, dtype=self.variable_dtype, name="position")
-        if places is not None and places.kind == "learned":
-            self.longest = places.length
-            rows = places.length + places.unused
-            return places.unused, Embedding(rows, self.width, name="position", **table)
-        return 0, None
 
     def build(self, tokens_shape: Shape) -> None:
         """Creates the tables and the norm, each where there is one.
@@ -155,3 +147,19 @@ class InputEmbedding(keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {**super().get_config(), **self._config}
+
+
+def _learned(places: Any, width: int, table: dict[str, Any]) -> Embedding:
+    return Embedding(places.rows, width, name="position", **table)
+
+
+def _sinusoidal(places: Any, width: int, table: dict[str, Any]) -> SinusoidalPositions:
+    del places
+    return SinusoidalPositions(width, dtype=table["dtype"], name="position")
+
+
+# By `positions.kind`; the other kinds belong to attention.
+POSITIONS: dict[str, Callable[[Any, int, dict[str, Any]], keras.layers.Layer]] = {
+    "learned": _learned,
+    "sinusoidal": _sinusoidal,
+}

@@ -20,8 +20,28 @@ class Benchmark(Config):
 
     name: SourceName
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns of the names of its files."""
+        raise NotImplementedError
 
-class TextBenchmark(Benchmark):
+
+class FileBenchmark(Benchmark):
+    """Base of the kinds whose files are named one by one.
+
+    Attributes:
+        paths: Patterns of file names, on any file system that Beam reads.
+    """
+
+    paths: Paths
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns of the names of its files."""
+        return self.paths
+
+
+class TextBenchmark(FileBenchmark):
     """Plain text files, optionally compressed, one example a line or one a file.
 
     Attributes:
@@ -30,11 +50,10 @@ class TextBenchmark(Benchmark):
     """
 
     kind: Literal["text"]
-    paths: Paths
     examples: Literal["line", "file"] = "line"
 
 
-class JsonlBenchmark(Benchmark):
+class JsonlBenchmark(FileBenchmark):
     """Files of one JSON object a line, optionally compressed.
 
     Attributes:
@@ -44,12 +63,11 @@ class JsonlBenchmark(Benchmark):
     """
 
     kind: Literal["jsonl"]
-    paths: Paths
     text_keys: Names = ("text",)
     id_key: str | None = None
 
 
-class CsvBenchmark(Benchmark):
+class CsvBenchmark(FileBenchmark):
     """Files of separated values whose first line names the columns, optionally compressed.
 
     Attributes:
@@ -61,7 +79,6 @@ class CsvBenchmark(Benchmark):
     """
 
     kind: Literal["csv"]
-    paths: Paths
     text_columns: Names
     id_column: str | None = None
     delimiter: str = pydantic.Field(default=",", pattern=r'^[^\r\n"\x00]$')
@@ -81,6 +98,11 @@ class ExamplesBenchmark(Benchmark):
     uri: Annotated[str, NamesFiles(is_folder=True)]
     text_features: Names = ("text",)
     id_feature: str | None = None
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns of the names of the files in the folder and below it."""
+        return (f"{self.uri.rstrip('/')}/**.gz",)
 
 
 AnyBenchmark = Annotated[

@@ -77,6 +77,11 @@ class ClassifierStep(CleaningStep):
         """The sources that each key names."""
         return {"reference": self.reference, "crawl": self.crawl}
 
+    @property
+    def further_sources(self) -> dict[str, tuple[AnySource, ...]]:
+        """The files of the reference."""
+        return {"reference_files": self.reference_files}
+
     def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:  # noqa: D102
         yield from super().conflicts(sources)
         if not set(self.crawl or sources) - set(self.reference):

@@ -138,7 +138,7 @@ class Cleaning(Config):
         >>> Cleaning().normalizations[0].form
         'NFC'
         """
-        return tuple(step for step in self.steps if isinstance(step, NormalizeStep))
+        return tuple(form for step in self.steps if (form := step.normalization) is not None)
 
     @property
     def text_steps(self) -> tuple[tuple[str, ...], ...]:

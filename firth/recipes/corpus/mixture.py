@@ -1,9 +1,11 @@
 """How much of the training data comes from which source."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 import pydantic
 
+from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.corpus.sources import SourceName
 
@@ -17,9 +19,23 @@ class AsIs(Config):
 
     kind: Literal["as_is"] = "as_is"
 
+    @property
+    def mixed(self) -> None:
+        """There is nothing to mix."""
+        return None
+
+    def conflicts(self, sources: Sequence[str]) -> Iterator[str]:
+        """Yields nothing: no source is named.
+
+        Args:
+            sources: Names of the recipe's sources.
+        """
+        del sources
+        yield from ()
+
 
 class Mixed(Config):
-    """Base of the mixtures.
+    """Base of the mixtures. Whoever plans or checks a mixture asks it; none asks which one it is.
 
     A mixture is made of the train split, after all filters and the tokenizer, which learns from each document
     once. The eval split keeps each of its documents once, so that what is measured does not follow the
@@ -49,6 +65,42 @@ class Mixed(Config):
     tolerance: Fraction = 0.01
     seed: int = pydantic.Field(default=0, ge=0, lt=2**31)
 
+    @property
+    def mixed(self) -> "Mixed":
+        """Itself: a plan of it has to be made."""
+        return self
+
+    def shares(self, sizes: Mapping[str, int]) -> dict[str, float]:
+        """Returns the weight of each source, by name; they need not add up to 1.
+
+        Args:
+            sizes: Sizes of the sources in the mixture's unit, by name.
+        """
+        raise NotImplementedError
+
+    def leaves_out(self, source: str) -> bool:
+        """Returns whether a source is left out on purpose.
+
+        Args:
+            source: Name of the source.
+        """
+        del source
+        return False
+
+    def conflicts(self, sources: Sequence[str]) -> Iterator[str]:
+        """Yields a line for each name that does not fit the recipe's sources.
+
+        Args:
+            sources: Names of the recipe's sources.
+        """
+        yield from self._unknown("max_repeats_of", self.max_repeats_of, sources)
+
+    @staticmethod
+    def _unknown(key: str, named: Mapping[str, float], sources: Sequence[str]) -> Iterator[str]:
+        for name in named:
+            if name not in sources:
+                yield f"mixture.{key}.{name}: no source is named {name!r}; {suggest(name, sources)}"
+
 
 class WeightedMixture(Mixed):
     """Proportions as given.
@@ -67,6 +119,19 @@ class WeightedMixture(Mixed):
             raise ValueError("weights: at least one must be above 0")
         return self
 
+    def shares(self, sizes: Mapping[str, int]) -> dict[str, float]:  # noqa: D102
+        return {name: self.weights[name] for name in sizes}
+
+    def leaves_out(self, source: str) -> bool:  # noqa: D102
+        return not self.weights[source]
+
+    def conflicts(self, sources: Sequence[str]) -> Iterator[str]:  # noqa: D102
+        yield from self._unknown("weights", self.weights, sources)
+        yield from super().conflicts(sources)
+        for name in sources:
+            if name not in self.weights:
+                yield f"mixture.weights: the source {name!r} has no weight; 0 leaves it out"
+
 
 class ProportionalMixture(Mixed):
     """Proportions by the sources' sizes n, as min(n, limit) ** (1 / temperature).
@@ -82,6 +147,10 @@ class ProportionalMixture(Mixed):
     kind: Literal["proportional"]
     temperature: float = pydantic.Field(default=1.0, gt=0.0)
     limit: int | None = pydantic.Field(default=None, ge=1)
+
+    def shares(self, sizes: Mapping[str, int]) -> dict[str, float]:  # noqa: D102
+        limit = self.limit or max(sizes.values(), default=0)
+        return {name: min(size, limit) ** (1.0 / self.temperature) for name, size in sizes.items()}
 
 
 AnyMixture = Annotated[AsIs | WeightedMixture | ProportionalMixture, pydantic.Field(discriminator="kind")]

@@ -73,3 +73,8 @@ class NormalizeStep(CleaningStep, Normalization):
     """Brings every document to one form; a document of which nothing remains is dropped."""
 
     kind: Literal["normalize"]
+
+    @property
+    def normalization(self) -> Normalization:
+        """Itself."""
+        return self

@@ -47,3 +47,8 @@ class PiiStep(CleaningStep):
     id_countries: tuple[IdCountry, ...] = ID_COUNTRIES
     private_addresses: bool = False
     min_secret_entropy: float = pydantic.Field(default=3.0, ge=0.0, le=8.0)
+
+    @property
+    def privacy(self) -> "PiiStep":
+        """Itself."""
+        return self

@@ -40,6 +40,11 @@ class Source(Config):
         return self.reads
 
     @property
+    def installed_packages(self) -> tuple[str, ...]:
+        """Names of packages that must be installed where it is read."""
+        return ()
+
+    @property
     def documents_are_files(self) -> bool:
         """True if each of its files is one document."""
         return False
@@ -47,6 +52,16 @@ class Source(Config):
     @property
     def states_ids(self) -> bool:
         """True if its records state ids, which may repeat."""
+        return False
+
+    @property
+    def states_uris(self) -> bool:
+        """True if the recipe names a key of its records that states the URI."""
+        return False
+
+    @property
+    def states_licences(self) -> bool:
+        """True if the recipe names a key of its records that states the licence."""
         return False
 
 
@@ -89,6 +104,16 @@ class RecordSource(FileSource):
     def states_ids(self) -> bool:
         """True if `id_key` is given."""
         return self.id_key is not None
+
+    @property
+    def states_uris(self) -> bool:
+        """True if `uri_key` is given."""
+        return bool(self.uri_key)
+
+    @property
+    def states_licences(self) -> bool:
+        """True if `licence_key` is given."""
+        return bool(self.licence_key)
 
 
 class PageSource(FileSource):
@@ -224,6 +249,11 @@ class DocstringsSource(Source):
     def reads(self) -> tuple[str, ...]:
         """Packages."""
         return (*self.packages, *(["the standard library"] if self.standard_library else []))
+
+    @property
+    def installed_packages(self) -> tuple[str, ...]:
+        """Packages that are named."""
+        return self.packages
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -1,10 +1,15 @@
 """The facts that every cleaning step states."""
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.recipe_type import Config
+
+if TYPE_CHECKING:
+    from firth.recipes.corpus.normalization import Normalization
+    from firth.recipes.corpus.privacy import PiiStep
+    from firth.recipes.corpus.sources import AnySource
 
 
 class CleaningStep(Config):
@@ -20,6 +25,21 @@ class CleaningStep(Config):
     def source_names(self) -> dict[str, tuple[str, ...]]:
         """Names of sources, by the key that holds them."""
         return {}
+
+    @property
+    def further_sources(self) -> "dict[str, tuple[AnySource, ...]]":
+        """Sources that are no part of the corpus, by the key that holds them."""
+        return {}
+
+    @property
+    def normalization(self) -> "Normalization | None":
+        """The form that the step brings text to, which every reader of text for the model has to repeat."""
+        return None
+
+    @property
+    def privacy(self) -> "PiiStep | None":
+        """The personal data that the step replaces."""
+        return None
 
     def conflicts(self, sources: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yields each key that does not fit the recipe's sources, and what is wrong with it.

@@ -4,7 +4,6 @@ import dataclasses
 
 from firth.recipes.counting.blocks import AnyTransformer
 from firth.recipes.counting.lengths import Lengths
-from firth.recipes.models.blocks import DisentangledPositionsConfig
 from firth.recipes.models.model import (
     BiLSTMConfig,
     CharacterCNNConfig,
@@ -119,8 +118,8 @@ def _factorised(model: AnyTransformer) -> int:
 
 
 def _relative(model: AnyTransformer, length: int) -> int:
-    """Distances that content attends to, and that attend to content: twice the length of a row."""
-    return 2 * length if isinstance(model.positions, DisentangledPositionsConfig) else 0
+    """Distances that content attends to, and that attend to content."""
+    return model.positions.distances(length)
 
 
 def _distances(model: AnyTransformer, length: int) -> int:

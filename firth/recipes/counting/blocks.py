@@ -1,10 +1,5 @@
 """Parameters of the parts that all transformers are made of."""
 
-from firth.recipes.models.blocks import (
-    DisentangledPositionsConfig,
-    LearnedPositionsConfig,
-    RelativeBucketsConfig,
-)
 from firth.recipes.models.model import (
     CausalTransformerConfig,
     EncoderDecoderConfig,
@@ -100,13 +95,7 @@ def relative_positions(model: AnyTransformer) -> int:
     Args:
         model: Shape of the backbone.
     """
-    positions = model.positions
-    if isinstance(positions, RelativeBucketsConfig):
-        return positions.buckets * model.attention.heads
-    if isinstance(positions, DisentangledPositionsConfig):
-        # A row for each distance to either side, and a layer norm over the rows.
-        return 2 * positions.span * model.width + 2 * model.width
-    return 0
+    return model.positions.parameters(model.width, model.attention.heads)
 
 
 def added_to_tokens(model: AnyTransformer) -> int:
@@ -117,9 +106,8 @@ def added_to_tokens(model: AnyTransformer) -> int:
     Args:
         model: Shape of the backbone.
     """
-    width, positions = model.embedding_width, model.positions
-    rows = model.embeddings.segments
-    rows += positions.length + positions.unused if isinstance(positions, LearnedPositionsConfig) else 0
+    width = model.embedding_width
+    rows = model.embeddings.segments + model.positions.rows
     normalised = norm(model, width) if model.embeddings.norm else 0
     return rows * width + normalised + projection(model, width, model.width)
 

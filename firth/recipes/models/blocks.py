@@ -1,6 +1,6 @@
 """The parts of a transformer block, as small nested choices."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
@@ -122,7 +122,59 @@ class NormConfig(Config):
     epsilon: float = pydantic.Field(default=1e-12, gt=0)
 
 
-class LearnedPositionsConfig(Config):
+class PositionsConfig(Config):
+    """Base of the kinds of positions. Layers, counting and checks ask them; none asks which one it is.
+
+    Attributes:
+        disentangled: True if content and positions attend to one another, which attention of a class of its
+            own does, in masked transformers alone.
+    """
+
+    disentangled: ClassVar[bool] = False
+
+    @property
+    def longest(self) -> int | None:
+        """Length of the longest sequence that has positions, in tokens; None if there is no bound."""
+        return None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, as wide as the embeddings, of the table that is added to them."""
+        return 0
+
+    def check(self, attention: AttentionConfig, head_width: int) -> None:
+        """Passes if an attention can read them.
+
+        Args:
+            attention: Attention of the stack.
+            head_width: Width of a head.
+
+        Raises:
+            ValueError: if it cannot.
+        """
+        del attention, head_width
+
+    def parameters(self, width: int, heads: int) -> int:
+        """Returns the parameters that the layers of a stack share.
+
+        Args:
+            width: Width of the hidden states.
+            heads: Number of query heads.
+        """
+        del width, heads
+        return 0
+
+    def distances(self, length: int) -> int:
+        """Returns the number of distances that content attends to, and that attend to content.
+
+        Args:
+            length: Tokens of a row.
+        """
+        del length
+        return 0
+
+
+class LearnedPositionsConfig(PositionsConfig):
     """A learned vector for each position, added to the embeddings.
 
     Attributes:
@@ -135,8 +187,18 @@ class LearnedPositionsConfig(Config):
     length: Count = 512
     unused: int = pydantic.Field(default=0, ge=0)
 
+    @property
+    def longest(self) -> int:
+        """The table's length."""
+        return self.length
 
-class SinusoidalPositionsConfig(Config):
+    @property
+    def rows(self) -> int:
+        """Those of all positions, and the unused ones."""
+        return self.length + self.unused
+
+
+class SinusoidalPositionsConfig(PositionsConfig):
     """Fixed sines and cosines, added to the embeddings (Vaswani et al. 2017, section 3.5)."""
 
     kind: Literal["sinusoidal"] = "sinusoidal"
@@ -158,7 +220,7 @@ class RotaryScalingConfig(Config):
     original_length: Count = 8192
 
 
-class RotaryPositionsConfig(Config):
+class RotaryPositionsConfig(PositionsConfig):
     """Queries and keys turned by an angle that grows with the position (Su et al. 2021, "RoFormer").
 
     Attributes:
@@ -170,8 +232,14 @@ class RotaryPositionsConfig(Config):
     base: float = pydantic.Field(default=10_000.0, gt=1)
     scaling: RotaryScalingConfig | None = None
 
+    def check(self, attention: AttentionConfig, head_width: int) -> None:  # noqa: D102
+        if head_width % 2:
+            raise ValueError(
+                f"attention.head_width: {head_width} is odd, but positions.kind: rotary turns pairs"
+            )
 
-class RelativeBucketsConfig(Config):
+
+class RelativeBucketsConfig(PositionsConfig):
     """A learned bias of each head for buckets of distances, shared by all layers (Raffel et al. 2019, section
     2.1).
 
@@ -192,8 +260,11 @@ class RelativeBucketsConfig(Config):
             raise ValueError(f"buckets: {self.buckets} must be below 2 x max_distance: {self.max_distance}")
         return self
 
+    def parameters(self, width: int, heads: int) -> int:  # noqa: D102
+        return self.buckets * heads
 
-class DisentangledPositionsConfig(Config):
+
+class DisentangledPositionsConfig(PositionsConfig):
     """Content and relative position attend to one another (He et al. 2020, "DeBERTa", section 3.1).
 
     Attributes:
@@ -201,6 +272,8 @@ class DisentangledPositionsConfig(Config):
         buckets: Number of log-spaced buckets of distances in each direction (DeBERTa v3); null for one vector
             a distance.
     """
+
+    disentangled: ClassVar[bool] = True
 
     kind: Literal["disentangled"] = "disentangled"
     max_distance: Count = 512
@@ -218,6 +291,16 @@ class DisentangledPositionsConfig(Config):
     def span(self) -> int:
         """Number of distances, or of their buckets, in each direction."""
         return self.buckets or self.max_distance
+
+    def check(self, attention: AttentionConfig, head_width: int) -> None:  # noqa: D102
+        refuse_shared_keys(attention, "positions.kind: disentangled")
+
+    def parameters(self, width: int, heads: int) -> int:  # noqa: D102
+        # A row for each distance to either side, and a layer norm over the rows.
+        return 2 * self.span * width + 2 * width
+
+    def distances(self, length: int) -> int:  # noqa: D102
+        return 2 * length
 
 
 Positions = Annotated[

@@ -7,10 +7,8 @@ import pydantic
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import (
     Count,
-    DisentangledPositionsConfig,
     EmbeddingsConfig,
     Layers,
-    LearnedPositionsConfig,
     Stddev,
     refuse_shared_keys,
 )
@@ -35,7 +33,12 @@ class TransformerConfig(ModelFacts, StackConfig):
     @property
     def longest(self) -> int | None:
         """Length of the longest sequence that the model can read, in tokens; None if there is no bound."""
-        return self.positions.length if isinstance(self.positions, LearnedPositionsConfig) else None
+        return self.positions.longest
+
+    @property
+    def stack(self) -> StackConfig:
+        """The part that a stack of blocks is made of."""
+        return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})
 
 
 class MaskedTransformerConfig(TransformerConfig):
@@ -90,7 +93,7 @@ class CausalTransformerConfig(TransformerConfig):
 
     @pydantic.model_validator(mode="after")
     def _parts_are_causal(self) -> "CausalTransformerConfig":
-        _refuse(self, DisentangledPositionsConfig)
+        _refuse_disentangled(self)
         if self.embeddings.segments:
             raise ValueError("embeddings.segments: a causal transformer has no segments")
         return self
@@ -139,7 +142,7 @@ class EncoderDecoderConfig(TransformerConfig):
 
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self) -> "EncoderDecoderConfig":
-        _refuse(self, DisentangledPositionsConfig)
+        _refuse_disentangled(self)
         self.distinct_blocks(self.blocks_of_decoder)
         if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
             raise ValueError("share_encoder_decoder needs as many decoder_layers as layers")
@@ -263,6 +266,6 @@ AnyModel = Annotated[
 ]
 
 
-def _refuse(model: TransformerConfig, kind: type[Config]) -> None:
-    if isinstance(model.positions, kind):
+def _refuse_disentangled(model: TransformerConfig) -> None:
+    if model.positions.disentangled:
         raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")

@@ -6,16 +6,13 @@ from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import (
     AttentionConfig,
     Count,
-    DisentangledPositionsConfig,
     FeedForwardConfig,
     Layers,
     LearnedPositionsConfig,
     NormConfig,
     Positions,
-    RotaryPositionsConfig,
     SharedLayersConfig,
     Stddev,
-    refuse_shared_keys,
 )
 
 
@@ -110,12 +107,7 @@ class StackConfig(BlocksConfig):
 
     @pydantic.model_validator(mode="after")
     def _positions_fit_heads(self) -> "StackConfig":
-        if isinstance(self.positions, DisentangledPositionsConfig):
-            refuse_shared_keys(self.attention, "positions.kind: disentangled")
-        if isinstance(self.positions, RotaryPositionsConfig) and self.head_width % 2:
-            raise ValueError(
-                f"attention.head_width: {self.head_width} is odd, but positions.kind: rotary turns pairs"
-            )
+        self.positions.check(self.attention, self.head_width)
         return self
 
     @pydantic.model_validator(mode="after")
@@ -134,9 +126,7 @@ class StackConfig(BlocksConfig):
     @property
     def stack(self) -> "StackConfig":
         """The part that a stack of blocks is made of, of a model that has more."""
-        if type(self) is StackConfig:
-            return self
-        return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})
+        return self
 
     @property
     def order(self) -> tuple[int, ...]:

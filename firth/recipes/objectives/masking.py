@@ -8,7 +8,7 @@ import pydantic
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.losses import MLM, NSP, SOP, Loss
-from firth.recipes.models.blocks import Count, DisentangledPositionsConfig
+from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.generator import generator_of
 from firth.recipes.objectives.objective_base import Epochs, Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -119,7 +119,7 @@ class MaskDecoding(_Masking):
         yield from super().conflicts(model, sequences)
         if self.mask_decoder is None:
             return
-        if not isinstance(model.positions, DisentangledPositionsConfig):
+        if not model.positions.disentangled:
             yield (
                 "objective.mask_decoder: it needs model.positions.kind: disentangled, "
                 f"not {model.positions.kind}"

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from firth.recipes.base.file_names import NamedFile, files_of, is_remote, named_files
 from firth.recipes.base.paths import suggest_path
 from firth.recipes.base.yaml_text import Path
-from firth.recipes.corpus.classifier import ClassifierStep
-from firth.recipes.corpus.sources import AnySource, DocstringsSource
+from firth.recipes.corpus.sources import AnySource
 from firth.recipes.reading.raw_recipes import RawRecipe
 from firth.recipes.run.packages import find_package, suggest_package
 from firth.recipes.run.recipe import Recipe
@@ -51,19 +50,18 @@ def _file_problem(file: NamedFile) -> str:
 
 def _missing_packages(recipe: Recipe) -> Iterator[tuple[Path, str]]:
     for key, source in _sources(recipe):
-        if isinstance(source, DocstringsSource):
-            for index, package in enumerate(source.packages):
-                if problem := _package_problem(package):
-                    yield (*key, "packages", str(index)), problem
+        for index, package in enumerate(source.installed_packages):
+            if problem := _package_problem(package):
+                yield (*key, "packages", str(index)), problem
 
 
 def _sources(recipe: Recipe) -> Iterator[tuple[Path, AnySource]]:
     for number, source in enumerate(recipe.sources):
         yield ("sources", str(number)), source
     for place, step in enumerate(recipe.cleaning.steps):
-        if isinstance(step, ClassifierStep):
-            for number, source in enumerate(step.reference_files):
-                yield ("cleaning", "steps", str(place), "reference_files", str(number)), source
+        for key, sources in step.further_sources.items():
+            for number, source in enumerate(sources):
+                yield ("cleaning", "steps", str(place), key, str(number)), source
 
 
 def _package_problem(package: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
-from firth.recipes.corpus.mixture import AsIs, WeightedMixture
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
 
@@ -28,7 +27,7 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
     yield from _stages(recipe)
     yield from _names(recipe)
     yield from _named_sources(recipe)
-    yield from _mixture(recipe)
+    yield from recipe.mixture.conflicts([source.name for source in recipe.sources])
 
 
 def _model_and_objective(recipe: "Recipe") -> Iterator[str]:
@@ -135,17 +134,3 @@ def _named_sources(recipe: "Recipe") -> Iterator[str]:
     for number, step in enumerate(recipe.cleaning.steps):
         for key, problem in step.conflicts(names):
             yield f"cleaning.steps.{number}.{key}: {problem}"
-
-
-def _mixture(recipe: "Recipe") -> Iterator[str]:
-    mixture, names = recipe.mixture, [source.name for source in recipe.sources]
-    if isinstance(mixture, AsIs):
-        return
-    weights = mixture.weights if isinstance(mixture, WeightedMixture) else dict.fromkeys(names)
-    for key, given in {"weights": weights, "max_repeats_of": mixture.max_repeats_of}.items():
-        for name in given:
-            if name not in names:
-                yield f"mixture.{key}.{name}: no source is named {name!r}; {suggest(name, names)}"
-    for name in names:
-        if name not in weights:
-            yield f"mixture.weights: the source {name!r} has no weight; 0 leaves it out"

@@ -23,6 +23,11 @@ class _Optimizer(Config):
         """Numbers that are kept for each weight, next to itself and its gradient."""
         raise NotImplementedError
 
+    @property
+    def own_values(self) -> dict[str, float]:
+        """What it has next to the others, by the names that Keras gives it."""
+        raise NotImplementedError
+
 
 class AdamWConfig(_Optimizer):
     """AdamW (Loshchilov and Hutter 2017).
@@ -51,6 +56,11 @@ class AdamWConfig(_Optimizer):
         """Two moments."""
         return 2
 
+    @property
+    def own_values(self) -> dict[str, float]:
+        """Decay of the weights and of the moments."""
+        return self.model_dump(include={"weight_decay", "beta_1", "beta_2", "epsilon"})
+
 
 class LambConfig(_Optimizer):
     """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches.
@@ -71,6 +81,11 @@ class LambConfig(_Optimizer):
     def slots(self) -> int:
         """Two moments."""
         return 2
+
+    @property
+    def own_values(self) -> dict[str, float]:
+        """Decay of the weights and of the moments."""
+        return self.model_dump(include={"weight_decay", "beta_1", "beta_2", "epsilon"})
 
 
 class AdafactorConfig(_Optimizer):
@@ -96,6 +111,11 @@ class AdafactorConfig(_Optimizer):
         """One moment: Keras keeps it whole next to its rows and columns."""
         return 1
 
+    @property
+    def own_values(self) -> dict[str, float]:
+        """Decay of the second moment, and the bound of an update."""
+        return self.model_dump(include={"beta_2_decay", "clip_threshold"})
+
 
 class AdagradConfig(_Optimizer):
     """Adagrad (Duchi et al. 2011), which ELMo was trained with.
@@ -117,6 +137,11 @@ class AdagradConfig(_Optimizer):
     def slots(self) -> int:
         """One sum."""
         return 1
+
+    @property
+    def own_values(self) -> dict[str, float]:
+        """The sums' first value."""
+        return {"initial_accumulator_value": self.initial_accumulator}
 
 
 AnyOptimizer = Annotated[
