@@ -167,19 +167,12 @@ class CorpusCounts:
         )
         return named
 
-    def total(self, step: str, source: str, outcome: str) -> int:
-        """Returns the number of documents of a source that had an outcome in a step, for whatever reason.
-
-        Args:
-            step: Name of the step in the report.
-            source: Name of the source in the recipe.
-            outcome: `in`, `kept`, `dropped` or `rejected`.
-        """
-        return sum(
-            count
-            for flow, count in self.documents.items()
-            if (flow.step, flow.source, flow.outcome) == (step, source, outcome)
-        )
+    def totals(self) -> "Counter[tuple[str, str, str]]":
+        """Returns the number of documents by step, source and outcome, for whatever reason."""
+        found: Counter[tuple[str, str, str]] = Counter()
+        for flow, count in self.documents.items():
+            found[flow[:3]] += count
+        return found
 
     def check(self, steps: Iterable[str]) -> None:
         """Checks in each step that in = kept + dropped + rejected, and that in is what the step before kept.
@@ -191,10 +184,11 @@ class CorpusCounts:
             CountMismatchError: if the counts do not add up; the message names the step, the source and the
                 counts.
         """
+        totals, steps = self.totals(), tuple(steps)
         for source in sorted({flow.source for flow in self.documents}):
             before = None
             for step in steps:
-                came, *went = (self.total(step, source, outcome) for outcome in (IN, KEPT, DROPPED, REJECTED))
+                came, *went = (totals[step, source, outcome] for outcome in (IN, KEPT, DROPPED, REJECTED))
                 if came != sum(went) or came != (came if before is None else before):
                     raise CountMismatchError(
                         f"step {step!r}, source {source!r}: {before} kept before, {came} in, "

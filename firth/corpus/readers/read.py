@@ -232,16 +232,17 @@ def check_sources(folder: str) -> None:
         SourceError: if a source yielded none; the message names the source, its patterns or packages, and the
             reasons of rejection with their counts.
     """
-    totals = read_source_counts(folder)
+    counts = read_source_counts(folder)
+    totals = counts.totals()
     for source in read_json(f"{folder}/{COUNTS_FILE}")["sources"]:
-        if not totals.total(STEP, source["name"], KEPT):
+        if not totals[STEP, source["name"], KEPT]:
             reasons = ", ".join(
                 f"{flow.reason}: {count}"
-                for flow, count in sorted(totals.documents.items())
+                for flow, count in sorted(counts.documents.items())
                 if (flow.source, flow.outcome) == (source["name"], REJECTED)
             )
             raise SourceError(
                 f"source {source['name']!r} ({source['places']}) has no document: "
-                f"{totals.total(STEP, source['name'], REJECTED)} records rejected "
+                f"{totals[STEP, source['name'], REJECTED]} records rejected "
                 f"({reasons or 'none found'}); they are listed in {folder}/{REJECTED_FILE}"
             )

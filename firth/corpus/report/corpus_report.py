@@ -10,13 +10,12 @@ from firth.corpus.grouping.repeated_ids import REPEATED_IDS_STEP
 from firth.corpus.privacy.excerpts import fit_to_show
 from firth.corpus.privacy.pii import Pii
 from firth.corpus.report.report_rows import (
-    funnel_row,
+    funnel_rows,
     histogram,
     languages,
     licence_rows,
     repeated_id_rows,
     size_rows,
-    sources,
     split_rows,
 )
 
@@ -79,7 +78,7 @@ def build_report(totals: CorpusCounts, steps: Sequence[str], scrubber: Pii) -> d
     """
     totals.check(steps)
     report = {
-        "funnel": [funnel_row(totals, step, source) for step in steps for source in sources(totals)],
+        "funnel": funnel_rows(totals, steps),
         "repeated_ids": repeated_id_rows(totals, scrubber),
         "counts": [
             {**what._asdict(), "count": count}

@@ -26,30 +26,33 @@ def sources(totals: CorpusCounts) -> list[str]:
     return sorted({flow.source for flow in totals.documents})
 
 
-def funnel_row(totals: CorpusCounts, step: str, source: str) -> dict[str, Any]:
-    """Returns a row of `funnel`: the documents of a source that came into a step, and what became of them.
+def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns the rows of `funnel`: the documents of a source that came into a step, and what became of them.
 
     Args:
         totals: Counts of the whole corpus.
-        step: Name of the step.
-        source: Name of the source.
+        steps: Names of the steps, in order.
     """
-    return {
-        "step": step,
-        "source": source,
-        **_named(_sizes(totals, [Flow(step, source, IN)]), IN),
-        **_named(_sizes(totals, [Flow(step, source, KEPT)]), KEPT),
-        DROPPED: _by_reason(totals, step, source, DROPPED),
-        REJECTED: _by_reason(totals, step, source, REJECTED),
-    }
-
-
-def _by_reason(totals: CorpusCounts, step: str, source: str, outcome: str) -> dict[str, dict[str, int]]:
-    return {
-        flow.reason: _sizes(totals, [flow])
-        for flow in sorted(totals.documents)
-        if flow[:3] == (step, source, outcome)
-    }
+    flows: dict[tuple[str, str, str], list[Flow]] = {}
+    for flow in sorted(totals.documents):
+        flows.setdefault(flow[:3], []).append(flow)
+    names = sources(totals)
+    return [
+        {
+            "step": step,
+            "source": source,
+            **_named(_sizes(totals, [Flow(step, source, IN)]), IN),
+            **_named(_sizes(totals, [Flow(step, source, KEPT)]), KEPT),
+            **{
+                outcome: {
+                    flow.reason: _sizes(totals, [flow]) for flow in flows.get((step, source, outcome), ())
+                }
+                for outcome in (DROPPED, REJECTED)
+            },
+        }
+        for step in steps
+        for source in names
+    ]
 
 
 def split_rows(totals: CorpusCounts) -> list[dict[str, Any]]:

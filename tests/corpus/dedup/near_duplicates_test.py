@@ -133,7 +133,7 @@ def test_licences_of_real_projects(tmp_path):
     documents = [document(path.read_text(), path.name) for path in sorted(folder.glob("*.txt"))]
     kept, totals = run_steps(tmp_path, documents, NEAR)
     assert {each.uri for each in kept} == {"pytorch_license.txt", "react_mit_license.txt"}
-    assert totals.total("near_duplicates", "docs", KEPT) == 2
+    assert totals.totals()["near_duplicates", "docs", KEPT] == 2
 
 
 def test_changed_copies_of_two_texts(tmp_path):
@@ -145,4 +145,4 @@ def test_changed_copies_of_two_texts(tmp_path):
         documents.append(document(" ".join([*words, "longest"]), name))
     kept, totals = run_steps(tmp_path, documents, NEAR)
     assert {each.uri for each in kept} == {"one", "two"}
-    assert totals.total("near_duplicates", "docs", KEPT) == 2
+    assert totals.totals()["near_duplicates", "docs", KEPT] == 2

@@ -1,7 +1,6 @@
 """What holds for every kind of source."""
 
 import collections
-import os
 import random
 import tracemalloc
 
@@ -14,12 +13,11 @@ from firth.corpus.privacy.excerpts import scrubber_for
 from firth.corpus.readers.sources import SOURCES, list_files
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.sources import COMPRESSIONS
+from tests.corpus.fuzzed_files import FUZZED, FUZZED_FILES, fuzzed, mutate
 from tests.corpus.helpers import read_to
-from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS, arc
+from tests.corpus.source_files import COMPRESS, COMPRESSED_KINDS, FILES, NAMES, TEXTS
 
 KINDS = tuple(sorted(FILES))
-# Of each kind. FIRTH_FUZZED_FILES=1112 reads ten thousand.
-FUZZED_FILES = int(os.environ.get("FIRTH_FUZZED_FILES", "40"))
 
 # How a record begins that goes on for 200 MiB.
 ENORMOUS: dict[str, bytes] = {
@@ -149,62 +147,12 @@ def test_what_is_enormous_takes_no_memory(tmp_path, kind):
     assert peak < 64 * 2**20
 
 
-# What a mutation may put in.
-TROUBLE = (
-    b"\r\n\r\nWARC/1.0\r\nContent-Length: 99999999999\r\n\r\n",
-    b"</doc>",
-    b"<doc url=",
-    b"\n",
-    b"<div>" * 3000,
-    b"\xff\xfe",
-    b"\0" * 99,
-    b"Transfer-Encoding: chunked\r\n",
-    b"Content-Encoding: gzip\r\n",
-    b'"' * 9,
-    b"-1",
-    b"[" * 2000,
-)
-
-
-def mutate(data: bytes, generator: random.Random) -> bytes:
-    """Returns the data with some bytes changed, a part cut out, doubled or filled, or its end cut off."""
-    mutated = bytearray(data)
-    for _ in range(generator.choice((1, 1, 3, 20))):
-        place = generator.randrange(max(len(mutated), 1))
-        end = place + generator.choice((1, 4, 50, len(data)))
-        action = generator.randrange(6)
-        if action == 0:
-            mutated[place:end] = generator.randbytes(len(mutated[place:end]))
-        elif action == 1:
-            del mutated[place:end]
-        elif action == 2:
-            mutated[place:place] = mutated[place : place + 200]
-        elif action == 3:
-            mutated[place:end] = bytes(len(mutated[place:end]))
-        elif action == 4:
-            mutated[place:place] = generator.choice(TROUBLE)
-        elif mutated:
-            mutated[place] ^= 1 << generator.randrange(8)
-    return bytes(mutated)
-
-
 SCRUBBER = scrubber_for(Cleaning())
-# Kinds, and another format that one of them reads: name, kind, and how a file of it is made.
-FUZZED = {kind: (kind, make_file) for kind, (_, make_file) in FILES.items()} | {"arc": ("warc", arc)}
 
 
 def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
     """Reads one mutated file, and returns what became of it."""
-    generator = random.Random(f"{name} {seed}")
-    kind, make_file = FUZZED[name]
-    suffix = generator.choice(list(COMPRESS)) if kind != "parquet" else ""
-    new_source = FILES[kind][0]
-    path = folder / f"{seed}.{name}{suffix if generator.random() < 0.8 else ''}"
-    inside = generator.random() < 0.7
-    data = make_file(TEXTS)
-    data = COMPRESS[suffix](mutate(data, generator)) if inside else mutate(COMPRESS[suffix](data), generator)
-    path.write_bytes(data)
-    source = new_source(kind=kind, paths=(str(path),), max_document_bytes=generator.choice((300, 10**6)))
+    source = fuzzed(folder, name, seed)
     records = read(source)
     assert records == read(source)
     documents = [each for each in records if isinstance(each, Document)]
@@ -215,7 +163,7 @@ def check_fuzzed(folder, name: str, seed: int) -> collections.Counter:
     for each in records:
         if not isinstance(each, Document):
             assert each.reason
-            assert each.file == str(path)
+            assert (each.file,) == source.paths
             assert each.line >= 0
             each.to_json(SCRUBBER)
     assert records

@@ -1,5 +1,7 @@
 """Archives of warcio's and resiliparse's test suites: every page is read, or its rejection says why not.
 
+`read_accounts_test.py` reads them by each reader.
+
 FIRTH_WARC_FILES names a folder of the files in warcio's `test/data` and resiliparse's `tests/data`.
 """
 
@@ -10,7 +12,8 @@ import pathlib
 import pytest
 
 from firth.corpus.documents.document import Document
-from firth.corpus.readers.sources import SOURCES, list_files
+from firth.recipes.corpus.sources import AnySource
+from tests.corpus.readers.reading import read
 from tests.corpus.source_files import FILES
 
 # Documents and rejections. Where warcio 1.8 or fastwarc 2.0 read more or fewer pages, it is said why.
@@ -58,32 +61,22 @@ needs_archives = pytest.mark.needs_data(
 )
 
 
-def archive(name: str) -> pathlib.Path:
-    return pathlib.Path(os.environ["FIRTH_WARC_FILES"]) / name
-
-
-def read(kind: str, path: pathlib.Path) -> list:
+def source_of(kind: str, name: str) -> AnySource:
+    """Returns a source of one archive, as a reader of some kind takes it."""
+    path = pathlib.Path(os.environ["FIRTH_WARC_FILES"]) / name
     options = {"extractor": "resiliparse"} if kind in ("warc", "html") else {}
-    source = FILES[kind][0](kind=kind, paths=(str(path),), **options)
-    return list(SOURCES[kind].read(source, list_files(source)[0]))
+    return FILES[kind][0](kind=kind, name=f"{kind}-{name}", paths=(str(path),), **options)
+
+
+def fits(kind: str, name: str) -> bool:
+    """Whether a recipe takes an archive of this name for such a source."""
+    return kind != "parquet" or not name.endswith((".gz", ".lz4"))
 
 
 @needs_archives
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_the_records_of_an_archive(name):
-    records = read("warc", archive(name))
+    records = read(source_of("warc", name))
     found = collections.Counter(getattr(each, "reason", "document") for each in records)
     assert found == ARCHIVES[name]
     assert all(each.uri.startswith("http") for each in records if isinstance(each, Document))
-
-
-@needs_archives
-@pytest.mark.parametrize("kind", sorted(FILES))
-def test_no_reader_loses_an_archive(kind):
-    for name in ARCHIVES:
-        path = archive(name)
-        if kind == "parquet" and path.suffix in (".gz", ".lz4"):
-            continue
-        records = read(kind, path)
-        assert records
-        assert all(isinstance(each, Document) or (each.reason and each.file == str(path)) for each in records)
