@@ -57,9 +57,17 @@ def main(kind: str, folder: str) -> dict:
         "masks": len(masks[0]),
         "cleaned": _cleaned(),
         "pieces": _pieces(os.path.join(folder, "trained")),
-        "copied": sorted(client.ask("copied", ["w1 w2"])[0]),
+        "copied": _copied(client, read_description(served)["signatures"]["copied"]["answer"]),
         "drawn": page.count("Loss of "),
     }
+
+
+def _copied(client, answer) -> list[list[str]]:
+    """What the added signature's answer is called, and how it is printed."""
+    from firth.serving.answers import lines, told
+
+    values = told(answer, client.ask("copied", ["w1 w2"])[0])
+    return [list(values), lines(answer, values)]
 
 
 def _cleaned() -> list[bool]:

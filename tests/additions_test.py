@@ -74,9 +74,10 @@ def add_signature(tree: pathlib.Path) -> None:
     """A signature that answers as `embed` does: its file, one line of the table."""
     (tree / "serving" / "copied_signature.py").write_text(
         "from firth.serving.embeddings import embed\n"
-        "from firth.serving.signature import Signature\n\n\n"
+        "from firth.serving.signature import Answer, Signature\n\n\n"
         "def offer(recipe):\n"
-        "    return Signature(copied, ('embedding', 'truncated'), example={'text': 'Copied.'})\n\n\n"
+        "    answer = Answer({'embedding': 'copy'}, lines='{{ copy | length }} values')\n"
+        "    return Signature(copied, ('embedding',), example={'text': 'Copied.'}, answer=answer)\n\n\n"
         "def copied(served, text):\n"
         "    return embed(served, text)\n",
         encoding="utf-8",
@@ -202,7 +203,7 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
     assert made["rates"] == KIND
     assert made["asked"] == ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'", "copied Copied."]
     assert made["cleaned"] == [False, True] and made["pieces"] == ["thes"]
-    assert made["copied"] == ["embedding", "truncated"]
+    assert made["copied"] == [["copy"], ["16 values"]]
     assert made["line"].startswith("held-out masked LM perplexity")
     assert math.isfinite(made["metrics"]["text_perplexity"]) and "nsp_accuracy" in made["metrics"]
     assert made["masks"] == 1 and made["drawn"] >= 2 and made["cases"] > 20

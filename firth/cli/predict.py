@@ -13,7 +13,9 @@ from firth.cli import commands
 from firth.cli.output import ExitCode, fail
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
-MASK = "[MASK]"
+
+class _Unaskable(Exception):
+    """A text that a signature cannot be asked about."""
 
 
 def register(app: typer.Typer) -> None:
@@ -57,18 +59,17 @@ def _predict(
     What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, or how
     probable a text is (alone, or as the target of another one).
     """
-    name = task.replace("-", "_")
-    if name == "fill_mask":
-        unmasked = [text for text in texts if MASK not in text]
-        if unmasked:
-            fail(f"there is no {MASK} in {unmasked[0]!r}", ExitCode.USAGE)
     if target and len(target) != len(texts):
         fail("--target is given once for each text", ExitCode.USAGE)
-    answers = _ask(_model_directory(root, run), name, texts, target or None, verbose)
+    from firth.serving.answers import lines
+
+    name = task.replace("-", "_")
+    described, answers = _ask(_model_directory(root, run), name, texts, target or None, verbose)
     for text, answer in zip(texts, answers):
-        typer.echo(
-            json.dumps({"text": text, **answer}, ensure_ascii=False) if as_json else _readable(text, answer)
-        )
+        if as_json:
+            typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
+        else:
+            typer.echo("\n  ".join([text, *lines(described, answer)]))
 
 
 def _model_directory(root: pathlib.Path, run: str) -> pathlib.Path:
@@ -96,7 +97,7 @@ def _note(run: RunOnDisk, serving: pathlib.Path) -> str | None:
 
 def _ask(
     directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None, verbose: bool
-) -> list[dict[str, Any]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     from firth.pipelines.logs import output_in
 
@@ -107,6 +108,9 @@ def _ask(
     try:
         with output_in(pathlib.Path(log)):
             answers = _answers(directory, name, texts, targets)
+    except _Unaskable as error:
+        os.remove(log)
+        fail(str(error), ExitCode.USAGE)
     except (FileNotFoundError, ValueError) as error:
         os.remove(log)
         fail(str(error))
@@ -118,38 +122,20 @@ def _ask(
 
 def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None
-) -> list[dict[str, Any]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Returns how the signature's answers are printed, and what is told of each."""
     from firth.serving.lean_import import without_optional_packages
 
     with without_optional_packages():
         from firth.serving import Client
-    client = Client(directory)
-    client.check(name, targets)
-    if name == "embed":
-        return [{"embedding": [float(value) for value in vector]} for vector in client.embed(texts)]
-    if name == "score":
-        return [scored._asdict() for scored in client.score(texts, targets)]
-    if name == "fill_mask":
-        return [
-            {"masks": [[{"piece": piece, "score": score} for piece, score in mask] for mask in masks]}
-            for masks in client.fill_mask(texts)
-        ]
-    return client.ask(name, texts, targets)
-
-
-def _readable(text: str, answer: dict[str, Any]) -> str:
-    if "embedding" in answer:
-        vector = answer["embedding"]
-        head = ", ".join(f"{value:.4f}" for value in vector[:6]) + (", ..." if len(vector) > 6 else "")
-        return f"{text}\n  [{head}] ({len(vector)} values; --json prints all)"
-    if "log_probability" in answer:
-        pieces = zip(answer["pieces"], answer["log_probabilities"])
-        shown = "  ".join(f"{piece} {value:.2f}" for piece, value in pieces)
-        return f"{text}\n  {answer['log_probability']:.3f} nats: {shown}"
-    if "masks" not in answer:
-        return "\n".join([text, *(f"  {name}: {json.dumps(value)}" for name, value in answer.items())])
-    lines = [text]
-    for number, candidates in enumerate(answer["masks"], start=1):
-        shown = "  ".join(f"{found['piece']} {found['score']:.3f}" for found in candidates)
-        lines.append(f"  {MASK} {number}: {shown}" if len(answer["masks"]) > 1 else f"  {MASK}: {shown}")
-    return "\n".join(lines)
+        from firth.serving.answers import told
+        from firth.serving.cases import read_description
+        from firth.serving.client import newest_model
+    path = newest_model(os.fspath(directory))
+    # A model that another program exported describes nothing.
+    signature = (read_description(path) or {"signatures": {}})["signatures"].get(name, {})
+    lacking = [text for text in texts if signature.get("needs", "") not in text]
+    if lacking:
+        raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")
+    answer = signature.get("answer", {})
+    return answer, [told(answer, outputs) for outputs in Client(path).ask(name, texts, targets)]

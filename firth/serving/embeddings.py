@@ -5,7 +5,15 @@ import tensorflow as tf
 from firth.recipes import Recipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
-from firth.serving.signature import Signature
+from firth.serving.signature import Answer, Signature
+
+_ANSWER = Answer(
+    {"embedding": "embedding"},
+    lines=(
+        "[{% for value in embedding[:6] %}{{ '%.4f' % value }}{{ ', ' if not loop.last }}{% endfor %}"
+        "{{ ', ...' if embedding | length > 6 }}] ({{ embedding | length }} values; --json prints all)"
+    ),
+)
 
 
 def offer(recipe: Recipe) -> Signature | None:
@@ -16,7 +24,7 @@ def offer(recipe: Recipe) -> Signature | None:
     """
     if not recipe.model.has_encoder:
         return None
-    return Signature(embed, ("embedding", "truncated"), example={"text": "A sentence."})
+    return Signature(embed, ("embedding", "truncated"), example={"text": "A sentence."}, answer=_ANSWER)
 
 
 def offer_tokens(recipe: Recipe) -> Signature | None:
@@ -25,8 +33,10 @@ def offer_tokens(recipe: Recipe) -> Signature | None:
     Args:
         recipe: Recipe of the model.
     """
+    if not recipe.model.has_encoder:
+        return None
     invariant = ("pieces", "embeddings", "token_count", "truncated")
-    return Signature(embed_tokens, invariant) if recipe.model.has_encoder else None
+    return Signature(embed_tokens, invariant, answer=Answer(count="token_count"))
 
 
 def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

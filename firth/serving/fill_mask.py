@@ -6,7 +6,19 @@ from firth import features as names
 from firth.recipes import Recipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
-from firth.serving.signature import Signature
+from firth.serving.signature import Answer, Signature
+
+_MASK = "[MASK]"
+_ANSWER = Answer(
+    {"pieces": "piece", "scores": "score"},
+    count="mask_count",
+    records="masks",
+    lines=(
+        "{% for mask in masks %}[MASK]{{ ' %d' % loop.index if masks | length > 1 }}:"
+        "{% for found in mask %}{{ ' ' if loop.first else '  ' }}{{ found.piece }} {{ '%.3f' % found.score }}"
+        "{% endfor %}\n{% endfor %}"
+    ),
+)
 
 
 def offer(recipe: Recipe) -> Signature | None:
@@ -18,7 +30,8 @@ def offer(recipe: Recipe) -> Signature | None:
     if not recipe.goal.fills_masks:
         return None
     invariant = ("scores", "mask_positions", "mask_count", "truncated")
-    return Signature(fill_mask, invariant, example={"text": "The [MASK] of the house."})
+    example = {"text": f"The {_MASK} of the house."}
+    return Signature(fill_mask, invariant, example=example, needs=_MASK, answer=_ANSWER)
 
 
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -7,9 +7,17 @@ import tensorflow as tf
 from firth import features as names
 from firth.recipes import Recipe
 from firth.serving.served import Served
-from firth.serving.signature import Signature
+from firth.serving.signature import Answer, Signature
 
 _INVARIANT = ("pieces", "log_probabilities", "log_probability", "token_count", "truncated")
+_ANSWER = Answer(
+    {name: name for name in ("log_probability", "pieces", "log_probabilities")},
+    count="token_count",
+    lines=(
+        "{{ '%.3f' % log_probability }} nats:{% for piece in pieces %}{{ ' ' if loop.first else '  ' }}"
+        "{{ piece }} {{ '%.2f' % log_probabilities[loop.index0] }}{% endfor %}"
+    ),
+)
 
 
 def offer(recipe: Recipe) -> Signature | None:
@@ -19,9 +27,12 @@ def offer(recipe: Recipe) -> Signature | None:
         recipe: Recipe of the model.
     """
     inputs = recipe.goal.score_inputs
+    if not inputs:
+        return None
     if "target" in inputs:
-        return Signature(score_target, _INVARIANT, inputs, {"text": "A sentence", "target": "and its end."})
-    return Signature(score, _INVARIANT, inputs, {"text": "A sentence."}) if inputs else None
+        example = {"text": "A sentence", "target": "and its end."}
+        return Signature(score_target, _INVARIANT, inputs, example, answer=_ANSWER)
+    return Signature(score, _INVARIANT, inputs, {"text": "A sentence."}, answer=_ANSWER)
 
 
 class _Row(NamedTuple):

@@ -8,6 +8,25 @@ import tensorflow as tf
 
 
 @dataclasses.dataclass(frozen=True)
+class Answer:
+    """What is told of an answer to one text; see `firth.serving.answers`.
+
+    Attributes:
+        outputs: Names under which outputs are told, by the outputs' own names; empty to tell all outputs.
+        count: Name of the output that counts the entries of the others, where padding follows; empty if
+            there is no padding.
+        records: Name of a list that holds the values of each place together; empty to tell each list alone.
+        lines: Jinja template of the lines for people, which reads what is told by name; empty for a line a
+            value.
+    """
+
+    outputs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    count: str = ""
+    records: str = ""
+    lines: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Signature:
     """A signature that reads strings.
 
@@ -17,23 +36,30 @@ class Signature:
             out: two of nearly the same score may change places.
         inputs: The names of its inputs.
         example: A text for each input to ask a model with, for people; empty to propose none.
+        needs: A piece that each text must hold to be asked about; empty for none.
+        answer: What is told of an answer, to programs and to people.
     """
 
     function: Callable[..., dict[str, tf.Tensor]]
     invariant: tuple[str, ...]
     inputs: tuple[str, ...] = ("text",)
     example: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    needs: str = ""
+    answer: Answer = Answer()
 
     def describe(self) -> dict[str, Any]:
         """Returns what an exported model says about this signature, fit for JSON.
 
         Example:
 
-        >>> Signature(print, ("embedding",), example={"text": "A sentence."}).describe()
-        {'inputs': ['text'], 'invariant': ['embedding'], 'example': {'text': 'A sentence.'}}
+        >>> described = Signature(print, ("embedding",), example={"text": "A sentence."}).describe()
+        >>> described["inputs"], described["invariant"], described["example"]
+        (['text'], ['embedding'], {'text': 'A sentence.'})
         """
         return {
             "inputs": list(self.inputs),
             "invariant": list(self.invariant),
             "example": dict(self.example),
+            "needs": self.needs,
+            "answer": dataclasses.asdict(self.answer),
         }

@@ -1,6 +1,11 @@
 """A SavedModel with the signatures of an exported one that answers always the same."""
 
+import json
+import pathlib
+
 import tensorflow as tf
+
+from firth.recipes import load_recipe
 
 
 class _Stub(tf.Module):
@@ -38,9 +43,22 @@ class _LanguageModelStub(tf.Module):
 def save_stub_model(directory):
     stub = _Stub()
     tf.saved_model.save(stub, str(directory), {"fill_mask": stub.fill_mask, "embed": stub.embed})
+    _describe(directory, "bert_tiny", "fill_mask", "embed")
 
 
 def save_stub_language_model(directory):
     """Gives each word the probability exp(-its length)."""
     stub = _LanguageModelStub()
     tf.saved_model.save(stub, str(directory), {"score": stub.score})
+    _describe(directory, "gpt2_tiny", "score")
+
+
+def _describe(directory, preset, *names):
+    """Writes what a model of a preset says about its signatures."""
+    from firth.serving.signatures import text_signatures
+
+    offered = text_signatures(load_recipe(preset))
+    description = {"signatures": {name: offered[name].describe() for name in names}}
+    folder = pathlib.Path(directory, "assets.extra")
+    folder.mkdir()
+    (folder / "firth.json").write_text(json.dumps(description))
