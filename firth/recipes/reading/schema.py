@@ -1,8 +1,13 @@
 """The JSON Schema of recipe files, for editors that complete and check YAML."""
 
+import itertools
 import json
+from collections.abc import Iterator
 from typing import Any
 
+import pydantic
+
+from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.loading import EXTENDS
 from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.recipe import Recipe
@@ -25,10 +30,34 @@ def recipe_schema() -> dict[str, Any]:
         "title": "Extends",
     }
     schema["properties"] = {EXTENDS: extends, **schema["properties"]}
+    schema["$defs"]["Threshold"]["properties"]["metric"]["enum"] = metric_names()
     # A file is named after itself where it gives no name, and a preset brings sources.
     del schema["required"]
     schema["anyOf"] = [{"required": ["sources"]}, {"required": [EXTENDS]}]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def metric_names() -> list[str]:
+    """Returns the names of the metrics of all objectives, whatever their switches, in alphabetical order.
+
+    Example:
+
+    >>> [name for name in metric_names() if name.startswith("sop")]
+    ['sop_accuracy']
+    """
+    objectives = configs_in(Recipe.model_fields["objective"].annotation)
+    return sorted({name for each in objectives for name in _metric_names_of(each)})
+
+
+def _metric_names_of(objective: type[pydantic.BaseModel]) -> Iterator[str]:
+    """Yields the metrics of an objective under each combination of its switches that is allowed."""
+    switches = [name for name, field in objective.model_fields.items() if field.annotation is bool]
+    for values in itertools.product((True, False), repeat=len(switches)):
+        try:
+            made: Any = objective(**dict(zip(switches, values)), kind=kinds_of(objective)[0])
+        except ValueError:
+            continue
+        yield from made.metric_names
 
 
 def _with_kinds_optional(schema: Any) -> Any:

@@ -1,13 +1,15 @@
 import functools
 import pathlib
+import re
 
 import pytest
 
 import firth.recipes
 from firth.recipes import load_recipe, preset_names, recipe_to_yaml
 from firth.recipes.base.yaml_text import read_yaml
+from firth.recipes.goals.goal import TEXT_METRICS
 from firth.recipes.reading.presets import read_preset
-from firth.recipes.reading.schema import recipe_schema, schema_text
+from firth.recipes.reading.schema import metric_names, recipe_schema, schema_text
 
 FOLDER = pathlib.Path(firth.recipes.__file__).parent
 
@@ -29,7 +31,9 @@ def test_the_committed_schema_is_current(golden):
 
 @pytest.mark.parametrize("name", preset_names())
 def test_presets_fit_the_schema_as_written_and_resolved(name):
-    for text in (read_preset(name), recipe_to_yaml(load_recipe(name))):
+    recipe = load_recipe(name)
+    assert set(recipe.objective.metric_names) <= set(metric_names())
+    for text in (read_preset(name), recipe_to_yaml(recipe)):
         assert errors_of(read_yaml(text, name).data) == []
 
 
@@ -39,6 +43,17 @@ def test_presets_fit_the_schema_as_written_and_resolved(name):
     {"extends": "bert_mini", "trainign": {}},
     {"extends": "bert_mini", "training": {"steps": "500"}},
     {"sources": [{"kind": "text"}]},
+    {"extends": "bert_mini", "evaluation": {"thresholds": [{"metric": "mlm_perplexty", "upper_bound": 9}]}},
 ])  # fmt: skip
 def test_the_schema_refuses(data):
     assert errors_of(data)
+
+
+def test_an_editor_completes_the_metrics_of_every_loss():
+    """Also of losses that only a switch of an objective turns on."""
+    completed = recipe_schema()["$defs"]["Threshold"]["properties"]["metric"]["enum"]
+    sources = "".join(path.read_text() for path in FOLDER.rglob("*.py"))
+    losses = set(re.findall(r'\bLoss\("(\w+)"', sources))
+    assert losses >= {"lm", "mlm", "nsp", "sop", "sbo", "rtd"}
+    assert {name.rpartition("_")[0] for name in completed if name.endswith("_accuracy")} == losses
+    assert {"sbo_perplexity", *TEXT_METRICS} <= set(completed) and "nsp_perplexity" not in completed
