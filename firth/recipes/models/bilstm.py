@@ -1,0 +1,89 @@
+"""ELMo's model."""
+
+from typing import ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.models.blocks import Count, Layers, Stddev
+from firth.recipes.models.facts import ModelFacts
+
+
+class CharacterCNNConfig(Config):
+    """A word's vector from its characters (Kim et al. 2015; Peters et al. 2018, section 3.4).
+
+    Attributes:
+        width: Width of a character's embedding.
+        max_characters: Number of characters of a word, with the marks at its begin and end; longer words are
+            cut.
+        filters: Pairs of a convolution's width, in characters, and its number of filters.
+        highway_layers: Number of highway layers after the convolutions (Srivastava et al. 2015).
+        activation: Activation of the convolutions.
+    """
+
+    width: Count = 16
+    max_characters: int = pydantic.Field(default=50, ge=4)
+    filters: tuple[tuple[Count, Count], ...] = (
+        (1, 32),
+        (2, 32),
+        (3, 64),
+        (4, 128),
+        (5, 256),
+        (6, 512),
+        (7, 1024),
+    )
+    highway_layers: int = pydantic.Field(default=2, ge=0, le=1_000)
+    activation: Literal["relu", "tanh"] = "relu"
+
+
+class BiLSTMConfig(ModelFacts, Config):
+    """ELMo's bidirectional language model over words (Peters et al. 2018, section 3.1).
+
+    Attributes:
+        layers: Number of LSTMs in each direction.
+        cells: Number of cells of an LSTM.
+        projection_width: Width of an LSTM's output, and of a word's vector; hidden states hold both
+            directions.
+        characters: Layers from characters to words.
+        skip_connections: True to add a layer's input to its output, from the second layer on.
+        carry_state: True to start each training batch from the states that the batch before ended with, as
+            the reference code does. Evaluation and serving never do.
+        dropout: Dropout rate of the input of each layer.
+        initializer_stddev: Standard deviation that the softmax weights start from.
+        cell_clip, projection_clip: Bounds of the absolute values of cell states and of projected outputs;
+            null for none.
+    """
+
+    gives_layers: ClassVar[bool] = True
+
+    kind: Literal["bilstm"] = "bilstm"
+    layers: Layers = 2
+    cells: Count = 4096
+    projection_width: Count = 512
+    characters: CharacterCNNConfig = CharacterCNNConfig()
+    cell_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    projection_clip: float | None = pydantic.Field(default=3.0, gt=0)
+    skip_connections: bool = True
+    carry_state: bool = False
+    dropout: Fraction = 0.1
+    initializer_stddev: Stddev = 0.02
+
+    @property
+    def width(self) -> int:
+        """Width of the hidden states, both directions together."""
+        return 2 * self.projection_width
+
+    @property
+    def max_characters(self) -> int:
+        """The characters of a word that are read."""
+        return self.characters.max_characters
+
+    @property
+    def carries_state(self) -> bool:
+        """As the recipe says."""
+        return self.carry_state
+
+    @property
+    def longest(self) -> None:
+        """There is no longest sequence."""
+        return None

@@ -1,0 +1,152 @@
+"""The transformers of one stack of blocks, and of an encoder with a decoder."""
+
+from typing import ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.models.blocks import EmbeddingsConfig, Layers
+from firth.recipes.models.facts import ModelFacts
+from firth.recipes.models.stack import StackConfig
+
+
+class TransformerConfig(ModelFacts, StackConfig):
+    """A stack of blocks, and what stands before it.
+
+    Attributes:
+        embeddings: Parts before the first block.
+    """
+
+    embeddings: EmbeddingsConfig = EmbeddingsConfig()
+
+    @property
+    def embedding_width(self) -> int:
+        """Width of the token table."""
+        return self.embeddings.width or self.width
+
+    @property
+    def longest(self) -> int | None:
+        """Length of the longest sequence that the model can read, in tokens; None if there is no bound."""
+        return self.positions.longest
+
+    @property
+    def stack(self) -> StackConfig:
+        """The part that a stack of blocks is made of."""
+        return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})
+
+
+class MaskedTransformerConfig(TransformerConfig):
+    """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
+
+    Attributes:
+        layers: Number of transformer blocks.
+        width: Width of the hidden states.
+        biases: True for biases in all dense layers and layer norms.
+        share_layers: Blocks that have the same weights (Lan et al. 2019, "ALBERT"); null for none.
+        dropout: Dropout rate of embeddings and of each sublayer's output.
+        output_dropout: Dropout rate of the states after the last block and the norm after it, which T5 has.
+        initializer_stddev: Standard deviation of the truncated normal that weights start from.
+        scaled_initializer: True to start each kernel from a normal of one over the root of its inputs
+            instead, that of queries divided by the root of a head's width unless scores are; tables start
+            from normals that are not truncated. T5's reference code does so.
+        attention, feed_forward, norm, positions, embeddings: Parts of a block; see
+            `firth.recipes.models.blocks`.
+    """
+
+    kind: Literal["masked_transformer"] = "masked_transformer"
+    embeddings: EmbeddingsConfig = EmbeddingsConfig(segments=2, norm=True)
+
+
+class CausalTransformerConfig(TransformerConfig):
+    """A decoder whose tokens see those before them: GPT, Llama, prefix LM.
+
+    Attributes:
+        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
+        tied_output: True if the vocabulary projection is the token table.
+        bidirectional_prefix: True if the tokens of a prefix see all of it; the objective says what the prefix
+            is.
+        scaled_residual_initializer: True to start the projections that end a residual branch from a standard
+            deviation divided by the root of their number (Radford et al. 2019, section 2.3).
+        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: Values of the stack, as in
+            `MaskedTransformerConfig`.
+    """
+
+    has_encoder: ClassVar[bool] = False
+
+    kind: Literal["causal_transformer"] = "causal_transformer"
+    tied_output: bool = True
+    bidirectional_prefix: bool = False
+    scaled_residual_initializer: bool = False
+
+    @property
+    def output_scale(self) -> float:
+        """Factor of the states before the projection to the vocabulary."""
+        return 1.0
+
+    @pydantic.model_validator(mode="after")
+    def _parts_are_causal(self) -> "CausalTransformerConfig":
+        _refuse_disentangled(self)
+        if self.embeddings.segments:
+            raise ValueError("embeddings.segments: a causal transformer has no segments")
+        return self
+
+
+class EncoderDecoderConfig(TransformerConfig):
+    """An encoder, and a decoder that attends to it: T5, BART.
+
+    Attributes:
+        layers: Number of blocks of the encoder.
+        decoder_layers: Number of blocks of the decoder. Without it, as many as the encoder's.
+        share_encoder_decoder: True if encoder and decoder use the same weights, except for the decoder's
+            attention to the encoder (Raffel et al. 2019, section 3.2.2, "shared").
+        tied_output: True if the vocabulary projection is the token table.
+        scaled_output: True to multiply the decoder's states by width ** -0.5 before a tied projection, as T5
+            does.
+        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
+        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
+            output_dropout, initializer_stddev, scaled_initializer: Values of both stacks, as in
+            `MaskedTransformerConfig`.
+    """
+
+    has_decoder: ClassVar[bool] = True
+
+    kind: Literal["encoder_decoder"] = "encoder_decoder"
+    decoder_layers: Layers | None = None
+    share_encoder_decoder: bool = False
+    tied_output: bool = True
+    scaled_output: bool = False
+
+    @property
+    def blocks_of_decoder(self) -> int:
+        """Blocks of the decoder."""
+        return self.decoder_layers or self.layers
+
+    @property
+    def output_scale(self) -> float:
+        """Factor of the decoder's states before the projection to the vocabulary."""
+        return self.width**-0.5 if self.scaled_output and self.tied_output else 1.0
+
+    @property
+    def decoder_stack(self) -> StackConfig:
+        """The part that the decoder's stack of blocks is made of."""
+        return self.stack.model_copy(update={"layers": self.blocks_of_decoder})
+
+    @pydantic.model_validator(mode="after")
+    def _decoder_fits(self) -> "EncoderDecoderConfig":
+        _refuse_disentangled(self)
+        self.distinct_blocks(self.blocks_of_decoder)
+        if self.share_encoder_decoder and self.blocks_of_decoder != self.layers:
+            raise ValueError("share_encoder_decoder needs as many decoder_layers as layers")
+        if self.embeddings.segments:
+            raise ValueError("embeddings.segments: an encoder-decoder has no segments")
+        return self
+
+
+AnyTransformer = MaskedTransformerConfig | CausalTransformerConfig | EncoderDecoderConfig
+
+
+def _refuse_disentangled(model: TransformerConfig) -> None:
+    if model.positions.disentangled:
+        raise ValueError(f"positions.kind: {model.positions.kind} works in masked_transformer only")
