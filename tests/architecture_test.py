@@ -299,9 +299,9 @@ TABLES = {
     "corpus/readers/sources.py": "sources",
     "layers/attention/building.py": "positions that attention reads",
     "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",
-    "models/tables.py": "models; heads, of which some are called as objectives are",
+    "models/tables.py": "models; and heads, some of which are called as objectives are",
     "objectives/table.py": "objectives",
-    "recipes/counting/tables.py": "models and heads, counted without Keras",
+    "recipes/counting/heads.py": "heads again, counted without Keras",
     "tokenizers/table.py": "tokenizers",
     "training/optimizers.py": "optimizers",
 }

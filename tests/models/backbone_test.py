@@ -8,7 +8,6 @@ import pytest
 
 from firth import features as names
 from firth.models import build_backbone
-from firth.recipes.counting.tables import BACKBONES as COUNTS
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import (
     BATCH,
@@ -111,7 +110,7 @@ def test_save_and_load(name, tmp_path):
 
 @models
 def test_counts_equal_those_from_the_types(name):
-    counts = COUNTS[MODELS[name].kind].parameters(MODELS[name], VOCABULARY)
+    counts = MODELS[name].parameter_counts(VOCABULARY)
     assert built(name).count_params() == sum(counts.values())
 
 

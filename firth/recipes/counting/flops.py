@@ -1,7 +1,7 @@
 """Floating point operations of a recipe's training."""
 
+from firth.recipes.counting.heads import heads_of
 from firth.recipes.counting.lengths import lengths_of
-from firth.recipes.counting.tables import BACKBONES, HEADS
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.stages import stages_of
 
@@ -53,8 +53,6 @@ def training_flops_per_step(recipe: Recipe) -> int:
     >>> f"{training_flops_per_step(recipe):.3e}"
     '1.791e+13'
     """
-    model, objective, lengths = recipe.model, recipe.objective, lengths_of(recipe)
-    backbone = BACKBONES[model.kind].work(model, lengths)
-    heads = HEADS[objective.heads].work(model, objective, recipe.tokenizer.vocabulary_size, lengths)
+    backbone, heads = recipe.model.work(lengths_of(recipe)), heads_of(recipe).work()
     batch = recipe.training.batch_size * (backbone.row + heads.row)
     return 3 * 2 * (batch + backbone.step + heads.step)

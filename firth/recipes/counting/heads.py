@@ -1,23 +1,172 @@
-"""Parameters of the heads on top of a backbone, by part."""
+"""Parameters, work and logits of the heads on top of a backbone, without Keras."""
 
-from firth.recipes.counting.blocks import dense, projection, stack
-from firth.recipes.goals.goal import Goal
-from firth.recipes.models.model import (
-    BiLSTMConfig,
-    CausalTransformerConfig,
-    EncoderDecoderConfig,
-    MaskedTransformerConfig,
-    TwoStreamTransformerConfig,
-)
+from typing import Any
+
+from firth.recipes.counting.lengths import lengths_of
+from firth.recipes.models.block_counts import block_kept, further_blocks, projection, stack
+from firth.recipes.models.counts import Lengths, Work, dense
+from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
-from firth.recipes.objectives.language_models import BidirectionalLM
-from firth.recipes.objectives.masking import (
-    MaskedLM,
-    PermutationLM,
-    ReplacedTokenDetection,
-    SpanMasking,
-    UniLM,
-)
+from firth.recipes.run.recipe import Recipe
+
+
+class HeadCounts:
+    """Base of the counts of one kind of heads.
+
+    Args:
+        model: Shape of the backbone.
+        goal: Goal that the heads are made for.
+        vocabulary: Number of rows of the token table.
+        lengths: Tokens of a row.
+    """
+
+    def __init__(self, model: Any, goal: Any, vocabulary: int, lengths: Lengths) -> None:
+        self.model, self.goal, self.vocabulary, self.lengths = model, goal, vocabulary, lengths
+
+    def parameters(self) -> dict[str, int]:
+        """Returns the numbers of parameters, by part."""
+        raise NotImplementedError
+
+    def work(self) -> Work:
+        """Returns the multiply-adds of the forward pass of a row."""
+        raise NotImplementedError
+
+    def logits(self) -> int:
+        """Returns the logits that the forward pass of a row keeps: those of the selected predictions.
+
+        Those of goals that predict every token are made in chunks and not kept.
+        """
+        return self.lengths.selected * self.vocabulary
+
+    def kept(self) -> int:
+        """Returns the other numbers that it keeps: none."""
+        return 0
+
+
+class MaskedLMHeadCounts(HeadCounts):
+    """A head on tokens, the positions and further blocks of a mask decoder, and a head on pairs."""
+
+    def parameters(self) -> dict[str, int]:  # noqa: D102
+        model, goal = self.model, self.goal
+        counts = {"masked_lm_head": _tokens_head(model, self.vocabulary)}
+        if goal.mask_positions:
+            counts["mask_positions"] = goal.mask_positions * model.width
+        if goal.trains_pooler:
+            pairs = "next_sentence_head" if "nsp" in goal.losses else "sentence_order_head"
+            counts[pairs] = dense(model.width, 2)
+        return counts
+
+    def work(self) -> Work:  # noqa: D102
+        model, lengths = self.model, self.lengths
+        pairs = lengths.documents * model.width * (model.width + 2) if self.goal.trains_pooler else 0
+        decoder = further_blocks(model, self.goal.further_passes, lengths)
+        predictions = lengths.selected * _prediction(model, self.vocabulary)
+        return Work(predictions + pairs + decoder.row, decoder.step)
+
+    def kept(self) -> int:
+        """Returns the numbers kept by the further blocks of a mask decoder."""
+        length = self.lengths.input
+        return self.goal.further_passes * length * block_kept(self.model, length)
+
+
+class SpanMaskingHeadCounts(HeadCounts):
+    """A head on tokens, and the span boundary objective's."""
+
+    def parameters(self) -> dict[str, int]:  # noqa: D102
+        width = self.model.width
+        counts = {"masked_lm_head": _tokens_head(self.model, self.vocabulary)}
+        if self.goal.boundary:
+            layers = dense(3 * width, width) + dense(width, width) + 2 * 2 * width
+            counts["span_boundary_head"] = self.goal.boundary_places * width + layers + self.vocabulary
+        return counts
+
+    def work(self) -> Work:  # noqa: D102
+        model = self.model
+        boundary = (3 * model.width + model.width) * model.width + model.embedding_width * self.vocabulary
+        each = _prediction(model, self.vocabulary) + (boundary if self.goal.boundary else 0)
+        return Work(self.lengths.selected * each)
+
+    def logits(self) -> int:
+        """Returns the logits of the selected predictions, twice with the span boundary objective."""
+        return (2 if self.goal.boundary else 1) * super().logits()
+
+
+class ReplacedTokenDetectionHeadCounts(HeadCounts):
+    """A generator after the shared embeddings, its head on tokens, and the discriminator's head."""
+
+    @property
+    def _generator(self) -> MaskedTransformerConfig:
+        return generator_of(self.model, self.goal)
+
+    def parameters(self) -> dict[str, int]:  # noqa: D102
+        generator, width = self._generator, self.model.width
+        after = projection(generator, generator.embedding_width, generator.width)
+        after += self.goal.mask_positions * generator.width
+        tokens = _tokens_head(generator, self.vocabulary)
+        return {
+            "generator": after + stack(generator, generator.layers) + tokens,
+            "replaced_token_head": dense(width, width) + dense(width, 1),
+        }
+
+    def work(self) -> Work:
+        """Returns the work of the generator over the whole row, its predictions, and a decision a token."""
+        generator, lengths, width = self._generator, self.lengths, self.model.width
+        work = generator.work(lengths)
+        decoder = further_blocks(generator, self.goal.further_passes, lengths)
+        predictions = lengths.selected * _prediction(generator, self.vocabulary)
+        decisions = lengths.input * width * (width + 1)
+        return Work(work.row + decoder.row + predictions + decisions, work.step + decoder.step)
+
+    def kept(self) -> int:
+        """Returns the numbers kept by the generator's blocks, and those of its mask decoder."""
+        generator, length = self._generator, self.lengths.input
+        further = self.goal.further_passes * length * block_kept(generator, length)
+        return generator.kept(self.lengths) + further
+
+
+class PermutationLMHeadCounts(HeadCounts):
+    """The bias of the vocabulary."""
+
+    def parameters(self) -> dict[str, int]:  # noqa: D102
+        return {"permutation_lm_head": self.vocabulary}
+
+    def work(self) -> Work:  # noqa: D102
+        return Work(self.lengths.selected * self.model.width * self.vocabulary)
+
+
+class LanguageModelHeadCounts(HeadCounts):
+    """The output projection, if it is not the token table, and the projection to a table of another width."""
+
+    def parameters(self) -> dict[str, int]:  # noqa: D102
+        width = self.model.embedding_width
+        to_table = dense(self.model.width, width, bias=False) if width != self.model.width else 0
+        count = to_table + (0 if self.model.tied_output else self.vocabulary * width)
+        return {"language_model_head": count} if count else {}
+
+    def work(self) -> Work:  # noqa: D102
+        width = self.model.embedding_width
+        to_table = self.model.width if width != self.model.width else 0
+        return Work((self.lengths.target or self.lengths.input) * width * (to_table + self.vocabulary))
+
+
+class BidirectionalLMHeadCounts(HeadCounts):
+    """The softmax, which both directions share."""
+
+    def parameters(self) -> dict[str, int]:  # noqa: D102
+        return {"softmax": dense(self.model.projection_width, self.vocabulary)}
+
+    def work(self) -> Work:
+        """Returns the work of both directions, each against the drawn words and the true one, or all."""
+        words = min((self.goal.negatives or self.vocabulary) + 1, self.vocabulary)
+        return Work(2 * self.lengths.input * self.model.projection_width * words)
+
+    def logits(self) -> int:
+        """Returns the logits of the drawn words, in both directions.
+
+        Those of all words are made in chunks and not kept.
+        """
+        drawn = self.goal.negatives or 0
+        return 2 * self.lengths.input * drawn if drawn < self.vocabulary else 0
 
 
 def _tokens_head(model: MaskedTransformerConfig, vocabulary: int) -> int:
@@ -25,98 +174,27 @@ def _tokens_head(model: MaskedTransformerConfig, vocabulary: int) -> int:
     return dense(model.width, model.embedding_width) + 2 * model.embedding_width + vocabulary
 
 
-def masked_lm(model: MaskedTransformerConfig, objective: MaskedLM | UniLM, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of the head on tokens, a mask decoder's positions, and the head on pairs.
+def _prediction(model: MaskedTransformerConfig, vocabulary: int) -> int:
+    """One token: to the width of the token table, then to the vocabulary."""
+    return model.embedding_width * (model.width + vocabulary)
+
+
+# By `Goal.heads`.
+HEADS: dict[str, type[HeadCounts]] = {
+    "masked_lm": MaskedLMHeadCounts,
+    "span_masking": SpanMaskingHeadCounts,
+    "replaced_token_detection": ReplacedTokenDetectionHeadCounts,
+    "permutation_lm": PermutationLMHeadCounts,
+    "language_model": LanguageModelHeadCounts,
+    "bidirectional_lm": BidirectionalLMHeadCounts,
+}
+
+
+def heads_of(recipe: Recipe) -> HeadCounts:
+    """Returns the counts of a recipe's heads.
 
     Args:
-        model: Shape of the backbone.
-        objective: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
+        recipe: Recipe of one stage.
     """
-    counts = {"masked_lm_head": _tokens_head(model, vocabulary)}
-    if objective.mask_positions:
-        counts["mask_positions"] = objective.mask_positions * model.width
-    if objective.trains_pooler:
-        pairs = "next_sentence_head" if "nsp" in objective.losses else "sentence_order_head"
-        counts[pairs] = dense(model.width, 2)
-    return counts
-
-
-def span_masking(model: MaskedTransformerConfig, objective: SpanMasking, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of the head on tokens, and the span boundary objective's.
-
-    Args:
-        model: Shape of the backbone.
-        objective: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
-    """
-    counts = {"masked_lm_head": _tokens_head(model, vocabulary)}
-    if objective.boundary:
-        width = model.width
-        layers = dense(3 * width, width) + dense(width, width) + 2 * 2 * width
-        counts["span_boundary_head"] = objective.boundary_places * width + layers + vocabulary
-    return counts
-
-
-def replaced_token_detection(
-    model: MaskedTransformerConfig, objective: ReplacedTokenDetection, vocabulary: int
-) -> dict[str, int]:
-    """Returns the parameters of the generator after the shared embeddings, and of the discriminator's head.
-
-    Args:
-        model: Shape of the backbone.
-        objective: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
-    """
-    generator = generator_of(model, objective)
-    behind = projection(generator, generator.embedding_width, generator.width)
-    behind += objective.mask_positions * generator.width
-    return {
-        "generator": behind + stack(generator, generator.layers) + _tokens_head(generator, vocabulary),
-        "replaced_token_head": dense(model.width, model.width) + dense(model.width, 1),
-    }
-
-
-def permutation_lm(
-    model: TwoStreamTransformerConfig, objective: PermutationLM, vocabulary: int
-) -> dict[str, int]:
-    """Returns the parameters of the bias of the vocabulary.
-
-    Args:
-        model: Shape of the backbone.
-        objective: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
-    """
-    del model, objective
-    return {"permutation_lm_head": vocabulary}
-
-
-def language_model(
-    model: CausalTransformerConfig | EncoderDecoderConfig, objective: Goal, vocabulary: int
-) -> dict[str, int]:
-    """Returns the parameters of the output projection, if it is not the token table.
-
-    A projection to a table of another width is counted too.
-
-    Args:
-        model: Shape of the backbone.
-        objective: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
-    """
-    del objective
-    width = model.embedding_width
-    to_table = dense(model.width, width, bias=False) if width != model.width else 0
-    count = to_table + (0 if model.tied_output else vocabulary * width)
-    return {"language_model_head": count} if count else {}
-
-
-def bidirectional_lm(model: BiLSTMConfig, objective: BidirectionalLM, vocabulary: int) -> dict[str, int]:
-    """Returns the parameters of the softmax, which both directions share.
-
-    Args:
-        model: Shape of the backbone.
-        objective: Goal that the heads are made for.
-        vocabulary: Number of rows of the token table.
-    """
-    del objective
-    return {"softmax": dense(model.projection_width, vocabulary)}
+    goal, vocabulary = recipe.objective, recipe.tokenizer.vocabulary_size
+    return HEADS[goal.heads](recipe.model, goal, vocabulary, lengths_of(recipe))

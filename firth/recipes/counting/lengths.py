@@ -1,25 +1,7 @@
 """The number of tokens of a row that each part of a model reads."""
 
-import dataclasses
-
+from firth.recipes.models.counts import Lengths
 from firth.recipes.run.recipe import Recipe
-
-
-@dataclasses.dataclass(frozen=True)
-class Lengths:
-    """Lengths of one row.
-
-    Attributes:
-        input: Tokens that the encoder, or the only stack, reads.
-        target: Tokens that a decoder next to an encoder reads; 0 without one.
-        selected: Predictions at chosen positions; 0 if every position predicts.
-        documents: Most documents of a row.
-    """
-
-    input: int
-    target: int = 0
-    selected: int = 0
-    documents: int = 1
 
 
 def lengths_of(recipe: Recipe) -> Lengths:

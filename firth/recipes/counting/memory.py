@@ -1,8 +1,8 @@
 """Memory that a recipe's training needs."""
 
+from firth.recipes.counting.heads import heads_of
 from firth.recipes.counting.lengths import lengths_of
 from firth.recipes.counting.parameters import parameter_counts
-from firth.recipes.counting.tables import BACKBONES, HEADS
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.stages import stages_of
 
@@ -55,8 +55,6 @@ def activation_bytes(recipe: Recipe) -> int:
         recipe: Recipe of one stage.
     """
     element = _FLOAT32 if recipe.training.precision == "float32" else _BFLOAT16
-    model, objective, lengths = recipe.model, recipe.objective, lengths_of(recipe)
-    heads = HEADS[objective.heads]
-    kept = BACKBONES[model.kind].kept(model, lengths) + heads.kept(model, objective, lengths)
-    logits = heads.logits(objective, recipe.tokenizer.vocabulary_size, lengths)
-    return element * kept + 2 * _FLOAT32 * logits
+    heads = heads_of(recipe)
+    kept = recipe.model.kept(lengths_of(recipe)) + heads.kept()
+    return element * kept + 2 * _FLOAT32 * heads.logits()

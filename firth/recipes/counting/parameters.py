@@ -1,7 +1,7 @@
 """Parameters of a recipe, by part."""
 
-from firth.recipes.counting.blocks import dense
-from firth.recipes.counting.tables import BACKBONES, HEADS
+from firth.recipes.counting.heads import heads_of
+from firth.recipes.models.counts import dense
 from firth.recipes.run.recipe import Recipe
 
 
@@ -9,7 +9,8 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
     """Returns the numbers of trainable parameters, by part.
 
     The parts are those of the backbone (`embeddings`, `encoder`, `decoder`; of ELMo `characters` and `lstm`;
-    see `firth.recipes.counting.backbones`) and of the objective's heads (`firth.recipes.counting.heads`).
+    see `parameter_counts` of each type of model) and of the objective's heads
+    (`firth.recipes.counting.heads`).
 
     `total` is the number that papers and checkpoints quote for the family:
 
@@ -32,9 +33,9 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
     109482240
     """
     model, objective, vocabulary = recipe.model, recipe.objective, recipe.tokenizer.vocabulary_size
-    backbone = BACKBONES[model.kind].parameters(model, vocabulary)
+    backbone = model.parameter_counts(vocabulary)
     # A projection that is the token table is not counted again; its bias is.
-    on_top = HEADS[objective.heads].parameters(model, objective, vocabulary)
+    on_top = heads_of(recipe).parameters()
     pooled = {"pooler": dense(model.width, model.width)} if objective.counts_pooler else {}
     inner = sum(backbone.values())
     output = on_top.get("language_model_head", 0)

@@ -6,7 +6,11 @@ import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
 from firth.recipes.models.blocks import Count, Layers, Stddev
+from firth.recipes.models.counts import Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
+
+# Bytes, marks of a word's and a sentence's begin and end, padding of a word and of a sequence.
+CHARACTERS = 262
 
 
 class CharacterCNNConfig(Config):
@@ -34,6 +38,37 @@ class CharacterCNNConfig(Config):
     )
     highway_layers: int = pydantic.Field(default=2, ge=0, le=1_000)
     activation: Literal["relu", "tanh"] = "relu"
+
+    def parameter_count(self, width: int) -> int:
+        """Returns the parameters of the layers from characters to a word's vector.
+
+        Args:
+            width: Width of a word's vector.
+        """
+        convolutions = sum(dense(span * self.width, count) for span, count in self.filters)
+        highways = self.highway_layers * dense(self._all_filters, 2 * self._all_filters)
+        return CHARACTERS * self.width + convolutions + highways + dense(self._all_filters, width)
+
+    def work(self, width: int) -> int:
+        """Returns the multiply-adds of one word.
+
+        Args:
+            width: Width of a word's vector.
+        """
+        places = ((span, count, self.max_characters - span + 1) for span, count in self.filters)
+        convolutions = sum(place * span * self.width * count for span, count, place in places)
+        filters = self._all_filters
+        return convolutions + self.highway_layers * 2 * filters * filters + filters * width
+
+    @property
+    def kept(self) -> int:
+        """The numbers kept by the convolutions and highway layers of one word."""
+        convolved = sum(count * (self.max_characters - span + 1) for span, count in self.filters)
+        return convolved + 4 * self.highway_layers * self._all_filters
+
+    @property
+    def _all_filters(self) -> int:
+        return sum(count for _, count in self.filters)
 
 
 class BiLSTMConfig(ModelFacts, Config):
@@ -87,3 +122,35 @@ class BiLSTMConfig(ModelFacts, Config):
     def longest(self) -> None:
         """There is no longest sequence."""
         return None
+
+    def parameter_counts(self, vocabulary: int) -> dict[str, int]:
+        """Returns the parameters of ELMo's model, by part.
+
+        `characters` are the layers from characters to a word's vector; `lstm` are both directions.
+
+        Args:
+            vocabulary: Number of words, which matters to the softmax alone.
+        """
+        del vocabulary
+        projected = self.projection_width
+        layer = dense(2 * projected, 4 * self.cells) + self.cells * projected
+        return {"characters": self.characters.parameter_count(projected), "lstm": 2 * self.layers * layer}
+
+    def work(self, lengths: Lengths) -> Work:
+        """Returns the work from characters to words and of all LSTMs of both directions.
+
+        Args:
+            lengths: Words of a row.
+        """
+        projected = self.projection_width
+        cell = 2 * projected * 4 * self.cells + self.cells * projected
+        return Work(lengths.input * (self.characters.work(projected) + 2 * self.layers * cell))
+
+    def kept(self, lengths: Lengths) -> int:
+        """Returns the numbers kept by the convolutions and highway layers of each word, and all LSTMs.
+
+        Args:
+            lengths: Words of a row.
+        """
+        cells = 2 * self.layers * (6 * self.cells + 3 * self.projection_width)
+        return lengths.input * (self.characters.kept + cells)

@@ -154,7 +154,7 @@ class PositionsConfig(Config):
         """
         del attention, head_width
 
-    def parameters(self, width: int, heads: int) -> int:
+    def parameter_count(self, width: int, heads: int) -> int:
         """Returns the parameters that the layers of a stack share.
 
         Args:
@@ -260,7 +260,7 @@ class RelativeBucketsConfig(PositionsConfig):
             raise ValueError(f"buckets: {self.buckets} must be below 2 x max_distance: {self.max_distance}")
         return self
 
-    def parameters(self, width: int, heads: int) -> int:  # noqa: D102
+    def parameter_count(self, width: int, heads: int) -> int:  # noqa: D102
         return self.buckets * heads
 
 
@@ -295,7 +295,7 @@ class DisentangledPositionsConfig(PositionsConfig):
     def check(self, attention: AttentionConfig, head_width: int) -> None:  # noqa: D102
         refuse_shared_keys(attention, "positions.kind: disentangled")
 
-    def parameters(self, width: int, heads: int) -> int:  # noqa: D102
+    def parameter_count(self, width: int, heads: int) -> int:  # noqa: D102
         # A row for each distance to either side, and a layer norm over the rows.
         return 2 * self.span * width + 2 * width
 

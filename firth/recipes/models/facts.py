@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from firth.recipes.models.counts import Lengths, Work
+
 
 class ModelFacts:
     """The facts that data, counting and serving ask a model for; none asks which model it is.
@@ -25,3 +27,27 @@ class ModelFacts:
     def carries_state(self) -> bool:
         """True if a training batch goes on from the states that the batch before ended with."""
         return False
+
+    def parameter_counts(self, vocabulary: int) -> dict[str, int]:
+        """Returns the numbers of parameters, by part.
+
+        Args:
+            vocabulary: Number of rows of the token table.
+        """
+        raise NotImplementedError
+
+    def work(self, lengths: Lengths) -> Work:
+        """Returns the multiply-adds of the forward pass of a row.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        raise NotImplementedError
+
+    def kept(self, lengths: Lengths) -> int:
+        """Returns the numbers that the forward pass of a row keeps for its backward pass: an estimate.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        raise NotImplementedError

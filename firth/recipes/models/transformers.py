@@ -4,7 +4,18 @@ from typing import ClassVar, Literal
 
 import pydantic
 
+from firth.recipes.models.block_counts import (
+    added_to_tokens,
+    block_kept,
+    block_work,
+    cross_attention,
+    factorised,
+    further_blocks,
+    head_widths,
+    stack,
+)
 from firth.recipes.models.blocks import EmbeddingsConfig, Layers
+from firth.recipes.models.counts import Lengths, Work
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import StackConfig
 
@@ -33,6 +44,23 @@ class TransformerConfig(ModelFacts, StackConfig):
         """The part that a stack of blocks is made of."""
         return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})
 
+    def work(self, lengths: Lengths) -> Work:
+        """Returns the work of all blocks over the whole row, scores of masked pairs included.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        blocks = further_blocks(self, self.layers, lengths)
+        return Work(factorised(self) * lengths.input + blocks.row, blocks.step)
+
+    def kept(self, lengths: Lengths) -> int:
+        """Returns the numbers kept by each block over the whole row.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        return lengths.input * (self.layers * block_kept(self, lengths.input) + self.width)
+
 
 class MaskedTransformerConfig(TransformerConfig):
     """A bidirectional encoder: BERT, RoBERTa, SpanBERT, ALBERT, ELECTRA, DeBERTa, UniLM.
@@ -54,6 +82,18 @@ class MaskedTransformerConfig(TransformerConfig):
 
     kind: Literal["masked_transformer"] = "masked_transformer"
     embeddings: EmbeddingsConfig = EmbeddingsConfig(segments=2, norm=True)
+
+    def parameter_counts(self, vocabulary: int) -> dict[str, int]:
+        """Returns the parameters of an encoder, by part.
+
+        `embeddings` are tokens, segments, positions, their norm, and the projection of a factorised table;
+        `encoder` are all blocks, with what they share.
+
+        Args:
+            vocabulary: Number of rows of the token table.
+        """
+        tokens = vocabulary * self.embedding_width
+        return {"embeddings": tokens + added_to_tokens(self), "encoder": stack(self, self.layers)}
 
 
 class CausalTransformerConfig(TransformerConfig):
@@ -83,6 +123,17 @@ class CausalTransformerConfig(TransformerConfig):
     def output_scale(self) -> float:
         """Factor of the states before the projection to the vocabulary."""
         return 1.0
+
+    def parameter_counts(self, vocabulary: int) -> dict[str, int]:
+        """Returns the parameters of a decoder, by part.
+
+        `embeddings` are as in a masked transformer; `decoder` are all blocks, with what they share.
+
+        Args:
+            vocabulary: Number of rows of the token table.
+        """
+        tokens = vocabulary * self.embedding_width
+        return {"embeddings": tokens + added_to_tokens(self), "decoder": stack(self, self.layers)}
 
     @pydantic.model_validator(mode="after")
     def _parts_are_causal(self) -> "CausalTransformerConfig":
@@ -132,6 +183,49 @@ class EncoderDecoderConfig(TransformerConfig):
     def decoder_stack(self) -> StackConfig:
         """The part that the decoder's stack of blocks is made of."""
         return self.stack.model_copy(update={"layers": self.blocks_of_decoder})
+
+    def parameter_counts(self, vocabulary: int) -> dict[str, int]:
+        """Returns the parameters of an encoder and a decoder, by part.
+
+        `embeddings` are the token table that both stacks read; `encoder` and `decoder` are all blocks, and
+        each stack's own positions and norm of the embeddings. If both stacks share their weights, the
+        decoder's part is its attention to the encoder alone.
+
+        Args:
+            vocabulary: Number of rows of the token table.
+        """
+        depth, before = self.blocks_of_decoder, added_to_tokens(self)
+        own = 0 if self.share_encoder_decoder else before + stack(self, depth)
+        return {
+            "embeddings": vocabulary * self.embedding_width,
+            "encoder": before + stack(self, self.layers),
+            "decoder": own + cross_attention(self) * self.distinct_blocks(depth),
+        }
+
+    def work(self, lengths: Lengths) -> Work:
+        """Returns the work of the encoder over the inputs and of the decoder over the targets.
+
+        Each block of the decoder reads the inputs too.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        source, target = lengths.input, lengths.target
+        queries, keys = head_widths(self)
+        cross = target * (2 * self.width * queries + 2 * queries * source) + source * 2 * self.width * keys
+        decoder = self.blocks_of_decoder * (target * block_work(self, target) + cross)
+        return Work(super().work(lengths).row + factorised(self) * target + decoder)
+
+    def kept(self, lengths: Lengths) -> int:
+        """Returns the numbers kept by an encoder over the inputs and a decoder over the targets.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        source, target = lengths.input, lengths.target
+        cross = 4 * self.width + 3 * self.attention.heads * source
+        decoder = self.blocks_of_decoder * (block_kept(self, target) + cross) + self.width
+        return super().kept(lengths) + target * decoder
 
     @pydantic.model_validator(mode="after")
     def _decoder_fits(self) -> "EncoderDecoderConfig":

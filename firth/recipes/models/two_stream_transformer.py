@@ -4,7 +4,9 @@ from typing import Literal
 
 import pydantic
 
+from firth.recipes.models.block_counts import attention, block_kept, feed_forward
 from firth.recipes.models.blocks import refuse_shared_keys
+from firth.recipes.models.counts import Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import BlocksConfig
 
@@ -32,3 +34,44 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     def longest(self) -> None:
         """There is no longest sequence."""
         return None
+
+    def parameter_counts(self, vocabulary: int) -> dict[str, int]:
+        """Returns the parameters of XLNet's encoder, by part.
+
+        `embeddings` are tokens, and the vector that the query stream starts from; `encoder` are all blocks. A
+        block's attention has no biases at its projections, one more projection for relative positions, two
+        vectors for relative segments and three learned query biases (Yang et al. 2019, sections 2.4 and 2.5).
+
+        Args:
+            vocabulary: Number of rows of the token table.
+        """
+        inner = self.attention.heads * self.head_width
+        relative = dense(self.width, inner, bias=False) + 2 * inner + 3 * inner
+        norms = 2 * 2 * self.width
+        block = attention(self, bias=False) + relative + feed_forward(self, bias=True) + norms
+        return {"embeddings": (vocabulary + 1) * self.width, "encoder": self.layers * block}
+
+    def work(self, lengths: Lengths) -> Work:
+        """Returns the work of the content stream over the row and of the query stream over predictions.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        length, width = lengths.input, self.width
+        inner = self.attention.heads * self.head_width
+        # Scores by content and by relative position (twice the length of rows), and the sum of values.
+        seen = inner * (length + 2 * length + length)
+        after = inner * width + 2 * width * self.inner_width
+        content = 3 * width * inner + seen + after
+        query = width * inner + seen + after
+        row = self.layers * (length * content + lengths.selected * query)
+        return Work(row, self.layers * 2 * length * width * inner)
+
+    def kept(self, lengths: Lengths) -> int:
+        """Returns the numbers kept by both streams, scores before they are shifted into place included.
+
+        Args:
+            lengths: Tokens of a row.
+        """
+        token = block_kept(self, lengths.input) + 2 * self.attention.heads * lengths.input
+        return (lengths.input + lengths.selected) * (self.layers * token + self.width)
