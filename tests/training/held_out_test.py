@@ -12,9 +12,9 @@ from firth.objectives import MaskedLMObjective
 from firth.tokenizers import load_tokenizer
 from firth.training import read_history, train
 from firth.training.held_out import HeldOut
-from firth.training.history import History
 from firth.training.row_files import RowsError, read_rows
 from tests.training.artifacts import LIMITS, tiny_recipe, write_artifact, write_split
+from tests.training.kills import copies_after, steps_made
 
 ROWS = 10
 
@@ -25,17 +25,24 @@ def artifact(tmp_path_factory):
     return directory, write_artifact(directory), write_split(directory, 16, split="eval", first=100)
 
 
-def run(artifact, directory, name):
+def run(artifact, directory):
     folder, train_files, eval_files = artifact
     recipe = tiny_recipe(steps=9, eval_every_steps=3, eval_rows=ROWS, checkpoint_every_steps=2)
-    places = str(directory / name), str(directory / "checkpoints")
+    places = str(directory / "run"), str(directory / "checkpoints")
     return recipe, train(recipe, train_files, str(folder / "tokenizer"), *places, eval_files)
 
 
 @pytest.fixture(scope="module")
-def trained(artifact, tmp_path_factory):
+def killed(tmp_path_factory):
+    """The folder of checkpoints as a kill after the fifth step would leave it."""
+    return tmp_path_factory.mktemp("killed") / "checkpoints"
+
+
+@pytest.fixture(scope="module")
+def trained(artifact, tmp_path_factory, killed):
     directory = tmp_path_factory.mktemp("whole")
-    return (*run(artifact, directory, "run"), directory / "run")
+    with copies_after(directory / "checkpoints", {5: killed}):
+        return (*run(artifact, directory), directory / "run")
 
 
 def held_out(directory):
@@ -89,20 +96,13 @@ def test_losses_and_samples_stand_in_history_and_summaries(trained):
     assert (2, "held_out_loss") not in found
 
 
-def test_the_same_after_a_resume(artifact, trained, tmp_path, monkeypatch):
-    append = History.append
-
-    def stop(self, line):
-        append(self, line)
-        if line["step"] == 5:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(History, "append", stop)
-    with pytest.raises(KeyboardInterrupt):
-        run(artifact, tmp_path, "first")
-    monkeypatch.undo()
-    run(artifact, tmp_path, "second")
-    assert held_out(tmp_path / "second") == held_out(trained[2])
+def test_the_same_after_a_resume(artifact, trained, killed, tmp_path):
+    killed.rename(tmp_path / "checkpoints")
+    assert max(path.name for path in tmp_path.glob("checkpoints/*/step-*")) == "step-0000000004"
+    with steps_made() as steps:
+        run(artifact, tmp_path)
+    assert steps == [5, 6, 7, 8, 9]
+    assert held_out(tmp_path / "run") == held_out(trained[2])
 
 
 def test_a_truncated_file_is_refused(artifact, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from firth.training import read_history, train
 from tests.training.artifacts import tiny_recipe, write_artifact
+from tests.training.kills import steps_made
 
 STEPS = 120
 CURVE = ("step", "loss", "mlm_loss", "nsp_loss", "gradient_norm", "learning_rate", "tokens")
@@ -65,8 +66,11 @@ def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted
     status, _ = start_and_send(signal.SIGKILL, recipe, artifact, *places, step)
     assert status == -signal.SIGKILL
     killed_at = len(read_history(tmp_path / "first"))
-    resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    with steps_made() as steps:
+        resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
     assert 8 <= killed_at < STEPS
+    # From a checkpoint, of which there is one every seven steps.
+    assert steps[0] % 7 == 1 and 8 <= steps[0] <= killed_at + 1
     assert curve(tmp_path / "first")[:killed_at] == expected[:killed_at]
     assert curve(tmp_path / "second") == expected, f"killed at step {killed_at}"
     for one, other in zip(weights, resumed):
@@ -85,7 +89,9 @@ def test_terminated_saves_says_so_and_goes_on(artifact, recipe, uninterrupted, t
     (saved,) = (tmp_path / "checkpoints").glob("*/step-*")
     assert saved.name == f"step-{terminated_at:010d}" and terminated_at < STEPS
     assert f"terminated after step {terminated_at} of {STEPS}; the checkpoint {saved} is saved" in errors
-    resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    with steps_made() as steps:
+        resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    assert steps == list(range(terminated_at + 1, STEPS + 1))
     assert curve(tmp_path / "second") == expected
     for one, other in zip(weights, resumed):
         np.testing.assert_array_equal(one, other)
@@ -104,7 +110,11 @@ def test_a_finished_run_makes_no_more_steps_and_a_changed_recipe_starts_anew(art
         return [line[0] for line in curve(tmp_path / directory)]
 
     first = run(tiny_recipe(steps=3), artifact, tmp_path / "first", tmp_path / "checkpoints").get_weights()
-    again = run(tiny_recipe(steps=3), artifact, tmp_path / "second", tmp_path / "checkpoints").get_weights()
+    with steps_made() as made:
+        again = run(
+            tiny_recipe(steps=3), artifact, tmp_path / "second", tmp_path / "checkpoints"
+        ).get_weights()
+    assert made == []
     assert curve(tmp_path / "second") == curve(tmp_path / "first")
     for one, other in zip(first, again):
         np.testing.assert_array_equal(one, other)

@@ -7,8 +7,8 @@ from firth.recipes import Recipe
 from firth.recipes.run.stages import rows_folder, stages_of
 from firth.recipes.training.training import Stage
 from firth.training import read_history, train
-from firth.training.history import History
 from tests.training.artifacts import raw_row, tiny_recipe, write_artifact, write_rows
+from tests.training.kills import copies_after, steps_made
 
 STEPS, SWITCH, LENGTH = 10, 6, 22
 CURVE = ("step", "loss", "gradient_norm", "learning_rate", "tokens")
@@ -31,10 +31,10 @@ def artifact(tmp_path_factory):
     return directory
 
 
-def run(recipe, artifact, directory, name="run"):
-    places = str(directory / name), str(directory / "checkpoints")
+def run(recipe, artifact, directory):
+    places = str(directory / "run"), str(directory / "checkpoints")
     model = train(recipe, [str(artifact / "Split-train" / "*")], str(artifact / "tokenizer"), *places)
-    return model.get_weights(), curve(directory / name)
+    return model.get_weights(), curve(directory / "run")
 
 
 def curve(directory):
@@ -42,8 +42,17 @@ def curve(directory):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(recipe, artifact, tmp_path_factory):
-    return run(recipe, artifact, tmp_path_factory.mktemp("whole"))
+def killed(tmp_path_factory):
+    """Folders of checkpoints as a kill after these steps would leave them."""
+    folder = tmp_path_factory.mktemp("killed")
+    return {step: folder / str(step) for step in (3, 7)}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(recipe, artifact, tmp_path_factory, killed):
+    directory = tmp_path_factory.mktemp("whole")
+    with copies_after(directory / "checkpoints", killed):
+        return run(recipe, artifact, directory)
 
 
 def test_stages_share_steps_and_learning_rate(recipe, uninterrupted):
@@ -57,21 +66,14 @@ def test_stages_share_steps_and_learning_rate(recipe, uninterrupted):
     assert tokens[:SWITCH].max() <= 2 * LENGTH < tokens[SWITCH:].min()
 
 
-@pytest.mark.parametrize("step", [3, 7])
-def test_a_killed_run_goes_on_in_its_stage(step, recipe, artifact, uninterrupted, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("step", "saved"), [(3, 2), (7, SWITCH)])
+def test_a_killed_run_goes_on_in_its_stage(step, saved, recipe, artifact, uninterrupted, killed, tmp_path):
     """The last checkpoint before step 7 is the last one of the first stage."""
-    append = History.append
-
-    def stop(self, line):
-        append(self, line)
-        if line["step"] == step:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(History, "append", stop)
-    with pytest.raises(KeyboardInterrupt):
-        run(recipe, artifact, tmp_path, "first")
-    monkeypatch.undo()
-    weights, lines = run(recipe, artifact, tmp_path, "second")
+    killed[step].rename(tmp_path / "checkpoints")
+    assert max(path.name for path in tmp_path.glob("checkpoints/*/step-*")) == f"step-{saved:010d}"
+    with steps_made() as steps:
+        weights, lines = run(recipe, artifact, tmp_path)
+    assert steps == list(range(saved + 1, STEPS + 1))
     assert lines == uninterrupted[1]
     for value, expected in zip(weights, uninterrupted[0], strict=True):
         np.testing.assert_array_equal(value, expected)
