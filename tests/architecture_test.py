@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from scripts.docs.build_file import read_targets
+from tests.file_calls import LOCAL, file_calls
 from tests.kinds_rule import tables_of, told_apart
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
@@ -95,73 +96,25 @@ def sources() -> list[pathlib.Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-# What touches files. Artifacts may be in a bucket, so that they are opened, written, moved and listed by
-# `firth.storage` alone.
-FILE_CALLS = {
-    "os": "listdir makedirs mkdir open remove rename replace rmdir scandir unlink walk",
-    "shutil": "copy copy2 copyfile copytree move rmtree",
-    "glob": "glob iglob",
-    "io_utils": "copy_dir copy_file delete_dir write_bytes_file write_string_file write_tfrecord_file",
-}
-PATH_METHODS = (
-    "glob iterdir mkdir open read_bytes read_text rename rglob rmdir touch unlink write_bytes write_text"
-)
-# What gives bytes or text itself: these are no paths, or doors of their own.
-NOT_PATHS = {"FileSystems", "gzip", "lzma", "storage", "webbrowser"}
-FILE_MODULES = {"tensorflow.io.gfile", "tfx.dsl.io.fileio"}
-# Files that are local by what they are.
-LOCAL = {
-    "cli": "recipes, pages and run folders of the user's machine",
-    "corpus/readers/python_packages.py": "installed packages",
-    "models/elmo_import.py": "files that a user downloaded",
-    "pipelines/blessing.py": "a local run's folder",
-    "pipelines/leftovers.py": "a local run's folder",
-    "pipelines/local.py": "a local run's log",
-    "pipelines/local_runner.py": "a local run's folder",
-    "pipelines/logs.py": "a local run's log",
-    "pipelines/run_folder.py": "a local run's folder",
-    "recipes": "recipes of the user's machine, and presets",
-    "serving/isolated_check.py": "runs without firth, on a local copy",
-    "serving/warmup.py": "writes in a folder of `storage.whole_folder`",
-    "storage": "the door",
-    "tokenizers/graph": "data of the package",
-    "training/rows.py": "writes in a folder of `storage.whole_folder`",
-}
-
-
-def file_calls(source: str) -> list[str]:
-    """Returns `line: name` of each call that touches files, and of each import of another door to them."""
-    tree = ast.parse(source)
-    found = [f"{line}: {name}" for line, name in imports_of(tree) if name in FILE_MODULES]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr == "gfile":
-            found.append(f"{node.lineno}: gfile")
-        if not isinstance(node, ast.Call):
-            continue
-        if isinstance(node.func, ast.Name) and node.func.id == "open":
-            found.append(f"{node.lineno}: open")
-        elif isinstance(node.func, ast.Attribute):
-            home = ast.unparse(node.func.value)
-            methods = FILE_CALLS.get(home, "" if home in NOT_PATHS else PATH_METHODS)
-            if node.func.attr in methods.split():
-                found.append(f"{node.lineno}: {home}.{node.func.attr}")
-    return found
-
-
-def is_local(path: pathlib.Path) -> bool:
-    relative = path.relative_to(PACKAGE)
-    return any(str(each) in LOCAL for each in (relative, *relative.parents))
-
-
 def test_artifacts_are_touched_by_storage_alone():
-    found = {str(path): file_calls(path.read_text()) for path in sources() if not is_local(path)}
-    assert {path: calls for path, calls in found.items() if calls} == {}
+    calls = {path.relative_to(PACKAGE): file_calls(path.read_text()) for path in sources()}
+    found = [
+        f"{path}:{line}: {name}"
+        for path, of_file in calls.items()
+        for line, name in of_file
+        if path.parts[0] != "storage" and name not in allowed_calls(path)
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("place", LOCAL)
-def test_what_is_called_local_touches_files(place):
-    home = PACKAGE / place
-    assert any(file_calls(path.read_text()) for path in (home.rglob("*.py") if home.is_dir() else [home]))
+def allowed_calls(path: pathlib.Path) -> list[str]:
+    return LOCAL[str(path)][0].split() if str(path) in LOCAL else []
+
+
+@pytest.mark.parametrize("path", LOCAL)
+def test_what_is_local_makes_the_calls_that_it_may_make(path):
+    made = {name for _, name in file_calls((PACKAGE / path).read_text())}
+    assert sorted(made) == sorted(allowed_calls(pathlib.Path(path)))
 
 
 @pytest.mark.parametrize(
@@ -170,16 +123,45 @@ def test_what_is_called_local_touches_files(place):
         "open('a')",
         "def f(path):\n    with path.open() as file: ...",
         "os.replace(a, b)",
+        "from os import replace\nreplace(a, b)",
+        "os.path.exists(a)",
+        "os.path.getmtime(a)",
+        "from os import path as names\nnames.isdir(a)",
+        "a.is_file()",
         "shutil.rmtree(a)",
+        "shutil.disk_usage(a)",
+        "tempfile.mkdtemp()",
         "glob.glob('*')",
         "pathlib.Path('a').write_text('b')",
-        "tf.io.gfile.GFile(a)",
+        "import tensorflow as tf\ntf.io.gfile.GFile(a)",
+        "import tensorflow as tf\ntf.io.gfile.exists(a)",
+        "import tensorflow as tf\ntf.io.TFRecordWriter(a)",
+        "from tensorflow.io import gfile",
         "from tfx.dsl.io import fileio",
-        "io_utils.copy_dir(a, b)",
+        "from tfx.dsl.io.fileio import exists",
+        "from tfx.utils import io_utils\nio_utils.copy_dir(a, b)",
+        "import numpy as np\nnp.load(a)",
+        "import numpy as np\nnp.savez(a, b=c)",
+        "import numpy\nnumpy.memmap(a)",
+        "from apache_beam.io.filesystems import FileSystems\nFileSystems.match([a])",
     ],
 )
 def test_another_door_is_noticed(source):
-    assert len(file_calls(source)) == 1
+    assert file_calls(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from firth import storage\nstorage.glob(a)",
+        "os.path.join(a, b)",
+        "import numpy as np\nnp.asarray(a)",
+        "text.replace(a, b)",
+        "import glob\nglob.escape(a)",
+    ],
+)
+def test_what_touches_no_file_is_no_door(source):
+    assert file_calls(source) == []
 
 
 def test_every_folder_has_a_target_and_every_target_a_folder():

@@ -1,12 +1,12 @@
 """`firth curate`: from a recipe's sources to a cleaned corpus and its funnel."""
 
-import json
 import pathlib
 import shlex
 from typing import TYPE_CHECKING
 
 import typer
 
+from firth import storage
 from firth.cli import commands, execution
 from firth.cli.runs_on_disk import CORPUS_PAGE_FILE
 
@@ -70,7 +70,7 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     from firth.cli.summary import schema_lines
 
     console = Console(highlight=False, soft_wrap=True, width=WIDEST)
-    report = json.loads((result.outputs["Curator"]["report"] / "corpus_report.json").read_text("utf-8"))
+    report = storage.read_json(result.outputs["Curator"]["report"] / "corpus_report.json")
     console.print()
     console.print(funnel_table(report["funnel"]))
     console.print()

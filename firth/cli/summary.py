@@ -1,11 +1,11 @@
 """The text that is printed when a run has ended."""
 
-import json
 import pathlib
 import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from firth import storage
 from firth.analysis.losses import main_perplexity
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import overall
@@ -34,7 +34,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     metrics = overall(result.evaluation)
     console.print()
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
-        report = json.loads((folder / "corpus_report.json").read_text(encoding="utf-8"))
+        report = storage.read_json(folder / "corpus_report.json")
         console.print(corpus_line(report["funnel"]))
     console.print(perplexity_line(metrics, recipe.goal.loss_terms[0].title))
     if result.blessed:

@@ -31,7 +31,7 @@ def _of_evaluation(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
 
     missed = [result.text for result in load_thresholds(str(made["evaluation"])) if not result.ok]
     yield from missed
-    if not missed and not (made["blessing"] / "BLESSED").exists():
+    if not missed and not storage.exists(made["blessing"] / "BLESSED"):
         yield "the Evaluator did not bless it (see the log)"
 
 

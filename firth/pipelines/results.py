@@ -121,7 +121,7 @@ def collect_run(
         new_schema=propose_schema(run_dir, outputs),
         blessed=_is_blessed(outputs),
         reasons=reasons_against(outputs),
-        pushed=pushed if pushed is not None and pushed.exists() else None,
+        pushed=pushed if pushed is not None and storage.exists(pushed) else None,
         served=newest_version(run_dir / "serving"),
         evaluation=_evaluation(outputs),
     )
@@ -181,5 +181,5 @@ def _is_blessed(outputs: "Outputs") -> bool:
     """Whether both the Evaluator and the ServingValidator blessed the model."""
     evaluation = outputs.get("Evaluator", {}).get("blessing")
     serving = outputs.get("ServingValidator", {}).get("blessing")
-    blessed = evaluation is not None and (evaluation / "BLESSED").exists()
-    return blessed and serving is not None and (serving / "INFRA_BLESSED").exists()
+    blessed = evaluation is not None and storage.exists(evaluation / "BLESSED")
+    return blessed and serving is not None and storage.exists(serving / "INFRA_BLESSED")

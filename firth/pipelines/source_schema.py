@@ -32,7 +32,7 @@ def schema_of(run_dir: pathlib.Path) -> str | None:
         run_dir: Folder of the run.
     """
     path = run_dir / SCHEMA_FILE
-    return str(path) if path.exists() else None
+    return str(path) if storage.exists(path) else None
 
 
 def set_schema_aside(run_dir: pathlib.Path) -> None:
@@ -42,7 +42,7 @@ def set_schema_aside(run_dir: pathlib.Path) -> None:
         run_dir: Folder of the run.
     """
     path = run_dir / SCHEMA_FILE
-    if path.exists():
+    if storage.exists(path):
         storage.move(path, run_dir / PREVIOUS_FILE)
 
 
@@ -57,7 +57,7 @@ def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | 
         The file that was written; None if there was one already.
     """
     path, inferred = run_dir / SCHEMA_FILE, outputs.get("SchemaGen", {}).get("schema")
-    if inferred is None or path.exists():
+    if inferred is None or storage.exists(path):
         return None
     header = HEADER.format(outcomes=MIN_OUTCOME_MASS, others=MIN_DOMAIN_MASS)
     storage.write_text(path, header + tolerant(storage.read_text(inferred / SCHEMA_FILE)))

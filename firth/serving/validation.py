@@ -75,7 +75,7 @@ def _run(
         storage.write_text(requests, "".join(_line(case, tolerance) for case in tried))
         command = [sys.executable, "-I", str(SCRIPT), directory, requests, results]
         failure, log = _call(command, timeout_seconds)
-        lines = storage.read_text(results).splitlines() if os.path.exists(results) else []
+        lines = storage.read_text(results).splitlines() if storage.exists(results) else []
     objects = [json.loads(line) for line in lines]
     return (objects[0] if objects else {}), objects[1:], failure, log
 
