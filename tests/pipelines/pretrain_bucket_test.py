@@ -1,5 +1,6 @@
-"""A whole run whose artifacts are objects in a bucket: no renames, no empty folders, nothing appended."""
+"""Runs whose artifacts are objects in a bucket: no renames, no empty folders, nothing appended."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +11,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+
+from tests.training.artifacts import tiny_recipe, write_artifact
 
 STEPS = 4
 OVERRIDES = (
@@ -105,3 +109,81 @@ def test_a_whole_run_in_a_bucket(tmp_path, bucket_server):
     assert not [name for name in objects if "/." in name.replace("/.system/", "/").replace("/.temp/", "/")]
     # Nothing was taken for a local path.
     assert not list(tmp_path.glob("s3:*")) and not pathlib.Path("s3:").exists()
+
+
+@contextlib.contextmanager
+def training(recipe, folder, run_directory, checkpoint_root, environment, weights=""):
+    """Gives the process of a training, which writes its weights to a file when it has ended."""
+    command = [sys.executable, "-m", "tests.training.train_tiny", recipe.to_json(), str(folder / "artifact")]
+    with open(folder / "log.txt", "a") as log:
+        process = subprocess.Popen(
+            [*command, run_directory, checkpoint_root, str(weights)],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **environment},
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+class Bucket:
+    """A bucket as it is seen without TensorFlow."""
+
+    def __init__(self, url):
+        boto3 = pytest.importorskip("boto3")
+        secrets = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
+        self._client = boto3.client("s3", endpoint_url=url, region_name="us-east-1", **secrets)
+        self._client.create_bucket(Bucket="artifacts")
+
+    def names(self):
+        found = self._client.list_objects_v2(Bucket="artifacts").get("Contents", [])
+        return [each["Key"] for each in found]
+
+    def lines(self, pattern):
+        """The values in the only file of a name, one JSON object a line."""
+        (name,) = [name for name in self.names() if re.fullmatch(pattern, name)]
+        body = self._client.get_object(Bucket="artifacts", Key=name)["Body"]
+        return [json.loads(line) for line in body.iter_lines()]
+
+    def wait_for(self, pattern, process):
+        deadline = time.monotonic() + 300
+        while not any(re.fullmatch(pattern, name) for name in self.names()):
+            assert process.poll() is None, "the training ended by itself"
+            assert time.monotonic() < deadline, f"there is no {pattern}"
+            time.sleep(0.02)
+
+
+@pytest.mark.repeated
+def test_a_training_that_is_killed_goes_on_from_its_checkpoint_in_a_bucket(tmp_path, bucket_server):
+    pytest.importorskip("tensorflow_io", reason=WITHOUT)
+    bucket, checkpoints = Bucket(bucket_server["S3_ENDPOINT"]), "s3://artifacts/checkpoints"
+    write_artifact(tmp_path / "artifact")
+    recipe = tiny_recipe(steps=15, checkpoint_every_steps=5)
+    places, weights = (str(tmp_path / "run"), str(tmp_path / "checkpoints")), tmp_path / "unkilled.npz"
+    with training(recipe, tmp_path, *places, {}, weights) as unkilled:
+        with training(recipe, tmp_path, "s3://artifacts/first", checkpoints, bucket_server) as killed:
+            bucket.wait_for(r"checkpoints/\w+/step-0000000005/_SUCCESS", killed)
+            # Of the second, at least a part is there.
+            bucket.wait_for(r"checkpoints/\w+/step-0000000010/.+", killed)
+            killed.kill()
+            assert killed.wait() == -signal.SIGKILL
+        before = bucket.lines(r"checkpoints/\w+/history\.jsonl")
+        places, resumed = ("s3://artifacts/second", checkpoints), tmp_path / "resumed.npz"
+        with training(recipe, tmp_path, *places, bucket_server, resumed) as again:
+            status = again.wait(300)
+        assert status in (0, -signal.SIGABRT), (tmp_path / "log.txt").read_text(errors="replace")[-5000:]
+        assert unkilled.wait(300) == 0
+    curve = bucket.lines(r"second/history\.jsonl")
+    assert [line["step"] for line in curve] == list(range(1, 16))
+    # With the seconds that the killed process took: these steps were not made again.
+    assert len(before) >= 5 and curve[:5] == before[:5]
+    with np.load(weights) as expected, np.load(resumed) as found:
+        assert len(expected.files) > 10 and expected.files == found.files
+        for name in expected.files:
+            np.testing.assert_array_equal(expected[name], found[name])
+    kept = re.findall(r"checkpoints/\w+/step-0*(\d+)/_SUCCESS", "\n".join(bucket.names()))
+    assert kept == ["10", "15"]
+    assert not [name for name in bucket.names() if "_BEGUN" in name]
