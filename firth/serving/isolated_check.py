@@ -23,7 +23,6 @@ if __name__ == "__main__":
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
-from tensorflow.python.framework import op_def_registry
 
 
 def graph_ops(directory: str) -> list[str]:
@@ -40,16 +39,36 @@ def graph_ops(directory: str) -> list[str]:
     return sorted({node.op for node in nodes} - functions)
 
 
+def is_registered(op: str) -> bool:
+    """Returns whether TensorFlow, or a library that it has loaded, has an op.
+
+    Args:
+        op: Name of the op.
+    """
+    # `tf.raw_ops` has only TensorFlow's own.
+    graph = tf.compat.v1.GraphDef()
+    graph.node.add(name="node", op=op)
+    try:
+        with tf.Graph().as_default():
+            tf.graph_util.import_graph_def(graph)
+    except tf.errors.NotFoundError:
+        return False
+    except ValueError:
+        # It is there, and lacks inputs or attributes.
+        return True
+    return True
+
+
 def libraries(ops: Iterable[str]) -> dict[str, str | None]:
     """Returns which library registers each op, and imports tensorflow-text on the way.
 
     Args:
         ops: Names of ops.
     """
-    core = {op for op in ops if op_def_registry.get(op) is not None}
+    core = set(filter(is_registered, ops))
     import tensorflow_text  # noqa: F401
 
-    text = {op for op in ops if op_def_registry.get(op) is not None} - core
+    text = set(filter(is_registered, ops)) - core
     return {op: "tensorflow" if op in core else "tensorflow_text" if op in text else None for op in ops}
 
 

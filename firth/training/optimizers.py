@@ -31,6 +31,17 @@ class _SummedGradients:
             if getattr(self, name, None):
                 raise ValueError(f"firth's {type(self).__name__} takes no {name}: {getattr(self, name)}")
 
+    def build(self, variables: Sequence[keras.Variable]) -> None:
+        """Makes the optimizer's variables.
+
+        Args:
+            variables: Variables that will be updated.
+        """
+        self.exclude_from_weight_decay(  # type: ignore[attr-defined]  # Of the Keras optimizer after this base.
+            [each for each in variables if not _is_decayed(each)]
+        )
+        super().build(variables)  # type: ignore[misc]
+
     def apply(
         self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable] | None = None
     ) -> tf.Tensor:
@@ -41,15 +52,12 @@ class _SummedGradients:
         if context is not None and context.num_replicas_in_sync > 1:
             grads = context.all_reduce(tf.distribute.ReduceOp.SUM, grads)
         norm = tf.linalg.global_norm(grads)
-        most = self.global_clipnorm  # type: ignore[attr-defined]  # Of the Keras optimizer behind this base.
+        most = self.global_clipnorm  # type: ignore[attr-defined]  # Of the Keras optimizer after this base.
         if most:
             scale = most / tf.maximum(norm, most)
             grads = [grad * tf.cast(scale, grad.dtype) for grad in grads]
         super().apply(grads, trainable_variables)  # type: ignore[misc]
         return norm
-
-    def _use_weight_decay(self, variable: keras.Variable) -> bool:
-        return len(variable.shape) > 1
 
     def _clip_gradients(self, grads: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         return grads  # Done in `apply`.
@@ -58,6 +66,10 @@ class _SummedGradients:
         self, grads_and_vars: Sequence[tuple[tf.Tensor, keras.Variable]]
     ) -> Sequence[tuple[tf.Tensor, keras.Variable]]:
         return list(grads_and_vars)  # Done in `apply`.
+
+
+def _is_decayed(variable: keras.Variable) -> bool:
+    return len(variable.shape) > 1
 
 
 @keras.saving.register_keras_serializable("firth")
@@ -71,6 +83,20 @@ class AdamW(_SummedGradients, keras.optimizers.AdamW):
         ValueError: for the arguments that it refuses.
     """
 
+    def build(self, variables: Sequence[keras.Variable]) -> None:
+        """Makes the moments of each variable.
+
+        Args:
+            variables: Variables that will be updated.
+        """
+        if self.built:
+            return
+        # From Keras's own decay: `update_step` decays.
+        self.exclude_from_weight_decay(variables)
+        keras.optimizers.Optimizer.build(self, variables)
+        names = ["momentum", "velocity"]
+        self._momentums, self._velocities = self.add_optimizer_variables(variables, names)
+
     def update_step(self, gradient: tf.Tensor, variable: keras.Variable, learning_rate: tf.Tensor) -> None:
         """Updates one variable and its moments, in a single kernel except for the decay.
 
@@ -80,7 +106,7 @@ class AdamW(_SummedGradients, keras.optimizers.AdamW):
             learning_rate: Learning rate of the step, float32 [].
         """
         index = self._get_variable_index(variable)
-        if self.weight_decay and len(variable.shape) > 1:
+        if self.weight_decay and _is_decayed(variable):
             variable.assign(variable * tf.cast(1.0 - learning_rate * self.weight_decay, variable.dtype))
         step = tf.cast(self.iterations + 1, variable.dtype)
         tf.raw_ops.ResourceApplyAdam(
@@ -95,9 +121,6 @@ class AdamW(_SummedGradients, keras.optimizers.AdamW):
             epsilon=tf.constant(self.epsilon, variable.dtype),
             grad=gradient,
         )
-
-    def _apply_weight_decay(self, variables: Sequence[keras.Variable]) -> None:
-        pass  # Done in `update_step`.
 
 
 @keras.saving.register_keras_serializable("firth")

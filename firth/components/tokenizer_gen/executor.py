@@ -13,7 +13,15 @@ from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):
-    """Trains one tokenizer."""
+    """Trains one tokenizer.
+
+    Args:
+        context: Context of the execution, from TFX's launcher.
+    """
+
+    def __init__(self, context: base_beam_executor.BaseBeamExecutor.Context) -> None:
+        super().__init__(context)
+        self._context_of_launcher = context
 
     def Do(
         self,
@@ -34,9 +42,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         config = tokenizer_from_json(exec_properties["config"])
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
-        words = count_corpus_words(
-            self._make_beam_pipeline, pattern, config, scratch_folder=self._get_tmp_dir()
-        )
+        scratch = self._context_of_launcher.get_tmp_path()
+        words = count_corpus_words(self._make_beam_pipeline, pattern, config, scratch)
         normalization = json.loads(exec_properties["normalization"])
         digest = train_tokenizer(words, config, tokenizer.uri, normalization)
         tokenizer.set_string_custom_property("digest", digest)

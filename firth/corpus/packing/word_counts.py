@@ -1,5 +1,6 @@
 """Counting of a corpus's words on Beam, and training of a tokenizer on the counts."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -24,9 +25,10 @@ def count_corpus_words(
         make_pipeline: Returns a new Beam pipeline.
         pattern: Path pattern of the TFRecord files of documents.
         config: Settings of the tokenizer that will be trained on the counts.
-        scratch_folder: Folder that the workers can write and this process can read.
+        scratch_folder: Folder that the workers can write and this process can read. It is made if
+            need be.
     """
-    path = f"{scratch_folder}/word_counts.json"
+    path = os.path.join(scratch_folder, "word_counts.json")
     with make_pipeline() as pipeline:
         _ = (
             pipeline
