@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 from scripts.docs.build_file import read_targets
-from tests.file_calls import LOCAL, file_calls
 from tests.kinds_rule import tables_of, told_apart
+from tests.storage_rule import LOCAL, file_calls
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "firth"
