@@ -6,7 +6,7 @@ model reads.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 # Raised with each change of how rows stand on disk, so that no run takes up rows of another format.
 ROW_FORMAT = 2
@@ -60,21 +60,39 @@ UNIGRAM_LOSS_SUM = "unigram_loss_sum"
 BYTES_SUM = "bytes_sum"
 
 
-def evaluation_sums(losses: Iterable[str]) -> tuple[str, ...]:
+TEXT_SUMS = (TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM, BYTES_SUM)
+
+
+def evaluation_sums(losses: Mapping[str, int | None]) -> tuple[str, ...]:
     """Returns the names of what a model adds to the metrics for each example, float32 [batch] each.
 
     Args:
-        losses: The losses' names (`recipe.objective.losses`).
+        losses: The losses' numbers of answers by name, None for the vocabulary, the main loss first
+            (`recipe.goal.loss_classes`).
 
     Example:
 
-    >>> evaluation_sums(["lm"])[:3]
-    ('lm_loss_sum', 'lm_correct_sum', 'lm_weight_sum')
-    >>> evaluation_sums(["lm"])[3:]
+    >>> evaluation_sums({"label": 2})
+    ('label_loss_sum', 'label_correct_sum', 'label_weight_sum')
+    >>> evaluation_sums({"lm": None})[3:]
     ('text_loss_sum', 'text_weight_sum', 'unigram_loss_sum', 'bytes_sum')
     """
     of_losses = (f"{loss}_{part}" for loss in losses for part in PARTS_OF_LOSS)
-    return (*of_losses, TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM, BYTES_SUM)
+    return (*of_losses, *(TEXT_SUMS if is_over_vocabulary(losses) else ()))
+
+
+def is_over_vocabulary(losses: Mapping[str, int | None]) -> bool:
+    """Returns whether the main loss, which is the first one, runs over the vocabulary.
+
+    Args:
+        losses: The losses' numbers of answers by name, None for the vocabulary.
+
+    Example:
+
+    >>> is_over_vocabulary({"mlm": None, "nsp": 2}), is_over_vocabulary({"label": 2})
+    (True, False)
+    """
+    return next(iter(losses.values()), 0) is None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -77,7 +77,7 @@ def render_comparison(runs: Sequence[ComparedRun]) -> str:
     if not FEWEST_RUNS <= len(runs) <= MOST_RUNS:
         raise ValueError(f"{len(runs)} runs: from {FEWEST_RUNS} to {MOST_RUNS} can be compared")
     different = differences([run.record.recipe for run in runs])
-    losses = {loss.name: loss for run in runs for loss in run.record.recipe.objective.loss_terms}
+    losses = {loss.name: loss for run in runs for loss in run.record.recipe.goal.loss_terms}
     return render_page(
         kind="comparison",
         title=f"{len(runs)} runs",

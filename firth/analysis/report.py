@@ -117,10 +117,10 @@ def _training_plots(record: RunRecord, metrics: Mapping[str, float]) -> dict[str
         return {}
     unigram = metrics.get("unigram_perplexity")
     loss = math.log(unigram) if unigram and math.isfinite(unigram) else None
-    main = record.recipe.objective.main_loss
+    main = record.recipe.goal.main_loss
     drawn = {
         f"Loss of {each.title}": plots.loss_plot(record.history, each, loss if each.name == main else None)
-        for each in record.recipe.objective.loss_terms
+        for each in record.recipe.goal.loss_terms
     }
     return {
         **drawn,

@@ -10,7 +10,13 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 
-from firth.features import BYTES_SUM, TEXT_LOSS_SUM, TEXT_WEIGHT_SUM, UNIGRAM_LOSS_SUM
+from firth.features import (
+    BYTES_SUM,
+    TEXT_LOSS_SUM,
+    TEXT_WEIGHT_SUM,
+    UNIGRAM_LOSS_SUM,
+    is_over_vocabulary,
+)
 
 Sums = Mapping[str, float]
 
@@ -107,8 +113,7 @@ def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], f
         if classes is None:
             metrics[f"{loss}_perplexity"] = functools.partial(_perplexity, loss)
         metrics[f"{loss}_accuracy"] = functools.partial(_accuracy, loss)
-    is_over_vocabulary = next(iter(losses.values()), 0) is None
-    return {**metrics, **(_TEXT_METRICS if is_over_vocabulary else {})}
+    return {**metrics, **(_TEXT_METRICS if is_over_vocabulary(losses) else {})}
 
 
 def _perplexity(loss: str, sums: Sums) -> float:

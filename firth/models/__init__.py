@@ -11,7 +11,7 @@ Example: a backbone alone, from its config.
 """
 
 from firth.models.bilstm import BiLSTMBackbone
-from firth.models.build import build_backbone, build_pretraining_model
+from firth.models.build import build_backbone, build_model, build_pretraining_model
 from firth.models.bundle import BundleError, load_model, save_model
 from firth.models.causal_transformer import CausalTransformerBackbone
 from firth.models.elmo_import import load_elmo
@@ -21,6 +21,7 @@ from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
+from firth.models.task_model import TaskModel
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models.model import (
     BiLSTMConfig,
@@ -44,9 +45,11 @@ __all__ = [
     "MaskedTransformerConfig",
     "Predictions",
     "PretrainingModel",
+    "TaskModel",
     "TwoStreamTransformerBackbone",
     "TwoStreamTransformerConfig",
     "build_backbone",
+    "build_model",
     "build_pretraining_model",
     "example_sums",
     "load_elmo",

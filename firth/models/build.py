@@ -5,10 +5,16 @@ from typing import Any
 import keras
 
 from firth.layers.elements.types import Seed
+from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES
+from firth.models.task_model import TaskModel
 from firth.recipes.models.model import AnyModel
 from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
+
+# By the key of a recipe's goal.
+MODELS: dict[str, Any] = {"objective": PretrainingModel, "task": TaskModel}
 
 
 def build_backbone(
@@ -35,12 +41,36 @@ def build_backbone(
     return backbone
 
 
-def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingModel:
-    """Returns the model that a recipe pre-trains, with its weights made from `recipe.seed`.
+def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
+    """Returns the model that a run trains, with its weights made from `recipe.seed`.
 
     Args:
-        recipe: The whole recipe; its `model`, `objective`, `tokenizer.vocabulary_size`, `seed` and
-            `training.precision` are read.
+        recipe: The whole recipe of a run of any kind; its `model`, its goal, `tokenizer.vocabulary_size`,
+            `seed` and `training.precision` are read.
+        dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
+
+    Example: see `build_pretraining_model`, and `tests/adapting_test.py` for a task.
+    """
+    kind = MODELS[recipe.goal_key]
+    model = kind(
+        recipe.model,
+        recipe.goal,
+        vocabulary_size=recipe.tokenizer.vocabulary_size,
+        seed=recipe.seed,
+        dtype=dtype or recipe.training.precision,
+        name=kind.path,
+    )
+    model.build()
+    if recipe.model.carries_state:
+        model.backbone.carry(recipe.training.batch_size)
+    return model
+
+
+def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingModel:
+    """Returns the model that a recipe pre-trains, as `build_model` does.
+
+    Args:
+        recipe: The whole recipe of a run that pre-trains.
         dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
 
     Example:
@@ -53,16 +83,4 @@ def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingMod
     >>> model.heads.pair_head.count_params()
     18
     """
-    model = PretrainingModel(
-        model=recipe.model,
-        objective=recipe.objective,
-        vocabulary_size=recipe.tokenizer.vocabulary_size,
-        seed=recipe.seed,
-        dtype=dtype or recipe.training.precision,
-        # Paths of weights begin with it, and names of an optimizer's variables hold it.
-        name="pretraining_model",
-    )
-    model.build()
-    if recipe.model.carries_state:
-        model.backbone.carry(recipe.training.batch_size)
-    return model
+    return build_model(recipe, dtype)

@@ -11,10 +11,12 @@ import safetensors
 import safetensors.numpy
 
 from firth import storage
-from firth.models.build import build_pretraining_model
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.build import build_model
 from firth.models.carried_state import CarriedState
-from firth.models.pretraining import PretrainingModel
-from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
+from firth.recipes import RecipeError, recipe_to_yaml
+from firth.recipes.reading.loading import load_run_recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 RECIPE_FILE = "recipe.yaml"
 WEIGHTS_FILE = "weights.safetensors"
@@ -28,8 +30,8 @@ class BundleError(ValueError):
 
 
 def save_model(
-    model: PretrainingModel,
-    recipe: Recipe,
+    model: BackboneWithHeads,
+    recipe: RunRecipe,
     tokenizer_folder: str | os.PathLike[str],
     folder: str | os.PathLike[str],
 ) -> None:
@@ -38,7 +40,7 @@ def save_model(
     The folder appears whole or not at all.
 
     Args:
-        model: The model that `build_pretraining_model` made of the recipe. Optimizers, what dropout draws
+        model: The model that `build_model` made of the recipe. Optimizers, what dropout draws
             from and the state that recurrent models carry from batch to batch are not a part of it.
         recipe: The recipe that the model was made of.
         tokenizer_folder: The folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
@@ -59,9 +61,10 @@ def save_model(
         )
 
 
-def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> PretrainingModel:
+def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWithHeads:
     """Returns the model of a bundle, with its weights. Needs neither TFX nor Beam.
 
+    It is a `PretrainingModel`, or a `TaskModel` of a run that adapted one.
     `model.backbone(features)` gives hidden states, `model.logits(features)` the logits of each loss, and
     `model(features)` its predictions. `firth.serving.load_served` reads texts with the bundle's tokenizer.
 
@@ -77,6 +80,7 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> Pretraining
     Example:
 
     >>> import tempfile
+    >>> from firth.models import build_pretraining_model
     >>> from firth.recipes import load_recipe
     >>> recipe = load_recipe("bert_tiny", ["tokenizer.vocabulary_size=100"])
     >>> with tempfile.TemporaryDirectory() as root:
@@ -87,19 +91,19 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> Pretraining
     """
     storage.check_whole(folder)
     with storage.local_copy(folder) as local:
-        model = build_pretraining_model(read_recipe(local), dtype)
+        model = build_model(read_recipe(local), dtype)
         _assign(model, os.path.join(local, WEIGHTS_FILE))
     return model
 
 
-def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
+def weights_by_path(model: BackboneWithHeads) -> dict[str, keras.Variable]:
     """Returns a model's weights by their paths, such as `backbone/encoder/block_0/attention/kernel`.
 
     A path does not begin with the model's own name, which depends on how many a process has made. The state
     that recurrent models carry from batch to batch is left out.
 
     Args:
-        model: Model that `build_pretraining_model` returned, or one that was loaded.
+        model: Model that `build_model` returned, or one that was loaded.
 
     Raises:
         ValueError: if two weights have one path.
@@ -114,7 +118,7 @@ def weights_by_path(model: PretrainingModel) -> dict[str, keras.Variable]:
     return by_path
 
 
-def read_recipe(folder: str | os.PathLike[str]) -> Recipe:
+def read_recipe(folder: str | os.PathLike[str]) -> RunRecipe:
     """Returns the recipe of a bundle.
 
     Args:
@@ -129,14 +133,14 @@ def read_recipe(folder: str | os.PathLike[str]) -> Recipe:
         return _read_recipe(local)
 
 
-def _read_recipe(path: str) -> Recipe:
+def _read_recipe(path: str) -> RunRecipe:
     try:
-        return load_recipe(path)
+        return load_run_recipe(path)
     except (RecipeError, OSError) as error:
         raise BundleError(f"{path} holds no recipe of this version of firth: {error}") from error
 
 
-def _assign(model: PretrainingModel, path: str) -> None:
+def _assign(model: BackboneWithHeads, path: str) -> None:
     variables = weights_by_path(model)
     try:
         with safetensors.safe_open(path, framework="numpy") as file:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from firth import storage
-from firth.features import evaluation_sums
 from firth.serving.samples import TEXTS
 from firth.serving.warmup import FOLDER, Request, read_warmup
 
@@ -61,13 +60,13 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
     default = next(iter(signatures.values()))["inputs"]
     yield Case("one", Request("serving_default", dict.fromkeys(default, TEXT_CASES["one"])))
     made_up = [row for request in warmup for row in request.inputs.get("examples", ())]
-    yield from _row_cases(list(rows) or made_up, description["losses"])
+    yield from _row_cases(list(rows) or made_up, description["evaluation_sums"])
     for index, request in enumerate(warmup):
         yield Case(f"warm-up request {index}", request)
 
 
 def read_description(directory: str) -> dict[str, Any]:
-    """Returns the description next to a SavedModel: recipe, signatures, losses and versions.
+    """Returns the description next to a SavedModel: recipe, signatures, sums and versions.
 
     Args:
         directory: Folder of the SavedModel.
@@ -75,9 +74,9 @@ def read_description(directory: str) -> dict[str, Any]:
     return storage.read_json(os.path.join(directory, FOLDER, DESCRIPTION))
 
 
-def _row_cases(rows: list[bytes], losses: list[str]) -> Iterator[Case]:
+def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:
     # Hits follow from an argmax.
-    compare = tuple(name for name in evaluation_sums(losses) if not name.endswith("correct_sum"))
+    compare = tuple(name for name in sums if not name.endswith("correct_sum"))
     if rows:
         yield Case("one", Request("evaluate", {"examples": rows[:1]}))
         yield Case("many", Request("evaluate", {"examples": rows}), compare=compare)

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
@@ -16,22 +16,22 @@ _ANSWER = Answer(
 )
 
 
-def offer(recipe: Recipe) -> Signature | None:
+def offer(recipe: RunRecipe) -> Signature | None:
     """Returns the signature `embed`, if the recipe's model has an encoder.
 
     Args:
-        recipe: Recipe of the model.
+        recipe: RunRecipe of the model.
     """
     if not recipe.model.has_encoder:
         return None
     return Signature(embed, ("embedding", "truncated"), example={"text": "A sentence."}, answer=_ANSWER)
 
 
-def offer_tokens(recipe: Recipe) -> Signature | None:
+def offer_tokens(recipe: RunRecipe) -> Signature | None:
     """Returns the signature `embed_tokens`, if the recipe's model has an encoder.
 
     Args:
-        recipe: Recipe of the model.
+        recipe: RunRecipe of the model.
     """
     if not recipe.model.has_encoder:
         return None

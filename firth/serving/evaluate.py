@@ -9,7 +9,6 @@ import tensorflow as tf
 from firth import features as names
 from firth.features import evaluation_sums
 from firth.models import example_sums
-from firth.objectives import OBJECTIVES
 from firth.serving.main_loss import bytes_of_tokens, text_sums
 from firth.serving.rows import parse_rows
 from firth.serving.served import Served
@@ -17,39 +16,41 @@ from firth.serving.served import Served
 Sums = dict[str, tf.Tensor]
 
 
-def evaluator(served: Served, unigram: npt.NDArray[Any]) -> Callable[[tf.Tensor], Sums]:
+def evaluator(served: Served, unigram: npt.NDArray[Any] | None) -> Callable[[tf.Tensor], Sums]:
     """Returns a function from serialized rows, string [batch], to float32 [batch] sums.
 
-    The sums are those of `firth.models.example_sums` and of `text_sums`. Masks and pairs are drawn from
+    The sums are those of `firth.models.example_sums` and, if the main loss runs over the vocabulary, of
+    `text_sums`. Masks and pairs are drawn from
     (recipe seed, example id), and a row's negative row is stored with it, so a row's sums depend neither on
     its batch nor on the run. However many rows are asked for at once, the model sees
     `recipe.evaluation.batch_size` at a time.
 
     Args:
         served: Model and tokenizer.
-        unigram: Log probabilities of the unigram distribution, float32 [vocabulary].
+        unigram: Log probabilities of the unigram distribution, float32 [vocabulary]; None for a goal whose
+            main loss does not run over the vocabulary.
     """
-    recipe = served.recipe
-    objective = OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, served.tokenizer)
-    specs = names.row_specs(
-        objective.raw_length, recipe.sequences.max_documents, recipe.tokenizer.max_characters
-    )
-    token_bytes = bytes_of_tokens(served.tokenizer)
-    sums_made = evaluation_sums(recipe.goal.losses)
-    outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in objective.specs().items()}
+    recipe, goal = served.recipe, served.recipe.goal
+    make = served.features_function()
+    specs = goal.row_specs(recipe.sequences, recipe.tokenizer.max_characters)
+    token_bytes = None if unigram is None else bytes_of_tokens(served.tokenizer)
+    sums_made = evaluation_sums(goal.loss_classes)
+    outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in make.specs().items()}
 
     def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
         row, negative = row_and_negative
         seed = tf.stack([tf.constant(recipe.seed, tf.int64), row[names.EXAMPLE_ID]])
-        return objective(row, negative, seed)
+        return make(row, negative, seed)
 
     def evaluate(examples: tf.Tensor) -> Sums:
         rows, negatives = parse_rows(examples, specs)
         rows[names.RAW_TOKENS] = _known(rows[names.RAW_TOKENS], recipe.tokenizer.vocabulary_size)
         batch = tf.map_fn(features, (rows, negatives), fn_output_signature=outputs)
         predictions = served.model(batch, training=False)
-        main = predictions[recipe.goal.main_loss]
-        return {**example_sums(predictions), **text_sums(batch, main, unigram, token_bytes)}
+        sums = example_sums(predictions)
+        if unigram is None or token_bytes is None:
+            return sums
+        return {**sums, **text_sums(batch, predictions[goal.main_loss], unigram, token_bytes)}
 
     def evaluate_in_chunks(examples: tf.Tensor) -> Sums:
         return in_chunks(evaluate, examples, recipe.evaluation.batch_size, sums_made)

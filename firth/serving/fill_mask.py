@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from firth import features as names
-from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
@@ -21,11 +21,11 @@ _ANSWER = Answer(
 )
 
 
-def offer(recipe: Recipe) -> Signature | None:
+def offer(recipe: RunRecipe) -> Signature | None:
     """Returns the signature, if the recipe's model fills masks.
 
     Args:
-        recipe: Recipe of the model.
+        recipe: RunRecipe of the model.
     """
     if not recipe.goal.fills_masks:
         return None

@@ -25,7 +25,7 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[
     """
     characters = specs.get(names.CHARACTERS)
     specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}
-    negative_specs = {name: spec for name, spec in specs.items() if name != names.EXAMPLE_ID}
+    negative_specs = {name: spec for name, spec in specs.items() if spec.shape}
     schema: dict[str, Any] = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
     schema.update({name: _parser(spec) for name, spec in specs.items()})
     schema.update({names.NEGATIVE_PREFIX + name: _parser(spec) for name, spec in negative_specs.items()})
@@ -35,7 +35,7 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[
         name: _dense(names.NEGATIVE_PREFIX + name, parsed[names.NEGATIVE_PREFIX + name], spec)
         for name, spec in negative_specs.items()
     }
-    negatives[names.EXAMPLE_ID] = tf.zeros_like(rows[names.EXAMPLE_ID])
+    negatives |= {name: tf.zeros_like(rows[name]) for name in specs.keys() - negative_specs.keys()}
     if characters:
         rows[names.CHARACTERS] = _characters(parsed[names.WORDS], characters)
         negatives[names.CHARACTERS] = tf.zeros_like(rows[names.CHARACTERS])

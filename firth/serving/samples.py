@@ -36,7 +36,8 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
 
 
 def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
-    """Returns a serialized row of one document, without a negative row, as `features.row_specs` says.
+    """Returns a serialized row of one document, without a negative row, as the goal's
+    `row_specs` says; labels are zeros.
 
     Args:
         served: Model and tokenizer.
@@ -44,7 +45,7 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
         example_id: Id of the row.
     """
     recipe, tokenizer = served.recipe, served.tokenizer
-    room = recipe.objective.raw_length(recipe.sequences)
+    room = recipe.goal.raw_length(recipe.sequences)
     tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()[:room]
     fields = {
         names.EXAMPLE_ID: [example_id],
@@ -54,6 +55,9 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
         names.CHUNK_LENGTHS: [len(tokens)],
         names.DOCUMENT_KEYS: [example_id + 1],
     }
+    specs = recipe.goal.row_specs(recipe.sequences)
+    labels = {name: np.zeros(spec.shape).flatten() for name, spec in specs.items() if name not in fields}
+    fields |= labels
     features = {
         name: tf.train.Feature(int64_list=tf.train.Int64List(value=np.asarray(values, np.int64)))
         for name, values in fields.items()

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import storage
-from firth.recipes import Recipe
+from firth.features import evaluation_sums
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.cases import DESCRIPTION
 from firth.serving.evaluate import evaluator
 from firth.serving.samples import warmup_requests
@@ -34,8 +35,8 @@ PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 def export(
     model: keras.Model,
     tokenizer: "AnyTokenizer",
-    recipe: Recipe,
-    unigram_counts: npt.NDArray[Any],
+    recipe: RunRecipe,
+    unigram_counts: npt.NDArray[Any] | None,
     directory: str,
 ) -> None:
     """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
@@ -47,10 +48,11 @@ def export(
     The directory appears whole or not at all.
 
     Args:
-        model: Trained model of `firth.models.build_pretraining_model`.
+        model: Trained model of `firth.models.build_model`.
         tokenizer: Tokenizer of `firth.tokenizers`; its vocabulary becomes a part of the graph.
-        recipe: Recipe of the run.
-        unigram_counts: Number of occurrences of each piece in the training split, int64 [rows].
+        recipe: RunRecipe of the run.
+        unigram_counts: Number of occurrences of each piece in the training split, int64 [rows]; None for a
+            goal whose main loss does not run over the vocabulary.
         directory: Folder that does not exist yet, or is empty, on any file system.
 
     Raises:
@@ -62,7 +64,7 @@ def export(
         _write(Served(model, tokenizer, recipe), unigram_counts, folder)
 
 
-def _check(tokenizer: "AnyTokenizer", recipe: Recipe) -> None:
+def _check(tokenizer: "AnyTokenizer", recipe: RunRecipe) -> None:
     pieces, rows = tokenizer.vocabulary_size(), recipe.tokenizer.vocabulary_size
     if pieces > rows:
         raise ValueError(
@@ -70,8 +72,10 @@ def _check(tokenizer: "AnyTokenizer", recipe: Recipe) -> None:
         )
 
 
-def _write(served: Served, unigram_counts: npt.NDArray[Any], directory: str) -> None:
-    unigram = unigram_log_probabilities(unigram_counts, served.tokenizer.vocabulary_size())
+def _write(served: Served, unigram_counts: npt.NDArray[Any] | None, directory: str) -> None:
+    unigram = None
+    if unigram_counts is not None:
+        unigram = unigram_log_probabilities(unigram_counts, served.tokenizer.vocabulary_size())
     module = tf.Module()
     # Keras's own variables would save too, but TF Serving's loader does not find them.
     module.model_variables = [variable.value for variable in served.model.variables]
@@ -82,7 +86,7 @@ def _write(served: Served, unigram_counts: npt.NDArray[Any], directory: str) -> 
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served))
 
 
-def _signatures(served: Served, unigram: npt.NDArray[Any]) -> dict[str, Any]:
+def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, Any]:
     functions = {
         name: tf.function(
             functools.partial(signature.function, served),
@@ -108,6 +112,6 @@ def _description(served: Served) -> dict[str, Any]:
         "signatures": {
             name: signature.describe() for name, signature in text_signatures(served.recipe).items()
         },
-        "losses": list(served.recipe.goal.losses),
+        "evaluation_sums": list(evaluation_sums(served.recipe.goal.loss_classes)),
         "versions": {"python": platform.python_version(), **versions},
     }

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from firth import features as names
-from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 
@@ -20,11 +20,11 @@ _ANSWER = Answer(
 )
 
 
-def offer(recipe: Recipe) -> Signature | None:
+def offer(recipe: RunRecipe) -> Signature | None:
     """Returns the signature, if the recipe's model scores texts, or the targets that follow them.
 
     Args:
-        recipe: Recipe of the model.
+        recipe: RunRecipe of the model.
     """
     inputs = recipe.goal.score_inputs
     if not inputs:

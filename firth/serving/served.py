@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.recipes import Recipe
+from firth.objectives import OBJECTIVES
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded, encode, encode_words, with_last_segment
+from firth.tasks import TASKS
 from firth.tokenizers.storage import AnyTokenizer
 
 
@@ -19,14 +21,14 @@ class Served:
     """A trained model with its tokenizer and its recipe.
 
     Attributes:
-        model: Pre-training model.
+        model: Model that `firth.models.build_model` made of the recipe.
         tokenizer: Tokenizer, whose vocabulary becomes a part of the graph.
         recipe: Recipe of the run.
     """
 
     model: keras.Model
     tokenizer: AnyTokenizer
-    recipe: Recipe
+    recipe: RunRecipe
 
     @property
     def row_length(self) -> int:
@@ -48,6 +50,11 @@ class Served:
         encoded = encode(text, self.tokenizer, self.row_length, self.ids_before_text, self.ids_after_text)
         segment = self.recipe.goal.text_frame.last_segment
         return encoded if segment is None else with_last_segment(encoded, segment)
+
+    def features_function(self) -> Any:
+        """Returns the function from rows to Features of the recipe's objective or task."""
+        goal = self.recipe.goal
+        return {**OBJECTIVES, **TASKS}[goal.kind](goal, self.recipe.sequences, self.tokenizer)
 
     @property
     def ids_before_text(self) -> tuple[int, ...]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import embeddings, fill_mask, score
 from firth.serving.signature import Signature
 
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.
-SIGNATURES: dict[str, Callable[[Recipe], Signature | None]] = {
+SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "fill_mask": fill_mask.offer,
     "score": score.offer,
     "embed": embeddings.offer,
@@ -15,14 +15,14 @@ SIGNATURES: dict[str, Callable[[Recipe], Signature | None]] = {
 }
 
 
-def text_signatures(recipe: Recipe) -> dict[str, Signature]:
+def text_signatures(recipe: RunRecipe) -> dict[str, Signature]:
     """Returns the signatures of a recipe's model that read strings, the default one first.
 
     `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
     `target` where there is a prefix or an encoder), `embed` and `embed_tokens` for all encoders and biLMs.
 
     Args:
-        recipe: Recipe of the model.
+        recipe: RunRecipe of the model.
     """
     offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
     return {name: signature for name, signature in offered.items() if signature is not None}

@@ -13,7 +13,7 @@ import keras
 import tensorflow as tf
 
 from firth import storage
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 _LOG = logging.getLogger(__name__)
 _FORMAT = 3
@@ -37,7 +37,7 @@ class Progress:
     seconds: float = 0.0
 
 
-def run_key(recipe: Recipe, data_digest: str, tokenizer_digest: str) -> str:
+def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
     """Returns the name of the folder of a run's checkpoints.
 
     It changes with everything that the weights depend on: seed, tokenizer, sequences, objective, model and
@@ -54,7 +54,7 @@ def run_key(recipe: Recipe, data_digest: str, tokenizer_digest: str) -> str:
         "format": _FORMAT,
         "seed": recipe.seed,
         "sequences": recipe.sequences.model_dump(exclude={"shards"}),
-        "objective": recipe.objective.model_dump(),
+        recipe.goal_key: recipe.goal.model_dump(),
         "model": recipe.model.model_dump(),
         "vocabulary_size": recipe.tokenizer.vocabulary_size,
         "training": recipe.training.model_dump(exclude=incidental),

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features, storage
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.held_out_samples import sampler
 from firth.training.rows import RowsError
@@ -35,8 +35,10 @@ class HeldOut:
     Example: see `tests/training/held_out_test.py`.
     """
 
-    def __init__(self, model: keras.Model, tokenizer: Any, recipe: Recipe, patterns: Sequence[str]) -> None:
-        self._losses = recipe.objective.losses
+    def __init__(
+        self, model: keras.Model, tokenizer: Any, recipe: RunRecipe, patterns: Sequence[str]
+    ) -> None:
+        self._losses = recipe.goal.losses
         self._rows = _first_rows(patterns, recipe.training.eval_rows)
         self._parts = model, tokenizer, recipe
         self._made: tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]] | None = (

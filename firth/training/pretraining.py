@@ -75,7 +75,7 @@ def train(
     try:
         with termination_deferred() as termination:
             loop = Loop(
-                build_train_step(model, optimizer, recipe.objective.losses, strategy, recipe.seed),
+                build_train_step(model, optimizer, recipe.goal.losses, strategy, recipe.seed),
                 recipe.training,
                 build_schedule(recipe.training.optimizer, recipe.training.steps),
                 checkpoints,

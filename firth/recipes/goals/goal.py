@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
+from firth.features import Spec, row_specs
 from firth.recipes.base.recipe_type import Config
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.losses import LM, Loss
@@ -70,6 +71,30 @@ class Goal(Config):
     def text_frame(self) -> TextFrame:
         """The special tokens around a text that a trained model reads."""
         return TextFrame()
+
+    @property
+    def special_tokens(self) -> int:
+        """Special tokens that are added to each document of a row."""
+        raise NotImplementedError
+
+    def raw_length(self, sequences: Sequences) -> int:
+        """Returns the most raw tokens of a row: those of one document that just fills the row.
+
+        A row of several documents holds `special_tokens` fewer for each one more.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return sequences.length - self.special_tokens
+
+    def row_specs(self, sequences: Sequences, max_characters: int = 0) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of what a row holds on disk.
+
+        Args:
+            sequences: Rows of the recipe.
+            max_characters: Characters of a word, for tokenizers of words; see `firth.features.row_specs`.
+        """
+        return row_specs(self.raw_length(sequences), sequences.max_documents, max_characters)
 
     def input_length(self, sequences: Sequences) -> int:
         """Returns the tokens of a row as the model (the encoder, where there are two) reads it.

@@ -30,21 +30,6 @@ class Objective(Goal):
     needs_case: ClassVar[bool] = False
     counts_pooler: ClassVar[bool] = False
 
-    @property
-    def special_tokens(self) -> int:
-        """Special tokens that this objective adds to each document of a row."""
-        raise NotImplementedError
-
-    def raw_length(self, sequences: Sequences) -> int:
-        """Returns the most raw tokens of a row: those of one document that just fills the row.
-
-        A row of several documents holds `special_tokens` fewer for each one more.
-
-        Args:
-            sequences: Rows of the recipe.
-        """
-        return sequences.length - self.special_tokens
-
     def sentinels_needed(self, sequences: Sequences) -> int:
         """Returns how many sentinels the tokenizer must have.
 

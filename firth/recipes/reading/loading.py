@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 from collections.abc import Sequence
+from typing import TypeVar
 
 import pydantic
 
@@ -16,9 +17,12 @@ from firth.recipes.reading.families import suggest_preset
 from firth.recipes.reading.presets import preset_names, preset_path, read_preset
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, overlay, override, raw_recipe_of
 from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
+from firth.recipes.run.kinds import RUN_RECIPES
 from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 EXTENDS = "extends"
+RunRecipeT = TypeVar("RunRecipeT", bound=RunRecipe)
 
 
 def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()) -> Recipe:
@@ -69,8 +73,8 @@ def load_with_places(
             problems += error.problems
     if problems:
         raise RecipeError(problems)
-    raw = _with_full_paths(_checked(raw), raw)
-    return _checked(raw), raw
+    raw = _with_full_paths(_checked(raw, Recipe), raw)
+    return _checked(raw, Recipe), raw
 
 
 def _with_full_paths(recipe: Recipe, raw: RawRecipe) -> RawRecipe:
@@ -82,8 +86,8 @@ def _with_full_paths(recipe: Recipe, raw: RawRecipe) -> RawRecipe:
     return RawRecipe(data, raw.origins)
 
 
-def recipe_to_yaml(recipe: Recipe) -> str:
-    """Returns a recipe as YAML with every value written out; `load_recipe` reads it back equal.
+def recipe_to_yaml(recipe: RunRecipe) -> str:
+    """Returns a recipe as YAML with every value written out; `load_run_recipe` reads it back equal.
 
     Args:
         recipe: Recipe to write.
@@ -96,11 +100,25 @@ def recipe_to_yaml(recipe: Recipe) -> str:
     return write_yaml(recipe.model_dump(mode="json"))
 
 
-def _checked(raw: RawRecipe) -> Recipe:
+def load_run_recipe(path: str | os.PathLike[str]) -> RunRecipe:
+    """Returns the recipe of a run of any kind that `recipe_to_yaml` wrote.
+
+    Args:
+        path: Path of a YAML file on this machine, which states every value.
+
+    Raises:
+        RecipeError: with one line for each problem found.
+    """
+    raw = _read(pathlib.Path(path))
+    kinds = [kind for key, kind in RUN_RECIPES.items() if key in raw.data]
+    return _checked(raw, kinds[0] if kinds else Recipe)
+
+
+def _checked(raw: RawRecipe, kind: type[RunRecipeT]) -> RunRecipeT:
     try:
-        return Recipe.model_validate_json(json.dumps(raw.data))
+        return kind.model_validate_json(json.dumps(raw.data))
     except pydantic.ValidationError as error:
-        raise RecipeError(explain(error, raw, Recipe)) from None
+        raise RecipeError(explain(error, raw, kind)) from None
 
 
 def _read(name_or_path: str | os.PathLike[str]) -> RawRecipe:

@@ -1,0 +1,236 @@
+"""A backbone with the heads of what it is trained for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import keras
+
+from firth import features as names
+from firth.layers.elements.noise import example_noise
+from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.types import Tensor
+from firth.models.epoch_metrics import EpochMetrics
+from firth.models.example_sums import example_sums, total_loss
+from firth.models.predictions import Predictions
+from firth.models.tables import BACKBONES, HEADS
+from firth.recipes.goals.goal import Goal
+from firth.recipes.models.model import AnyModel
+
+# Keywords of Keras that say what the features say.
+WEIGHTS = ("sample_weight", "class_weight")
+
+
+class BackboneWithHeads(keras.Model):
+    """Features to the predictions of each loss of a goal: of an objective, or of a task.
+
+    Keras's own `compile`, `fit` and `evaluate` work on it: `compile` takes an optimizer and no loss, for the
+    goal is the loss, and data are batches of features, which hold labels and weights. `firth.training` has a
+    loop of its own, which also resumes exactly.
+
+    Its parts are attributes: `backbone`, and `heads`, of a class that `HEADS` names for the goal.
+
+    Args:
+        model: The recipe's `model`.
+        goal: The recipe's `goal`.
+        vocabulary_size: Number of rows of the token embeddings.
+        seed: An int, or None; initial weights and dropout follow from it.
+        dtype: A Keras dtype or policy. Losses are float32 under each.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
+
+    Example: see `build_pretraining_model`.
+    """
+
+    # What paths of weights begin with; names of an optimizer's variables hold it.
+    path: ClassVar[str]
+    # What the goal is called in a config, and in errors.
+    _goal_key: ClassVar[str]
+
+    def __init__(
+        self,
+        model: AnyModel,
+        goal: Goal,
+        vocabulary_size: int,
+        seed: int | None = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(dtype=dtype, **kwargs)
+        self._config = {
+            "model": model.model_dump(mode="json"),
+            self._goal_key: goal.model_dump(mode="json"),
+            "vocabulary_size": vocabulary_size,
+            "seed": plain_seed(seed),
+        }
+        self._loss_weights = goal.losses
+        self._epoch_metrics: EpochMetrics | None = None
+        shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
+        self.backbone = BACKBONES[model.kind](vocabulary_size, model, **shared, name="backbone")
+        self.heads = HEADS[goal.heads](model, goal, vocabulary_size, **shared, name="heads")
+
+    @property
+    def seed_generator(self) -> keras.random.SeedGenerator:
+        """What a batch's draws come from; its `state`, int [2], is (seed, draws so far)."""
+        return self.backbone.seed_generator
+
+    def build(self, features_shape: Any = None) -> None:
+        """Creates all weights; they depend on no input shape.
+
+        Args:
+            features_shape: Shapes of the features; not read.
+        """
+        self.backbone.build()
+        self.heads.build()
+
+    def call(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Predictions]:
+        """Returns the predictions of each loss, by its name.
+
+        Args:
+            features: Features as the `specs` of the objective or task, batched. With
+                `firth.features.NOISE_KEYS` among them, what is drawn for an example follows from its key,
+                whichever batch it stands in.
+            training: Whether dropout acts.
+        """
+        with example_noise(features.get(names.NOISE_KEYS)):
+            return self.heads.predictions(self.backbone, features, training=training)
+
+    def logits(self, features: Mapping[str, Tensor], training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of each loss, by its name; the features need no labels.
+
+        Args:
+            features: Features as in the call, or what the backbone reads of them. Without `masked_positions`
+                every position is predicted.
+            training: Whether dropout acts.
+
+        Returns:
+            float32 [batch, predictions or length, classes] each. A loss is the cross-entropy of its logits.
+        """
+        with example_noise(features.get(names.NOISE_KEYS)):
+            return self.heads.logits(self.backbone, features, training)
+
+    def compile(
+        self, optimizer: Any = "rmsprop", loss: Any = None, metrics: Any = None, **kwargs: Any
+    ) -> None:
+        """Prepares `fit` and `evaluate`, whose metrics are those of `EpochMetrics`.
+
+        Args:
+            optimizer: A Keras optimizer, or its name.
+            loss: None: the goal is the loss.
+            metrics: None: they follow from the goal.
+            **kwargs: The other arguments of `keras.Model.compile`, without those of losses and metrics.
+
+        Raises:
+            ValueError: for a loss, metrics or weights of them.
+        """
+        ours = {"loss": loss, "metrics": metrics}
+        ours |= {name: kwargs.get(name) for name in ("loss_weights", "weighted_metrics")}
+        for name, value in ours.items():
+            if value is not None:
+                raise ValueError(
+                    f"{type(self).__name__}: `{name}` follows from the {self._goal_key}; leave it out. "
+                    f"Received: {name}={value!r}"
+                )
+        if not self.built:
+            self.build()
+        super().compile(optimizer, **kwargs)
+        self._epoch_metrics = EpochMetrics(self._loss_weights)
+
+    def get_compile_config(self) -> dict[str, Any]:
+        """What `compile` is called with when a saved model is loaded; nothing where it was not compiled."""
+        if not self.compiled:
+            return {}
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer, "jit_compile": self.jit_compile, "run_eagerly": self.run_eagerly}
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles a loaded model as it was when it was saved.
+
+        Args:
+            config: Config that `get_compile_config` returned.
+        """
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def fit(self, *args: Any, **kwargs: Any) -> keras.callbacks.History:
+        """Trains as `keras.Model.fit` does; see there for the arguments and the history that is returned.
+
+        Args:
+            *args: Arguments of `keras.Model.fit`: batches of features first.
+            **kwargs: Keywords of `keras.Model.fit`, without weights of samples and of classes.
+
+        Raises:
+            ValueError: for weights of samples or of classes.
+        """
+        self._refuse(kwargs)
+        return super().fit(*args, **kwargs)
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns the means over the data, floats; see `keras.Model.evaluate` for the arguments.
+
+        Args:
+            *args: Arguments of `keras.Model.evaluate`: batches of features first.
+            **kwargs: Keywords of `keras.Model.evaluate`, without weights of samples.
+
+        Raises:
+            ValueError: for weights of samples.
+        """
+        self._refuse(kwargs)
+        return keras.tree.map_structure(float, super().evaluate(*args, **kwargs))
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """Keras's own metrics and, after `compile`, those of the goal."""
+        return [*super().metrics, *(self._epoch_metrics.metrics if self._epoch_metrics else [])]
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Tensor:
+        """Returns the loss of one batch, a float32 scalar; labels and weights are features.
+
+        Args:
+            x: Features of the batch; not read.
+            y: Targets, which must be None: the features hold them.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: Weights, which must be None: the features hold them.
+            training: Whether it is a training step; not read.
+
+        Raises:
+            ValueError: for targets or weights that are not among the features.
+        """
+        self._refuse({"y": y, "sample_weight": sample_weight}, ("y", "sample_weight"))
+        return total_loss(example_sums(y_pred), self._loss_weights)["loss"] + sum(self.losses)
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Returns the means so far of this epoch; see `EpochMetrics`.
+
+        Args:
+            x: Features of the batch; not read.
+            y: Targets; not read.
+            y_pred: Predictions by name of the loss, as the call returns them.
+            sample_weight: Weights; not read.
+        """
+        self._compiled_metrics().update(y_pred)
+        return self.get_metrics_result()
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """Returns the means so far of this epoch."""
+        return self._compiled_metrics().results()
+
+    def _compiled_metrics(self) -> EpochMetrics:
+        if self._epoch_metrics is None:
+            raise ValueError(f"{type(self).__name__}: call `compile` first")
+        return self._epoch_metrics
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {**keras.layers.Layer.get_config(self), **self._config}
+
+    def _refuse(self, arguments: Mapping[str, Any], names: Sequence[str] = WEIGHTS) -> None:
+        for name in names:
+            if arguments.get(name) is not None:
+                kind = type(self).__name__
+                raise ValueError(f"{kind}: features hold labels and weights; leave out `{name}`")

@@ -1,0 +1,44 @@
+"""A backbone with the heads of a downstream task."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.base.choices import config_of
+from firth.recipes.models.model import AnyModel
+from firth.recipes.tasks.task import Task
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class TaskModel(BackboneWithHeads):
+    """Features to the predictions of each loss of a task.
+
+    Args:
+        model: The recipe's `model`, or a mapping of its values.
+        task: The recipe's `task`.
+        vocabulary_size: Number of rows of the token embeddings.
+        seed: An int, or None; initial weights and dropout follow from it.
+        dtype: A Keras dtype or policy. Losses are float32 under each.
+        **kwargs: Keywords of `keras.Model`: `name` and `trainable`.
+
+    Raises:
+        ValueError: for a value of `model` that does not fit, with the nearest valid name.
+
+    Example: see `build_model`.
+    """
+
+    path = "task_model"
+    _goal_key = "task"
+
+    def __init__(
+        self,
+        model: AnyModel | Mapping[str, Any],
+        task: Task,
+        vocabulary_size: int,
+        seed: int | None = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(config_of("model", AnyModel, model), task, vocabulary_size, seed, dtype, **kwargs)

@@ -1,0 +1,8 @@
+"""The kinds of runs."""
+
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
+
+# By the key of their goal, which only this kind has.
+RUN_RECIPES: dict[str, type[RunRecipe]] = {kind.goal_key: kind for kind in (Recipe, AdaptingRecipe)}

@@ -1,0 +1,86 @@
+"""What the recipes of all runs share, whatever they train a model for."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import pydantic
+
+from firth.recipes.base.names import FolderName
+from firth.recipes.base.recipe_type import Config
+from firth.recipes.goals.goal import Goal
+from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.export import Export
+from firth.recipes.training.training import Training
+
+if TYPE_CHECKING:
+    from firth.recipes.models.model import AnyModel
+    from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
+
+
+class RunRecipe(Config):
+    """The base of the recipes of runs: of those that pre-train a model, and of those that adapt one.
+
+    Models, training, evaluation and serving read what stands here, and the goal; none asks which run it is.
+    Each kind of run also has `tokenizer`, `sequences` and `model`.
+
+    Attributes:
+        goal_key: The key that only this kind of run has: that of its goal.
+        name: Name of the run, and of its folder.
+        description: Text for readers of `firth recipes` and of the report.
+        seed: Seed of all random choices: weights, data order, masks and dropout.
+        training: Steps, batches, optimizer, precision and checkpoints.
+        evaluation: Metrics, and the thresholds that a model must keep to be pushed.
+        export: Settings of the served signatures.
+    """
+
+    goal_key: ClassVar[str]
+
+    if TYPE_CHECKING:
+        tokenizer: AnyTokenizerConfig
+        sequences: Sequences
+        model: AnyModel
+
+    name: FolderName
+    description: str = ""
+    seed: Annotated[int, pydantic.Field(ge=0, lt=2**31)] = 42
+    training: Training = Training()
+    evaluation: Evaluation = Evaluation()
+    export: Export = Export()
+
+    @property
+    def goal(self) -> Goal:
+        """The goal that the model is trained for: an objective, or a task."""
+        goal: Goal = getattr(self, self.goal_key)
+        return goal
+
+    @pydantic.model_serializer(mode="wrap")
+    def _in_order(self, write: pydantic.SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return in_order(write(self))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, make: pydantic.GetJsonSchemaHandler) -> dict[str, Any]:
+        """Returns the JSON Schema with the keys in the order in which a recipe is written.
+
+        Args:
+            core: Pydantic's core schema.
+            make: Pydantic's function from it to a JSON Schema.
+        """
+        schema = make(core)
+        return {**schema, "properties": in_order(schema["properties"])}
+
+
+def in_order(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns values by key as a recipe is written: first the data and the model, then the training.
+
+    Pydantic puts the fields of a base first.
+
+    Args:
+        values: Values by key of a recipe.
+
+    Example:
+
+    >>> in_order({"name": "small", "training": {}, "model": {}})
+    {'name': 'small', 'model': {}, 'training': {}}
+    """
+    last = [key for key in ("training", "evaluation", "export") if key in values]
+    return {key: values[key] for key in [*(key for key in values if key not in last), *last]}

@@ -1,0 +1,1 @@
+"""The types of methods that adapt a model."""
