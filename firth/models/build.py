@@ -49,7 +49,7 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
             `seed` and `training.precision` are read.
         dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
 
-    Example: see `build_pretraining_model`, and `tests/adapting_test.py` for a task.
+    Example: see `build_pretraining_model`, and `tests/recipes/run/adapting_test.py` for a task.
     """
     kind = MODELS[recipe.goal_key]
     model = kind(

@@ -63,7 +63,7 @@ def test_a_model_that_the_serving_loader_cannot_run_is_not_blessed(tmp_path):
         "signatures": {
             name: {"inputs": ["text"], "invariant": [], "example": {}} for name in ("fill_mask", "embed")
         },
-        "losses": ["mlm"],
+        "evaluation_sums": ["mlm_loss_sum"],
     }
     (tmp_path / "model" / FOLDER / "firth.json").write_text(json.dumps(description))
     assert tf.saved_model.load(directory).signatures["embed"](text=tf.constant(["a"]))
