@@ -16,9 +16,9 @@ from firth.models.bundle import BundleError, load_model, save_model
 from firth.models.causal_transformer import CausalTransformerBackbone
 from firth.models.elmo_import import load_elmo
 from firth.models.encoder_decoder import EncoderDecoderBackbone
-from firth.models.example_sums import example_sums, total_loss
 from firth.models.masked_transformer import MaskedTransformerBackbone
-from firth.models.predictions import Predictions, predictions_of_logits
+from firth.models.outputs.example_sums import example_sums, total_loss
+from firth.models.outputs.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
 from firth.models.task_model import TaskModel

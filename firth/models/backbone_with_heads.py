@@ -9,9 +9,9 @@ from firth import features as names
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
-from firth.models.epoch_metrics import EpochMetrics
-from firth.models.example_sums import example_sums, total_loss
-from firth.models.predictions import Predictions
+from firth.models.outputs.epoch_metrics import EpochMetrics
+from firth.models.outputs.example_sums import example_sums, total_loss
+from firth.models.outputs.predictions import Predictions
 from firth.models.tables import BACKBONES, HEADS
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.model import AnyModel

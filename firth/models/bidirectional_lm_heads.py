@@ -11,7 +11,7 @@ from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_projection
 from firth.models.heads import Features, Heads
-from firth.models.predictions import Predictions
+from firth.models.outputs.predictions import Predictions
 from firth.recipes.models.model import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 

@@ -8,7 +8,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.types import Tensor
-from firth.models.predictions import Predictions, predictions_of_logits
+from firth.models.outputs.predictions import Predictions, predictions_of_logits
 
 Features = Mapping[str, Tensor]
 

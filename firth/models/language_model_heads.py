@@ -10,7 +10,7 @@ from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.heads import Features, Heads
-from firth.models.predictions import Predictions
+from firth.models.outputs.predictions import Predictions
 from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig
 from firth.recipes.objectives.objective_base import Objective
 

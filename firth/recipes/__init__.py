@@ -74,7 +74,9 @@ from firth.recipes.objectives.masking import (
 )
 from firth.recipes.reading.loading import load_recipe, recipe_to_yaml
 from firth.recipes.reading.presets import preset_names
+from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import (
     BytePairTokenizerConfig,
     SentencePieceTokenizerConfig,
@@ -91,6 +93,7 @@ __all__ = [
     "AdafactorConfig",
     "AdagradConfig",
     "AdamWConfig",
+    "AdaptingRecipe",
     "AsIs",
     "AttentionConfig",
     "BadWordsStep",
@@ -148,6 +151,7 @@ __all__ = [
     "ReplacedTokenDetection",
     "RotaryPositionsConfig",
     "RotaryScalingConfig",
+    "RunRecipe",
     "SalientSpans",
     "SentenceDuplicatesStep",
     "SentencePieceTokenizerConfig",

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.models.predictions import Predictions
+from firth.models.outputs.predictions import Predictions
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer

@@ -1,7 +1,7 @@
 import numpy as np
 import tensorflow as tf
 
-from firth.models.predictions import Predictions
+from firth.models.outputs.predictions import Predictions
 from firth.serving.main_loss import text_sums
 
 # A special token, "ab", "a", a sentinel.

@@ -5,7 +5,7 @@ from typing import Any
 
 import keras
 
-from firth.models.predictions import Predictions
+from firth.models.outputs.predictions import Predictions
 
 
 class EpochMetrics:

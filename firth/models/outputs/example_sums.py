@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from keras import ops
 
 from firth.layers.elements.types import Tensor
-from firth.models.predictions import Predictions
+from firth.models.outputs.predictions import Predictions
 
 
 def example_sums(predictions: Mapping[str, Predictions]) -> dict[str, Tensor]:
