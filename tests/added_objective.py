@@ -39,7 +39,7 @@ def main(kind: str, folder: str) -> dict:
     served = os.path.join(folder, "serving")
     counts = np.ones(recipe.tokenizer.vocabulary_size, np.int64)
     export(model, tokenizer, recipe, counts, served)
-    sums = _sums(served, files, evaluation_sums(recipe.goal.losses))
+    sums = _sums(served, files, evaluation_sums(recipe.goal.loss_classes))
     metrics = {name: metric(sums) for name, metric in metrics_of(recipe.goal.loss_classes).items()}
     with open(os.path.join(model_run, "history.jsonl"), encoding="utf-8") as file:
         history = [json.loads(line) for line in file]

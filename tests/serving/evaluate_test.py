@@ -21,7 +21,7 @@ from tests.exported_model import (
 )
 
 SPECS = features.row_specs(21, 3)
-SUMS = evaluation_sums(RECIPE.objective.losses)
+SUMS = evaluation_sums(RECIPE.goal.loss_classes)
 
 
 def evaluate(rows):

@@ -119,7 +119,7 @@ def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
     rows = [sample_row(served(name), text.encode() * 2, index) for index, text in enumerate(TEXTS[::2])]
     evaluate = loaded(name).signatures["evaluate"]
     together = evaluate(examples=tf.constant(rows))
-    assert set(together) == set(evaluation_sums(served(name).recipe.objective.losses))
+    assert set(together) == set(evaluation_sums(served(name).recipe.goal.loss_classes))
     main = served(name).recipe.objective.main_loss
     assert (together[f"{main}_weight_sum"].numpy() > 0).all()
     assert (together["bytes_sum"].numpy() > 0).all()
