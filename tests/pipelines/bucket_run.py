@@ -7,14 +7,14 @@ import json
 import pathlib
 import sys
 
-import boto3
-
 BUCKET = "artifacts"
 ROOT = f"s3://{BUCKET}/run"
 
 
 def main(place: str, *overrides: str) -> None:
     """Runs the recipe `demo`, changed as given, with its metadata in a local folder."""
+    import boto3  # Only where the extra for buckets is installed.
+
     # Before TFX touches the bucket.
     import tensorflow_io  # noqa: F401
     from tfx.orchestration.local.local_dag_runner import LocalDagRunner
