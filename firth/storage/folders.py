@@ -3,14 +3,13 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 
 from firth.storage.files import files_below, list_folder
 from firth.storage.local import local_copy
 from firth.storage.markers import sizes_of, write_marker
 from firth.storage.paths import gfile_of, is_local
-from firth.storage.unfinished import unfinished_folder
+from firth.storage.unfinished import scratch_folder, unfinished_folder
 from firth.storage.writing import write_text
 
 # In a bucket, until the marker is there.
@@ -36,7 +35,7 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
 
     Example:
 
-    >>> import pathlib
+    >>> import pathlib, tempfile
     >>> from firth.storage import check_whole
     >>> with tempfile.TemporaryDirectory() as root:
     ...     with whole_folder(f"{root}/model") as folder:
@@ -48,7 +47,7 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     if not is_local(path):
         path = os.fspath(path).rstrip("/")
         _check_free(path, [] if BEGUN in list_folder(path) else list_folder(path))
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             yield folder
             _upload(folder, path)
         return

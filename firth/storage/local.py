@@ -4,11 +4,11 @@ import atexit
 import contextlib
 import functools
 import os
-import tempfile
 from collections.abc import Iterator
 
 from firth.storage.files import files_below, is_folder
 from firth.storage.paths import gfile_of, is_local
+from firth.storage.unfinished import scratch_folder
 
 
 @contextlib.contextmanager
@@ -24,7 +24,7 @@ def local_copy(path: str | os.PathLike[str]) -> Iterator[str]:
         yield os.fspath(path)
         return
     source = os.fspath(path).rstrip("/")
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         target = os.path.join(folder, os.path.basename(source))
         if is_folder(source):
             _download(source, target)
@@ -45,9 +45,9 @@ def local_folder(path: str | os.PathLike[str]) -> str:
     """
     if is_local(path):
         return os.fspath(path)
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    return folder.name
+    process = contextlib.ExitStack()
+    atexit.register(process.close)
+    return process.enter_context(scratch_folder())
 
 
 def _download(folder: str, target: str) -> None:

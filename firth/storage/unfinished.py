@@ -5,6 +5,7 @@ import fcntl
 import os
 import pathlib
 import re
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -34,6 +35,17 @@ def unfinished_folder(path: str | os.PathLike[str]) -> Iterator[str]:
     """
     with _unfinished(path, pathlib.Path.mkdir) as unfinished:
         yield unfinished
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[str]:
+    """Gives a folder of this process alone, among the temporary files of the machine; removed at the end.
+
+    What processes that were killed have left of such folders is removed.
+    """
+    path = os.path.join(tempfile.gettempdir(), "firth-scratch")
+    with _unfinished(path, lambda folder: folder.mkdir(mode=0o700)) as folder:
+        yield folder
 
 
 @contextlib.contextmanager

@@ -4,13 +4,12 @@ import contextlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from typing import IO, Any
 
 from firth.storage.files import open_file
 from firth.storage.paths import gfile_of, is_local
-from firth.storage.unfinished import unfinished_file
+from firth.storage.unfinished import scratch_folder, unfinished_file
 
 _BLOCK_BYTES = 2**20
 
@@ -34,6 +33,7 @@ def whole_file(
 
     Example:
 
+    >>> import tempfile
     >>> from firth.storage import list_folder
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole_file(f"{folder}/a.txt", "w") as file:
@@ -42,7 +42,7 @@ def whole_file(
     (['a.txt'], 'abc')
     """
     if not is_local(path):
-        with tempfile.TemporaryDirectory() as folder:
+        with scratch_folder() as folder:
             with whole_file(os.path.join(folder, "file"), mode) as file:
                 yield file
             gfile_of(path).copy(os.path.join(folder, "file"), os.fspath(path), overwrite=True)

@@ -4,9 +4,11 @@ import concurrent.futures
 import errno
 import fcntl
 import multiprocessing
+import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -119,3 +121,23 @@ def test_without_locks_what_was_left_stays(tmp_path, kind, monkeypatch):
     (tmp_path / left).mkdir()
     write(kind, tmp_path / "model")
     assert storage.list_folder(tmp_path) == [left, "model"]
+
+
+def test_what_killed_uploads_and_downloads_left_on_this_machine_goes(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = [tmp_path / f".firth-scratch.{digit * 32}" for digit in "01"]
+    place = f"ram://unfinished/{os.getpid()}/{kind}"
+    left[0].mkdir()
+    write(kind, place)
+    left[1].mkdir()
+    with storage.local_copy(place) as copy:
+        (own,) = tmp_path.iterdir()
+        assert pathlib.Path(copy).parent == own and own.stat().st_mode & 0o777 == 0o700
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_the_process_stays_while_the_process_lives(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = storage.local_folder(f"ram://unfinished/{os.getpid()}/rows")
+    write("whole_file", f"ram://unfinished/{os.getpid()}/file")
+    assert os.path.isdir(folder) and storage.list_folder(tmp_path) == [os.path.basename(folder)]
