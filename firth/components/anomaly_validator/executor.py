@@ -1,16 +1,15 @@
 """The work of AnomalyValidator: writes the anomalies of ExampleValidator, and fails if there are any."""
 
 import os
-from typing import Any
 
 from tensorflow_metadata.proto.v0 import anomalies_pb2
-from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import SourceSchemaError
 
@@ -20,12 +19,7 @@ FOUND_FILE = "anomalies.json"
 class Executor(base_executor.BaseExecutor):
     """Validates the anomalies of one ExampleValidator."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `anomalies.json`.
 
         Args:

@@ -1,41 +1,20 @@
 """The declaration of CorpusExampleGen."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from tfx import types
-from tfx.dsl.components.base import base_beam_component, executor_spec
+from tfx.dsl.components.base import executor_spec
 from tfx.proto import example_gen_pb2
 from tfx.types import standard_artifacts, standard_component_specs
-from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 from firth.components.corpus_example_gen.executor import SPLIT, Executor
+from firth.components.declaration import BeamComponent, declare
 from firth.corpus import fingerprint as fingerprint_of
 from firth.recipes.corpus.privacy import PiiStep
 from firth.recipes.corpus.sources import AnySource
 from firth.recipes.corpus.sources_json import sources_to_json
 
 
-class CorpusExampleGenSpec(ComponentSpec):
-    """Outputs and parameters of CorpusExampleGen: its own three, and those of TFX's ExampleGen executors."""
-
-    PARAMETERS = {  # noqa: RUF012
-        "sources": ExecutionParameter(type=str),
-        "fingerprint": ExecutionParameter(type=str),
-        "privacy": ExecutionParameter(type=str),
-        standard_component_specs.INPUT_CONFIG_KEY: ExecutionParameter(type=example_gen_pb2.Input),
-        standard_component_specs.OUTPUT_CONFIG_KEY: ExecutionParameter(type=example_gen_pb2.Output),
-        standard_component_specs.OUTPUT_DATA_FORMAT_KEY: ExecutionParameter(type=int),
-        standard_component_specs.OUTPUT_FILE_FORMAT_KEY: ExecutionParameter(type=int),
-    }
-    INPUTS: dict[str, Any] = {}  # noqa: RUF012
-    OUTPUTS = {  # noqa: RUF012
-        "examples": ChannelParameter(type=standard_artifacts.Examples),
-        "records": ChannelParameter(type=standard_artifacts.Examples),
-    }
-
-
-class CorpusExampleGen(base_beam_component.BaseBeamComponent):
+class CorpusExampleGen(BeamComponent):
     """Reads a recipe's sources into tf.Examples of one split, `corpus`.
 
     Each example is a document with the bytes features `id`, `text`, `source`, `licence` and `uri`.
@@ -58,7 +37,19 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
             installed.
     """
 
-    SPEC_CLASS = CorpusExampleGenSpec
+    # Three parameters of its own, and those of TFX's ExampleGen executors.
+    SPEC_CLASS = declare(
+        outputs={"examples": standard_artifacts.Examples, "records": standard_artifacts.Examples},
+        parameters={
+            "sources": str,
+            "fingerprint": str,
+            "privacy": str,
+            standard_component_specs.INPUT_CONFIG_KEY: example_gen_pb2.Input,
+            standard_component_specs.OUTPUT_CONFIG_KEY: example_gen_pb2.Output,
+            standard_component_specs.OUTPUT_DATA_FORMAT_KEY: int,
+            standard_component_specs.OUTPUT_FILE_FORMAT_KEY: int,
+        },
+    )
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(
@@ -68,7 +59,7 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
         privacy: PiiStep | None = None,
     ) -> None:
         split = example_gen_pb2.Input.Split(name=SPLIT, pattern="*")
-        spec = CorpusExampleGenSpec(
+        super().__init__(
             sources=sources_to_json(sources),
             fingerprint=fingerprint or fingerprint_of(sources),
             privacy=(privacy or PiiStep(kind="pii")).to_json(),
@@ -76,7 +67,4 @@ class CorpusExampleGen(base_beam_component.BaseBeamComponent):
             output_config=example_gen_pb2.Output(),
             output_data_format=example_gen_pb2.FORMAT_TF_EXAMPLE,
             output_file_format=example_gen_pb2.FORMAT_TFRECORDS_GZIP,
-            examples=types.Channel(type=standard_artifacts.Examples),
-            records=types.Channel(type=standard_artifacts.Examples),
         )
-        super().__init__(spec=spec)

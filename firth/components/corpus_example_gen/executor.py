@@ -3,12 +3,12 @@
 from typing import Any
 
 import apache_beam as beam
-from tfx import types
 from tfx.components.example_gen.base_example_gen_executor import BaseExampleGenExecutor
 from tfx.components.util import examples_utils
 from tfx.proto import example_gen_pb2
 from tfx.types import artifact_utils
 
+from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import ReadSources, SourceError, WriteRecords, check_sources
 from firth.corpus.readers.read import COUNTS_FILE, REJECTED_FILE
@@ -43,12 +43,7 @@ class Executor(BaseExampleGenExecutor):
         _ = documents | "Write" >> WriteRecords(folder)
         return {}
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the documents, the rejected records, the counts and the records' profiles.
 
         Args:

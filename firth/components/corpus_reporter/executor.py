@@ -1,14 +1,13 @@
 """The work of CorpusReporter: hands the report to `firth.analysis` and writes its page."""
 
 import os
-from typing import Any
 
-from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 
 from firth import storage
 from firth.analysis import CorpusView, read_corpus_report, render_corpus_report
+from firth.components.execution import Artifacts, Properties
 from firth.recipes.corpus.cleaning import Cleaning
 
 PAGE_FILE = "corpus_report.html"
@@ -17,12 +16,7 @@ PAGE_FILE = "corpus_report.html"
 class Executor(base_executor.BaseExecutor):
     """Writes one page."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `corpus_report.html`.
 
         Args:

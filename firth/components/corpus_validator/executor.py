@@ -2,12 +2,11 @@
 
 import logging
 import os
-from typing import Any
 
-from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 
+from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import CorpusLimitsError, check_limits, measure_limits
 from firth.corpus.curation.curate import REPORT_FILE
@@ -21,12 +20,7 @@ WARNINGS_FILE = "warnings.json"
 class Executor(base_executor.BaseExecutor):
     """Validates one corpus."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `measured_limits.json`, and `warnings.json`, a list of sentences.
 
         Args:

@@ -1,9 +1,7 @@
 """The work of Curator: calls `curate` and stamps the artifacts."""
 
 import os
-from typing import Any
 
-from tfx import types
 from tfx.components.util import examples_utils
 from tfx.dsl.components.base import base_beam_executor
 from tfx.proto import example_gen_pb2
@@ -12,6 +10,7 @@ from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
 from firth.corpus import SPLITS, CorpusError, curate
 from firth.corpus.curation.curate import REPORT_FILE
@@ -22,12 +21,7 @@ from firth.recipes.corpus.cleaning import Cleaning
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Cleans one corpus."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the splits and `corpus_report.json`.
 
         Args:

@@ -1,30 +1,17 @@
 """The declaration of ObjectiveValidator."""
 
 from tfx import types
-from tfx.dsl.components.base import base_component, executor_spec
+from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
-from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 from firth.components.artifacts import ObjectiveRates
+from firth.components.declaration import Component, declare
 from firth.components.objective_validator.executor import Executor
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 
-class ObjectiveValidatorSpec(ComponentSpec):
-    """Inputs, outputs and parameters of ObjectiveValidator."""
-
-    PARAMETERS = {  # noqa: RUF012
-        "objective": ExecutionParameter(type=str),
-        "sequences": ExecutionParameter(type=str),
-        "seed": ExecutionParameter(type=int),
-        "rows": ExecutionParameter(type=int),
-    }
-    INPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
-    OUTPUTS = {"rates": ChannelParameter(type=ObjectiveRates)}  # noqa: RUF012
-
-
-class ObjectiveValidator(base_component.BaseComponent):
+class ObjectiveValidator(Component):
     """Applies the objective to rows of the train split as the training does, and measures its rates.
 
     It fails if a rate is out of the bounds that the recipe sets, so that a Trainer after it
@@ -41,7 +28,11 @@ class ObjectiveValidator(base_component.BaseComponent):
         rates: `objective_rates.json`, see `firth.training.objective_rates`.
     """
 
-    SPEC_CLASS = ObjectiveValidatorSpec
+    SPEC_CLASS = declare(
+        inputs={"examples": standard_artifacts.Examples},
+        outputs={"rates": ObjectiveRates},
+        parameters={"objective": str, "sequences": str, "seed": int, "rows": int},
+    )
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
@@ -52,12 +43,10 @@ class ObjectiveValidator(base_component.BaseComponent):
         seed: int,
         rows: int = 2000,
     ) -> None:
-        spec = ObjectiveValidatorSpec(
+        super().__init__(
             examples=examples,
             objective=objective.to_json(),
             sequences=sequences.to_json(),
             seed=seed,
             rows=rows,
-            rates=types.Channel(type=ObjectiveRates),
         )
-        super().__init__(spec=spec)

@@ -1,14 +1,13 @@
 """The work of ObjectiveValidator: measures and writes the rates, and fails if one is out of its bounds."""
 
 import os
-from typing import Any
 
-from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
 from firth.recipes.objectives.objective import objective_from_json
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -23,12 +22,7 @@ TOKENIZER_FOLDER = "tokenizer"
 class Executor(base_executor.BaseExecutor):
     """Validates one objective."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `objective_rates.json`.
 
         Args:

@@ -1,9 +1,7 @@
 """The work of Pusher: TFX's, into a folder next to the version's, and then a rename."""
 
 import os
-from typing import Any
 
-from tfx import types
 from tfx.components.pusher import executor
 from tfx.proto import pusher_pb2
 from tfx.types import artifact_utils
@@ -11,6 +9,7 @@ from tfx.types.standard_component_specs import PUSH_DESTINATION_KEY, PUSHED_MODE
 from tfx.utils import proto_utils
 
 from firth import storage
+from firth.components.execution import Artifacts, Properties
 
 # Within the folder of versions, where servers read only folders that are numbers.
 UNFINISHED = ".unfinished"
@@ -21,12 +20,7 @@ _PUSHED, _DESTINATION, _VERSION = "pushed", "pushed_destination", "pushed_versio
 class Executor(executor.Executor):
     """Pushes a model in one step, on local disks."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes a version if the model is blessed.
 
         Args:

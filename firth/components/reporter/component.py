@@ -1,38 +1,16 @@
 """The declaration of Reporter."""
 
 from tfx import types
-from tfx.dsl.components.base import base_component, executor_spec
+from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
-from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 from firth.components.artifacts import CorpusReport, ObjectiveRates, RunReport, ServingReport, Tokenizer
+from firth.components.declaration import Component, declare
 from firth.components.reporter.executor import Executor
 from firth.recipes import Recipe
 
 
-class ReporterSpec(ComponentSpec):
-    """Inputs, outputs and parameters of Reporter."""
-
-    PARAMETERS = {  # noqa: RUF012
-        "recipe": ExecutionParameter(type=str),
-        "run_dir": ExecutionParameter(type=str),
-    }
-    INPUTS = {  # noqa: RUF012
-        "corpus_report": ChannelParameter(type=CorpusReport),
-        "tokenizer": ChannelParameter(type=Tokenizer),
-        "examples": ChannelParameter(type=standard_artifacts.Examples),
-        "model": ChannelParameter(type=standard_artifacts.Model),
-        "model_run": ChannelParameter(type=standard_artifacts.ModelRun),
-        "evaluation": ChannelParameter(type=standard_artifacts.ModelEvaluation),
-        "blessing": ChannelParameter(type=standard_artifacts.ModelBlessing),
-        "serving_report": ChannelParameter(type=ServingReport),
-        "objective_rates": ChannelParameter(type=ObjectiveRates, optional=True),
-        "pushed_model": ChannelParameter(type=standard_artifacts.PushedModel, optional=True),
-    }
-    OUTPUTS = {"report": ChannelParameter(type=RunReport)}  # noqa: RUF012
-
-
-class Reporter(base_component.BaseComponent):
+class Reporter(Component):
     """Gathers the outputs of a run and writes one self-contained HTML page on it.
 
     Args:
@@ -53,7 +31,21 @@ class Reporter(base_component.BaseComponent):
         report: `report.html`.
     """
 
-    SPEC_CLASS = ReporterSpec
+    SPEC_CLASS = declare(
+        inputs={
+            "corpus_report": CorpusReport,
+            "tokenizer": Tokenizer,
+            "examples": standard_artifacts.Examples,
+            "model": standard_artifacts.Model,
+            "model_run": standard_artifacts.ModelRun,
+            "evaluation": standard_artifacts.ModelEvaluation,
+            "blessing": standard_artifacts.ModelBlessing,
+            "serving_report": ServingReport,
+        },
+        optional_inputs={"objective_rates": ObjectiveRates, "pushed_model": standard_artifacts.PushedModel},
+        outputs={"report": RunReport},
+        parameters={"recipe": str, "run_dir": str},
+    )
     EXECUTOR_SPEC = executor_spec.ExecutorClassSpec(Executor)
 
     def __init__(
@@ -71,7 +63,7 @@ class Reporter(base_component.BaseComponent):
         objective_rates: types.BaseChannel | None = None,
         run_dir: str = "",
     ) -> None:
-        spec = ReporterSpec(
+        super().__init__(
             corpus_report=corpus_report,
             tokenizer=tokenizer,
             examples=examples,
@@ -84,6 +76,4 @@ class Reporter(base_component.BaseComponent):
             objective_rates=objective_rates,
             recipe=recipe.to_json(),
             run_dir=run_dir,
-            report=types.Channel(type=RunReport),
         )
-        super().__init__(spec=spec)

@@ -1,9 +1,7 @@
 """The work of Reporter: hands the artifacts' folders to `firth.analysis` and writes its page."""
 
 import os
-from typing import Any
 
-from tfx import types
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
 from tfx.types.artifact import Artifact
@@ -12,6 +10,7 @@ from tfx.utils import path_utils
 from firth import storage
 from firth.analysis import ArtifactRecord, ReportInputs, collect_run, render_report
 from firth.analysis.lineage import directory_digest
+from firth.components.execution import Artifacts, Properties
 from firth.recipes import Recipe
 
 REPORT_FILE = "report.html"
@@ -22,16 +21,11 @@ _FOLDERS = ("corpus_report", "tokenizer", "examples", "model_run", "evaluation",
 class Executor(base_executor.BaseExecutor):
     """Writes one report."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `report.html`.
 
         Args:
-            input_dict: The artifacts named in `ReporterSpec`.
+            input_dict: The inputs of Reporter.
             output_dict: `report`.
             exec_properties: `recipe`, as JSON, and `run_dir`.
         """

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tfx import types
-from tfx.dsl.components.base import base_beam_component, executor_spec
+from tfx.dsl.components.base import executor_spec
 from tfx.types import standard_artifacts
-from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
 
 from firth import features
 from firth.components.artifacts import Tokenizer
+from firth.components.declaration import BeamComponent, declare
 from firth.components.sequence_gen.executor import Executor
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -18,26 +18,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 _AS_IS = AsIs()
 
 
-class SequenceGenSpec(ComponentSpec):
-    """Inputs, outputs and parameters of SequenceGen. TFX wants inputs and outputs named apart."""
-
-    PARAMETERS = {  # noqa: RUF012
-        "sequences": ExecutionParameter(type=str),
-        "special_tokens": ExecutionParameter(type=int),
-        "raw_length": ExecutionParameter(type=int),
-        "mixture": ExecutionParameter(type=str),
-        "sources": ExecutionParameter(type=str),
-        "stages": ExecutionParameter(type=str),
-        "row_format": ExecutionParameter(type=int),
-    }
-    INPUTS = {  # noqa: RUF012
-        "documents": ChannelParameter(type=standard_artifacts.Examples),
-        "tokenizer": ChannelParameter(type=Tokenizer),
-    }
-    OUTPUTS = {"examples": ChannelParameter(type=standard_artifacts.Examples)}  # noqa: RUF012
-
-
-class SequenceGen(base_beam_component.BaseBeamComponent):
+class SequenceGen(BeamComponent):
     """Tokenizes documents and packs them into rows, once and in the same way on any number of workers.
 
     Args:
@@ -59,7 +40,19 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
             `tokenizer_digest`.
     """
 
-    SPEC_CLASS = SequenceGenSpec
+    SPEC_CLASS = declare(
+        inputs={"documents": standard_artifacts.Examples, "tokenizer": Tokenizer},
+        outputs={"examples": standard_artifacts.Examples},
+        parameters={
+            "sequences": str,
+            "special_tokens": int,
+            "raw_length": int,
+            "mixture": str,
+            "sources": str,
+            "stages": str,
+            "row_format": int,
+        },
+    )
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
     def __init__(
@@ -73,7 +66,7 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
         sources: Sequence[str] = (),
         stages: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
-        spec = SequenceGenSpec(
+        super().__init__(
             documents=examples,
             tokenizer=tokenizer,
             sequences=sequences.to_json(),
@@ -83,6 +76,4 @@ class SequenceGen(base_beam_component.BaseBeamComponent):
             sources=json.dumps([] if mixture.mixed is None else list(sources)),
             stages=json.dumps(dict(sorted(stages.items()))),
             row_format=features.ROW_FORMAT,
-            examples=types.Channel(type=standard_artifacts.Examples),
         )
-        super().__init__(spec=spec)

@@ -12,6 +12,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
 from firth.corpus import CorpusError, make_sequences
 from firth.corpus.documents.split import TRAIN
@@ -28,12 +29,7 @@ TOKENIZER_FOLDER = "tokenizer"
 class Executor(base_beam_executor.BaseBeamExecutor):
     """Makes the rows of all splits."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes the rows, a copy of the tokenizer and the counts.
 
         Args:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-from typing import Any
 
 import tensorflow as tf
 from tfx import types
@@ -11,6 +10,7 @@ from tfx.types import artifact_utils
 from tfx.utils import io_utils, path_utils
 
 from firth import storage
+from firth.components.execution import Artifacts, Properties
 from firth.serving import validate_serving
 
 logger = logging.getLogger(__name__)
@@ -26,12 +26,7 @@ BLESSING_FILES = {True: "INFRA_BLESSED", False: "INFRA_NOT_BLESSED"}
 class Executor(base_executor.BaseExecutor):
     """Validates one model."""
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Writes `serving_report.json` and the blessing. A model that fails is not blessed, and no error.
 
         Args:

@@ -1,13 +1,12 @@
 """The work of TokenizerGen: counts words, trains, and stamps the digest."""
 
 import json
-from typing import Any
 
-from tfx import types
 from tfx.dsl.components.base import base_beam_executor
 from tfx.types import artifact_utils
 from tfx.utils import io_utils
 
+from firth.components.execution import Artifacts, Properties
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
 from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
 
@@ -23,12 +22,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         super().__init__(context)
         self._context_of_launcher = context
 
-    def Do(
-        self,
-        input_dict: dict[str, list[types.Artifact]],
-        output_dict: dict[str, list[types.Artifact]],
-        exec_properties: dict[str, Any],
-    ) -> None:
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
         """Saves the tokenizer.
 
         Args:

@@ -1,0 +1,77 @@
+"""The form in which components declare their inputs, outputs and parameters."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from tfx import types
+from tfx.dsl.components.base import base_beam_component, base_component
+from tfx.types.component_spec import ChannelParameter, ComponentSpec, ExecutionParameter
+
+Types = Mapping[str, Any]
+_NOTHING: Types = MappingProxyType({})
+
+
+def declare(
+    outputs: Types,
+    inputs: Types = _NOTHING,
+    parameters: Types = _NOTHING,
+    optional_inputs: Types = _NOTHING,
+    optional_outputs: Types = _NOTHING,
+) -> type[ComponentSpec]:
+    """Returns the specification that TFX asks for as `SPEC_CLASS`. No input has the name of an output.
+
+    Args:
+        outputs: Types of artifacts by name of the output.
+        inputs: Types of artifacts by name of the input.
+        parameters: Types of values by name of the parameter: Python's own, or protocol buffers.
+        optional_inputs: Types of the inputs that may be left out.
+        optional_outputs: Types of the outputs that may be left out.
+
+    Example:
+
+    >>> from tfx.types.standard_artifacts import Schema
+    >>> sorted(declare(outputs={"schema": Schema}, parameters={"digest": str}).OUTPUTS)
+    ['schema']
+    """
+    members = {
+        "PARAMETERS": {name: ExecutionParameter(type=each) for name, each in parameters.items()},
+        "INPUTS": _channels(inputs, optional_inputs),
+        "OUTPUTS": _channels(outputs, optional_outputs),
+    }
+    return type("Spec", (ComponentSpec,), members)
+
+
+def _channels(required: Types, optional: Types) -> dict[str, ChannelParameter]:
+    return {
+        name: ChannelParameter(type=each, optional=name in optional)
+        for name, each in {**required, **optional}.items()
+    }
+
+
+class _Declared:
+    SPEC_CLASS: Any
+
+    def __init__(self, **given: Any) -> None:
+        made = {
+            name: types.Channel(type=output.type)
+            for name, output in self.SPEC_CLASS.OUTPUTS.items()
+            if not output.optional
+        }
+        super().__init__(spec=self.SPEC_CLASS(**made, **given))  # type: ignore[call-arg]
+
+
+class Component(_Declared, base_component.BaseComponent):
+    """Base of the components without Beam. It makes a channel for each output that is not optional.
+
+    Args:
+        **given: Channels of the inputs and values of the parameters, by name.
+    """
+
+
+class BeamComponent(_Declared, base_beam_component.BaseBeamComponent):
+    """The same for components whose executors run Beam pipelines.
+
+    Args:
+        **given: Channels of the inputs and values of the parameters, by name.
+    """
