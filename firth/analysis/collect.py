@@ -91,7 +91,7 @@ def collect_run(inputs: ReportInputs) -> RunRecord:
 
 
 def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, Any]]]:
-    """Returns a corpus report, None if there is none, and the reports of single steps next to it, by name.
+    """Returns a corpus report, or None if the folder has no report, and the reports of single steps by name.
 
     Args:
         folder: Folder of the report.

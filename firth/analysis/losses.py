@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 
 def main_perplexity(metrics: Mapping[str, float]) -> float | None:
-    """Returns the perplexity of a model's main loss on text; None if there is none.
+    """Returns the perplexity of a model's main loss on text; None if it was not measured.
 
     Runs from before `text_perplexity` was recorded give the perplexity of all predictions.
 

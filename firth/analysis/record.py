@@ -17,7 +17,7 @@ class ArtifactRecord:
         name: Name of the output.
         type: Type of the artifact in TFX.
         uri: Path of the artifact, relative to the run's folder if it is below it.
-        digest: Digest of its content, or the reason why there is none.
+        digest: Digest of its content, or the reason why it could not be computed.
     """
 
     id: int

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
     examples = commands.epilog(
         "firth compare bert_tiny electra_tiny",
         "firth compare first second third --output page.html --open",
-        after="Runs that are not finished are compared by what they have recorded.",
+        after="Runs that are not finished are compared by the values that they have recorded so far.",
     )
     app.command("compare", epilog=examples)(_compare)
 
@@ -46,7 +46,7 @@ def _compare(
 ) -> None:
     """Writes a page that compares two to eight runs, and prints its path.
 
-    The page has what differs between the recipes, metrics with thresholds, and loss curves on the same axes.
+    The page shows the differences between the recipes, metrics with thresholds, and loss curves on one plot.
     """
     found = [find_run(root, run) for run in runs]
     _require_different(found)

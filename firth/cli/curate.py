@@ -13,7 +13,7 @@ from firth.cli.runs_on_disk import CORPUS_PAGE_FILE
 if TYPE_CHECKING:
     from firth.pipelines.local import CurationResult
 
-# The table is as wide as it has to be: names of rules must not be cut, in a log least of all.
+# The table is as wide as it has to be, because names of rules must not be cut.
 WIDEST = 1000
 
 
@@ -29,9 +29,9 @@ def register(app: typer.Typer) -> None:
         "firth curate my_recipe.yaml --workers 8",
         "firth curate my_recipe.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--parallelism=8",
         after=(
-            "firth run with the same recipe and folder goes on from here. Exit codes: 0 done; 1 it failed, "
-            "or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks the "
-            "recipe's limits; 130 interrupted; 143 ended by SIGTERM."
+            "To train on this corpus, use firth run with the same recipe and folder. Exit codes: 0 done; "
+            "1 it failed, or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that "
+            "breaks the recipe's limits; 130 interrupted; 143 ended by SIGTERM."
         ),
     )
     app.command("curate", epilog=examples, context_settings=execution.SETTINGS)(_curate)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 QUOTE_HINT = "quote patterns, --text 'books/*.txt', so that firth and not the shell expands them"
-# Arguments too many are taken for a pattern that the shell expanded, and refused with that hint.
+# Extra arguments mostly come from a pattern that the shell expanded. They are refused with that hint.
 SETTINGS = {"allow_extra_args": True}
-# TFX would pack itself up for workers elsewhere, in each component. The local runner starts no container.
+# Without this option TFX makes a package of itself in each component, for workers on other machines.
 _WORKERS_HAVE_TFX = "--sdk_container_image=none"
 
 Text = Annotated[
@@ -31,11 +31,15 @@ Jsonl = Annotated[
 ]
 TextKey = Annotated[
     str | None,
-    typer.Option("--text-key", metavar="KEY", help="Key of the text in a line of --jsonl; else `text`."),
+    typer.Option(
+        "--text-key", metavar="KEY", help="Key of the text in a line of --jsonl; `text` if not given."
+    ),
 ]
 Name = Annotated[
     str | None,
-    typer.Option("--name", metavar="NAME", help="The run's folder below the root; else the recipe's name."),
+    typer.Option(
+        "--name", metavar="NAME", help="The run's folder below the root; the recipe's name if not given."
+    ),
 ]
 ReuseFolder = Annotated[
     bool,
@@ -90,7 +94,7 @@ def recipe_of(
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
     """Returns Beam's options as they were given, and those of `workers` processes.
 
-    It ends the command if one is not an option, or if both say the number of workers.
+    Ends the command if an argument is not an option, or if both `given` and `workers` are set.
 
     Args:
         given: Options of `--beam-arg`.

@@ -39,9 +39,9 @@ def _nothing() -> None:
 
 
 def _elmo(options: Options, weights: Weights, output: Output) -> None:
-    """Reads ELMo as AllenNLP publishes it; writes a Keras model, a SavedModel for words, a recipe's model.
+    """Reads ELMo as AllenNLP publishes it, and writes a Keras model, a SavedModel and a recipe's `model`.
 
-    The files hold no softmax: the model gives vectors of words, and predicts none.
+    The files hold no softmax, so the model gives vectors of words and cannot predict words.
     """
     if output.exists():
         fail(f"{output} already exists", ExitCode.USAGE)
@@ -53,7 +53,7 @@ def _elmo(options: Options, weights: Weights, output: Output) -> None:
 
 
 def _export(options: pathlib.Path, weights: pathlib.Path, output: pathlib.Path) -> dict[str, str]:
-    """Exports with TensorFlow's noise in a file, which stays only if something fails."""
+    """Exports the model. What TensorFlow prints goes to a file, which is removed unless something fails."""
     from firth.pipelines.logs import output_in
 
     descriptor, log = tempfile.mkstemp(prefix="firth-import-", suffix=".log")

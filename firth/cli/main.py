@@ -65,5 +65,5 @@ def main() -> None:
 
 
 def _ignore_what_cannot_be_raised() -> None:
-    """TensorFlow's registries outlive what they need to be taken down, and a traceback would say so."""
+    """Hides tracebacks at exit: TensorFlow's registries are freed after modules that they need."""
     sys.unraisablehook = lambda unraisable: None

@@ -98,7 +98,7 @@ def changes_text(event: Event) -> str:
 
 
 class PlainLines:
-    """One line as a component ends, and one on the training from time to time.
+    """Prints a line when a component ends, and a line on the training from time to time.
 
     Args:
         console: Console to print on.
@@ -149,14 +149,14 @@ def live_progress(console: "Console") -> "Progress":
         progress.TextColumn("{task.fields[detail]}"),
         console=console,
         transient=True,
-        # Standard output and error belong to the run's log meanwhile.
+        # Standard output and standard error go to the run's log during the run.
         redirect_stdout=False,
         redirect_stderr=False,
     )
 
 
 class LiveLines:
-    """The running component in place at the bottom, the ended ones above.
+    """Draws the running component in the last line, and the ended components above it.
 
     Args:
         progress: Display of the running component.

@@ -32,7 +32,7 @@ def _recipes(
 
 
 def _print_presets() -> None:
-    """Prints a line for each preset, and an empty one between the families of different name."""
+    """Prints a line for each preset, and an empty line between families."""
     from rich.console import Console
     from rich.table import Table
 

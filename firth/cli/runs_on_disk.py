@@ -20,7 +20,7 @@ class RunOnDisk:
 
     Attributes:
         directory: Folder of the run.
-        summary: Summary of the last finished run; empty if none has finished.
+        summary: Summary of the last finished run; empty if no run has finished.
         timings: State, seconds and peak bytes of each component that has ended.
         is_finished: True if the summary is newer than the end of any component, and than the recipe.
     """
@@ -42,13 +42,13 @@ class RunOnDisk:
 
     @property
     def report(self) -> pathlib.Path | None:
-        """Path of the report, or of that on the corpus alone; None if there is neither."""
+        """Path of the report on the run, or else of that on the corpus; None without a report."""
         paths = (self.directory / file for file in (REPORT_FILE, CORPUS_PAGE_FILE))
         return next((path for path in paths if path.exists()), None)
 
     @property
     def curves(self) -> pathlib.Path | None:
-        """Folder of the training's `history.jsonl`, as far as it has come; None without such a folder.
+        """Folder of the training's `history.jsonl`, which may still grow; None if there is no such file.
 
         A history from before the last change of the recipe belongs to another training.
         """
@@ -87,7 +87,7 @@ def all_runs(root: pathlib.Path) -> list[RunOnDisk]:
 
 
 def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
-    """Returns the run of that name below the root, or in that folder; ends the command if there is none.
+    """Returns the run of a name below the root, or in a folder. Ends the command if there is no such run.
 
     Args:
         root: Folder of all runs.
@@ -99,7 +99,7 @@ def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
     from firth.recipes.base.errors import suggest
 
     names = [run.directory.name for run in all_runs(root)]
-    advice = suggest(name, names) if names else "there is none; make one with firth run"
+    advice = suggest(name, names) if names else "it has no run yet; make one with firth run"
     fail(f"no run {name} in {root} ({advice})", ExitCode.USAGE)
 
 

@@ -86,8 +86,9 @@ def perplexity_line(metrics: dict[str, float], title: str) -> str:
     unigram = metrics.get("unigram_perplexity")
     if model is None or unigram is None:
         return "held-out perplexity: not recorded"
-    beside = f"against {unigram:,.1f} of the unigram baseline"
-    return f"held-out {title} perplexity: [bold]{model:,.1f}[/], {beside}"
+    return (
+        f"held-out {title} perplexity: [bold]{model:,.1f}[/], against {unigram:,.1f} of the unigram baseline"
+    )
 
 
 def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:

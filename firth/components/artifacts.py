@@ -13,13 +13,13 @@ class Tokenizer(Artifact):
 
 
 class RecordAnomalies(Artifact):
-    """`anomalies.json`: in what the records of the sources differ from their schema."""
+    """`anomalies.json`: the differences between the records of the sources and their schema."""
 
     TYPE_NAME = "firth.RecordAnomalies"
 
 
 class CorpusReport(Artifact):
-    """`corpus_report.json`: what each cleaning step kept and dropped, by source."""
+    """`corpus_report.json`: the documents kept and dropped by each cleaning step, by source."""
 
     TYPE_NAME = "firth.CorpusReport"
 
@@ -34,7 +34,7 @@ class QualityClassifier(Artifact):
 
 
 class CorpusPage(Artifact):
-    """`corpus_report.html`: one self-contained page on what became of the documents."""
+    """`corpus_report.html`: one self-contained page on the cleaning of the documents."""
 
     TYPE_NAME = "firth.CorpusPage"
 
@@ -46,13 +46,13 @@ class MeasuredLimits(Artifact):
 
 
 class ObjectiveRates(Artifact):
-    """`objective_rates.json`: what the objective did to rows of the train split, and what it should do."""
+    """`objective_rates.json`: shares measured on rows of the train split, with their bounds."""
 
     TYPE_NAME = "firth.ObjectiveRates"
 
 
 class ServingReport(Artifact):
-    """`serving_report.json`: what the exported model answered in a fresh process, and the ops it needs."""
+    """`serving_report.json`: answers of the exported model in a fresh process, and the ops that it needs."""
 
     TYPE_NAME = "firth.ServingReport"
 

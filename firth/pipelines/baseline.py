@@ -45,7 +45,7 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
 
 
 def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
-    """Returns the tokenizer, rows and objective that an exported model was made for; None if it is gone.
+    """Returns the tokenizer, rows and objective of an exported model; None if its folder was removed.
 
     Args:
         model: Artifact of the Trainer.

@@ -13,7 +13,7 @@ SERVING_REPORT = "serving_report.json"
 
 
 def reasons_against(outputs: "Outputs") -> tuple[str, ...]:
-    """Returns why a run's model is not blessed, in words; nothing if it is.
+    """Returns the reasons why a run's model is not blessed, in words; empty for a blessed model.
 
     Each metric out of its bounds and each request that the exported model failed is a reason.
 
@@ -44,7 +44,7 @@ def _of_serving(made: Mapping[str, pathlib.Path]) -> Iterator[str]:
 
 
 def newest_version(serving_dir: pathlib.Path) -> pathlib.Path | None:
-    """Returns the version of a model that a server takes from a folder; None if it holds none.
+    """Returns the version of a model that a server takes from a folder; None if the folder has no version.
 
     Args:
         serving_dir: Folder of the model's versions.

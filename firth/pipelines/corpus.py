@@ -27,8 +27,8 @@ def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[
 
     Args:
         recipe: Recipe to build the pipeline of.
-        source_schema: Path of the schema that the records must match; the recipe's if not given. Without any,
-            they are compared with the schema that is inferred from themselves.
+        source_schema: Path of the schema that the records must match; the recipe's if not given. Without a
+            schema, the records are compared with the one that is inferred from them.
 
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
@@ -37,12 +37,12 @@ def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[
     examples = example_gen.outputs["examples"]
     curator = Curator(examples=examples, cleaning=recipe.cleaning)
     checks = _record_checks(example_gen, source_schema or recipe.source_schema)
-    # It reads nothing of the validator's, and is not started if that one fails.
+    # It takes no input from the validator, but must not start if the validator fails.
     curator.add_upstream_node(checks["anomaly_validator"])
     report = curator.outputs["report"]
     reporter = CorpusReporter(report=report, name=recipe.name, cleaning=recipe.cleaning)
     limits = CorpusValidator(report=report, limits=recipe.cleaning.limits)
-    # The page is there where the corpus is refused.
+    # The page is written before the corpus may be refused.
     limits.add_upstream_node(reporter)
     return {
         "example_gen": example_gen,

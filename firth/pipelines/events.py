@@ -4,7 +4,7 @@ Before the first component, `{"kind": "changes", "lines"}` says which keys diffe
 recipe of the folder.
 
 The runner tells of components; the training loop announces its steps on the logger `firth.progress`. Both
-become small dictionaries here, so that whoever draws them needs neither.
+become small dictionaries here, so the code that draws them depends on neither.
 """
 
 import contextlib
@@ -160,10 +160,10 @@ def reporting(on_event: OnEvent) -> Iterator[ComponentEvents]:
         on_event: Function to call, from this thread or another.
 
     Yields:
-        What to tell of components.
+        Object to which the runner reports starts and ends of components.
     """
-    # The log has what TFX says of each. Through absl and not through `logging`: saving a model sets absl's
-    # verbosity aside and back.
+    # TFX's messages about components go to the log. The level is set through absl and not through `logging`,
+    # because saving a model changes absl's verbosity and restores it.
     verbosity = absl.logging.get_verbosity()
     absl.logging.set_verbosity(absl.logging.INFO)
     _PROGRESS.setLevel(logging.INFO)

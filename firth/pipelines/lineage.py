@@ -40,7 +40,7 @@ def newest_outputs(metadata_path: pathlib.Path) -> Outputs:
 
 
 def newest_push(metadata_path: pathlib.Path) -> pathlib.Path | None:
-    """Returns the version to which a local pipeline's newest run pushed its model; None if it pushed none.
+    """Returns the version to which a local pipeline's newest run pushed its model; None if it did not push.
 
     A Pusher whose output came from the cache has pushed the same model before.
 
@@ -92,9 +92,9 @@ def _newest_artifacts(metadata_path: pathlib.Path) -> Iterator[tuple[str, Artifa
 
 
 def metadata_store(metadata_path: pathlib.Path) -> MetadataStore | None:
-    """Returns the metadata of a local pipeline, to be read only; None if no run recorded any.
+    """Returns the metadata of a local pipeline, read-only; None if no run has recorded metadata.
 
-    A kill or a full disk may leave a file without tables of a run that began to make it.
+    A run that is killed, or that fills the disk, may leave a file without tables.
 
     Args:
         metadata_path: Path of the pipeline's SQLite file.
@@ -115,7 +115,7 @@ def has_tables(metadata_path: pathlib.Path) -> bool:
     """
     if not metadata_path.exists():
         return False
-    # To be written too: only so does SQLite take back what a kill left half-written.
+    # SQLite removes the half-written rows of a killed run only if it may write.
     address = f"{metadata_path.absolute().as_uri()}?mode=rw"
     with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
         names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -187,7 +187,7 @@ def _execute(
             _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline, components)
         except Exception as error:
             component, page = components.current, None
-            # What went wrong first is to be told, whatever else goes wrong from here on.
+            # The first error is reported, even if cleaning up after it fails too.
             with contextlib.suppress(OSError):
                 components.end("failed")
             _log_traceback(log_path)
@@ -213,7 +213,7 @@ def _run_pipeline(
     make_pipeline: MakePipeline,
     components: ComponentEvents,
 ) -> None:
-    # First, so that what workers need is imported next to what is imported here.
+    # Workers import in a process of their own while this process goes on, so this comes first.
     from firth.corpus import fork_workers
 
     fork_workers(beam_pipeline_args)

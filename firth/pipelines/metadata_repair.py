@@ -1,8 +1,8 @@
 """Removes rows of ML Metadata that a full disk left half-written.
 
 SQLite undoes a transaction for which there is no room, but ML Metadata goes on writing the rest of it. That
-rest belongs to an execution that does not exist, until the next one takes its number. So a later run did not
-start its Trainer: its first component had inherited the failed Trainer's context, and had succeeded.
+rest belongs to an execution that does not exist, until the next one takes its number. Without the repair, a
+later run did not start its Trainer, because its first component had the failed Trainer's context.
 """
 
 import contextlib

@@ -95,7 +95,7 @@ def _is_cached(store: metadata.Metadata, execution_id: int | None) -> bool:
         with store as handle:
             (execution,) = handle.store.get_executions_by_id([execution_id])
     except Exception as error:
-        # The component has succeeded; only a word of its progress depends on this.
+        # The component has succeeded. This decides only between the words `cached` and `finished`.
         logging.warning("whether execution %d was cached cannot be read: %s", execution_id, error)
         return False
     return execution.last_known_state == metadata_store_pb2.Execution.CACHED

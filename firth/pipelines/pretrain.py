@@ -97,13 +97,13 @@ def create_pipeline(
 
 
 def _corpus(recipe: Recipe, source_schema: str | None) -> dict[str, Any]:
-    """From files to packed rows."""
+    """Returns the components from files to packed rows, by their roles."""
     corpus = corpus_components(recipe, source_schema)
     documents = corpus["curator"].outputs["examples"]
     tokenizer = TokenizerGen(
         examples=documents, tokenizer=recipe.tokenizer, normalization=recipe.cleaning.text_steps
     )
-    # It reads nothing of the validator's, and is not started where that one fails.
+    # It takes no input from the validator, but must not start if the validator fails.
     tokenizer.add_upstream_node(corpus["corpus_validator"])
     sequences = SequenceGen(
         examples=documents,
@@ -128,7 +128,7 @@ def _model(
     checkpoint_root: str,
     baseline_strategy: type[ResolverStrategy],
 ) -> dict[str, Any]:
-    """From packed rows to a judged model."""
+    """Returns the components from packed rows to an evaluated model, by their roles."""
     examples = sequences.outputs["examples"]
     objective = ObjectiveValidator(
         examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
@@ -140,7 +140,7 @@ def _model(
         eval_args=trainer_pb2.EvalArgs(),
         custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},
     )
-    # It reads nothing of the validator's, and is not started where that one fails.
+    # It takes no input from the validator, but must not start if the validator fails.
     trainer.add_upstream_node(objective)
     baseline = _baseline(trainer, baseline_strategy)
     evaluator = Evaluator(

@@ -64,9 +64,9 @@ class RunResult(CurationResult):
 
     Attributes:
         blessed: True if the model kept all its thresholds and passed the serving validation.
-        pushed: Version to which this run pushed its model; None if it pushed none.
-        served: Version that a server takes, which may be that of an earlier run; None if there is none.
-        reasons: Reasons why it is not blessed; empty if it is.
+        pushed: Version to which this run pushed its model; None if it did not push.
+        served: Version that a server takes, which may be that of an earlier run; None if no run has pushed.
+        reasons: Reasons why the model is not blessed; empty for a blessed model.
         evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` returns them.
     """
 
@@ -78,7 +78,7 @@ class RunResult(CurationResult):
 
     @property
     def bundle(self) -> pathlib.Path | None:
-        """The trained model, blessed or not, as `firth.models.load_model` takes it; None without one."""
+        """Folder for `firth.models.load_model`, whether blessed or not; None before training."""
         model = self.outputs.get("Trainer", {}).get("model")
         return model / BUNDLE_FOLDER if model is not None and is_whole(model / BUNDLE_FOLDER) else None
 

@@ -26,7 +26,7 @@ HEADER = """\
 
 
 def schema_of(run_dir: pathlib.Path) -> str | None:
-    """Returns the path of the schema that an earlier run left in a folder; None if there is none.
+    """Returns the path of the schema that an earlier run left in a folder; None if there is no such file.
 
     Args:
         run_dir: Folder of the run.
@@ -54,7 +54,7 @@ def propose_schema(run_dir: pathlib.Path, outputs: "Outputs") -> pathlib.Path | 
         outputs: Folders of the run's outputs.
 
     Returns:
-        The file that was written; None if there was one already.
+        Path of the file that was written; None if the folder already had a schema.
     """
     path, inferred = run_dir / SCHEMA_FILE, outputs.get("SchemaGen", {}).get("schema")
     if inferred is None or storage.exists(path):

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 
 class TokenizerKind(abc.ABC):
-    """The questions that callers ask a tokenizer; none asks of which kind it is.
+    """The facts that callers ask a tokenizer for, so that they need not know its kind.
 
     Attributes:
         kind: Name of the kind in recipes and on disk.
@@ -64,7 +64,7 @@ class TokenizerKind(abc.ABC):
 
     @classmethod
     def as_word_piece(cls, piece: str) -> str:
-        """Returns a piece as WordPiece writes it, for people: no space before it, or `##` if it has none.
+        """Returns a piece as WordPiece writes it, for people: `##` before a piece inside a word.
 
         Args:
             piece: Piece as the vocabulary has it.

@@ -6,7 +6,7 @@ META_SPACE = "\u2581"
 
 
 def marked_suffix(piece: str, text: str) -> str:
-    """Returns a piece without the space before it, or after `##` if it has none; special pieces as they are.
+    """Returns a piece without its first space, or else with `##` before it; special pieces as they are.
 
     Args:
         piece: Piece as the vocabulary has it.

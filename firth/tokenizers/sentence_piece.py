@@ -31,8 +31,8 @@ class SentencePieceTokenizer(PieceTokenizer):
     include one space before them, since they stand for a word with its space. Bytes that are not UTF-8 are
     read as U+FFFD.
 
-    Decoded text keeps the changes of the normalisation: spaces are single, and there is none at the
-    beginning.
+    Decoded text keeps the changes of the normalisation: spaces are single, and no text begins with a
+    space.
 
     Args:
         model: Model as `train_sentencepiece` returns it: with the five special pieces, of which `[UNK]` is

@@ -93,7 +93,7 @@ def load_tokenizer(directory: str | os.PathLike[str], expected_digest: str | Non
         TokenizerMismatchError: if the files were changed, the digest is not the expected one, or a golden
             text gives other ids than it did when the tokenizer was saved.
     """
-    # It needs no marker: the digest and the golden ids tell whether all of it is there.
+    # No marker is needed: the digest and the golden ids show whether the folder is complete.
     folder = os.fspath(directory)
     settings = _read_settings(os.path.join(folder, SETTINGS_FILE))
     vocabulary = os.path.join(folder, VOCABULARY_FILE)

@@ -34,8 +34,8 @@ class WordPieceTokenizer(PieceTokenizer):
     (a Balinese virama after a Hangul tone mark), are not put in order when lower-casing. No orthography has
     that.
 
-    In text again, words have one space between, and pieces with `##` are joined to what precedes; special
-    pieces are words, so that tokenizing the result gives the same ids, less the padding.
+    In decoded text, words have one space between them, and pieces with `##` are joined to the piece before.
+    Special pieces are words, so tokenizing the result gives the same ids, without the padding.
 
     Args:
         vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`; pieces that go on inside a word

@@ -47,7 +47,7 @@ class Executor(BaseExampleGenExecutor):
         """Writes the documents, the rejected records, the counts and the records' profiles.
 
         Args:
-            input_dict: Inputs, of which there are none.
+            input_dict: An empty dictionary.
             output_dict: `examples` and `records`.
             exec_properties: `sources` and `privacy` as JSON, and those of TFX's ExampleGen executors.
 

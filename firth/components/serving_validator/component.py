@@ -17,9 +17,9 @@ class ServingValidator(Component):
 
     Args:
         model: Model of the Trainer, exported by `firth.serving.export`.
-        examples: Output of SequenceGen; rows of its eval split are asked of the signature `evaluate`. Without
-            it, the model's warm-up rows are.
-        eval_rows: Number of rows that are asked.
+        examples: Output of SequenceGen; rows of its eval split are requests to the signature `evaluate`.
+            Without it, the model's warm-up rows are used.
+        eval_rows: Number of rows in these requests.
 
     Outputs:
         report: `serving_report.json`, see `firth.serving.validate_serving`.

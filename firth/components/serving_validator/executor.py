@@ -27,7 +27,7 @@ class Executor(base_executor.BaseExecutor):
     """Validates one model."""
 
     def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
-        """Writes `serving_report.json` and the blessing. A model that fails is not blessed, and no error.
+        """Writes `serving_report.json` and the blessing. It raises no error for a model that fails.
 
         Args:
             input_dict: `model`, and `examples` if given.

@@ -49,7 +49,7 @@ def curate(
         The report, as `build_report` describes it, and under `held_out` the result of that function.
 
     Raises:
-        EmptyCorpusError: if no document is left, or none for one of the splits.
+        EmptyCorpusError: if no document is left, or one of the splits has no document.
         CountMismatchError: if documents were lost between the steps.
     """
     path, scratch = f"{report_folder}/{REPORT_FILE}", f"{report_folder}/{SCRATCH_FOLDER}"

@@ -32,7 +32,7 @@ class BenchmarkExample(NamedTuple):
 
     Attributes:
         benchmark: Name of the benchmark in the recipe.
-        id: Id of the example in the benchmark, or file and line if it has none.
+        id: Id of the example in the benchmark; file and line if the example has no id.
         text: The parts of the example that the recipe names, joined by spaces.
     """
 

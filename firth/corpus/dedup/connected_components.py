@@ -73,7 +73,7 @@ class ConnectedComponents(beam.PTransform):
     number of times (Kiveris et al. 2014, "Connected components in MapReduce and beyond", sections 3.1 to
     3.3). A round halves a chain of links, so that `rounds` rounds are enough for chains of 2**(rounds - 1)
     nodes. Whether they were enough is checked by `check_settled`. A worker holds one row for each node, and
-    the process that builds the pipeline holds none.
+    the process that builds the pipeline holds no rows.
 
     Args:
         rounds: Number of rounds, each of one large-star and one small-star.

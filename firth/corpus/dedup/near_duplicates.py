@@ -15,9 +15,9 @@ class NearDuplicates(CorpusStep):
 
     Documents that share a bucket of `MinHash` are in the same cluster, and so are those linked through
     others. Of several documents of the greatest length, that of the most preferred source is kept, and of
-    these the one with the smallest id. No two documents that are kept share a bucket, so that
-    none in eval is linked to one in train. Buckets may be of any size: the cost is linear in the number of
-    their documents, no comparison is left out, and the report has their sizes.
+    these the one with the smallest id. No two documents that are kept share a bucket, so no
+    document in eval is linked to a document in train. Buckets may be of any size: the cost is linear in the
+    number of their documents, no comparison is left out, and the report has their sizes.
 
     Args:
         config: Settings of MinHash and the order of the sources.

@@ -11,7 +11,7 @@ def in_batches(
 ) -> Iterator[list[Item]]:
     """Yields the items in lists, each of which ends when the sizes of its items add up to `limit` or more.
 
-    The last list holds the items that are left, and is empty if there are none.
+    The last list holds the items that are left. It may be empty.
 
     Args:
         items: The items, read one at a time.

@@ -102,7 +102,7 @@ def document_id(source: str, place: str, stated: str = "") -> str:
     Args:
         source: Name of the source in the recipe.
         place: Path, line or record of the text; unique among the documents of the source.
-        stated: The id that the record states, or an empty string if it states none.
+        stated: The id that the record states; an empty string for a record without an id.
 
     Example:
 

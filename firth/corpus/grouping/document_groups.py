@@ -19,7 +19,7 @@ _NAME = "documents"
 
 
 def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
-    """Yields the documents by group, which depends on their ids; an empty list for group 0 if there are none.
+    """Yields the documents by group, which depends on their ids. Without documents, group 0 is an empty list.
 
     Args:
         documents: A batch of documents.
@@ -34,7 +34,7 @@ def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
 
 
 def grouped_documents(values: Values) -> Iterator[list[Document]]:
-    """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list if there are none.
+    """Yields a group's documents in lists of about `BATCH_BYTES`; one empty list for an empty group.
 
     Args:
         values: The values of a group of `PutDown` or `JoinMarks`.

@@ -19,8 +19,8 @@ from firth.corpus.grouping.table_groups import part_table
 from firth.corpus.grouping.tables import sort_table
 from firth.corpus.grouping.values import GroupValues, Values
 
-# Returns the decision about a document, given its marks (most documents have none) and whether the same
-# document has come before, because it was read twice.
+# Function from a document, its marks (most documents have no mark), and whether the same document has come
+# before, because it was read twice, to the decision about the document.
 Decide = Callable[[Document, np.ndarray, bool], Decision]
 Documents = PCollection[list[Document]]
 # The result of a CorpusStep.

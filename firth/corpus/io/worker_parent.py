@@ -32,7 +32,7 @@ def _work(sdk_worker_main: Any, place: dict[str, Any]) -> None:
         sdk_worker_main.main([])
         status = 0
     finally:
-        # Not the end of the parent's input, which a worker has no business with.
+        # The worker ends here and never reads the parent's input.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

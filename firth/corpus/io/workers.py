@@ -66,7 +66,7 @@ _PARENT = _Parent()
 
 
 class _ForkedWorkerHandler(GrpcWorkerHandler):
-    """Beam's handler of a worker in a process of its own, forked instead of started anew."""
+    """Beam's handler of a worker in a process of its own, which is forked from `_PARENT`."""
 
     def __init__(self, worker_command_line: bytes, state: Any, provision_info: Any, grpc_server: Any) -> None:
         del worker_command_line

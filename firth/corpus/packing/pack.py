@@ -7,7 +7,7 @@ def pack(sizes: Sequence[int], capacity: int, max_items: int) -> list[list[int]]
     """Packs items into bins by best-fit decreasing (Johnson 1973, "Near-optimal bin packing algorithms").
 
     The largest item comes first. Each item goes into the bin in which it leaves the least room, or into a new
-    bin if it fits none. Ties are broken by the order of the items, so the result depends only on the
+    bin if it does not fit any. Ties are broken by the order of the items, so the result depends only on the
     arguments.
 
     Args:

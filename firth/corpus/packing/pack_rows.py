@@ -51,7 +51,7 @@ def pack_rows(
 
 
 def _short_length(document: TokenizedDocument, chance: float, max_length: int, number: int) -> int | None:
-    """Returns the target length of a chunk, or None if it has none; decided by a hash, not at random."""
+    """Returns the target length of a chunk, or None for a chunk without a target. A hash decides."""
     name = (str(document.key), str(document.copy), str(number))
     if unit_hash("short sequence", *name) >= chance:
         return None

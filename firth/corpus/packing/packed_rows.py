@@ -88,8 +88,8 @@ class Row:
         """Returns the row as a serialized tf.train.Example.
 
         Args:
-            negative: A row of other documents, for random next sentences; None if there is none. The
-                names of its features begin with `negative_`.
+            negative: A row of other documents, for random next sentences; the names of its features begin
+                with `negative_`. None if there is no such row.
         """
         example = Example()
         feature = example.features.feature

@@ -9,7 +9,7 @@ _MIN_CUE_CHARACTERS = 2
 
 
 def words_before(text: str, start: int, characters: int) -> str:
-    """Returns the text before a place, back to the last digit or line end; empty if it has under two letters.
+    """Returns the text before a place, back to the last digit or line end; empty below two letters.
 
     Args:
         text: The text.

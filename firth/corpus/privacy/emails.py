@@ -119,7 +119,7 @@ class Emails(Finder):
 
 
 def _start_of_local(text: str, at: int) -> int:
-    """Returns where the local part of an address begins that ends at `at`, or `at` if there is none."""
+    """Returns the start of the local part that ends at `at`, or `at` if there is no local part."""
     local = _LOCAL_REVERSED.match(text[max(0, at - _MAX_LOCAL_CHARACTERS) : at][::-1])
     return at - local.end() if local else at
 

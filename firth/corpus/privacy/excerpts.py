@@ -45,7 +45,7 @@ def fit_to_show(example: DroppedExample, scrubber: Pii) -> DroppedExample:
         example: A dropped document with the first `RAW_EXCERPT_CHARACTERS` of its text.
         scrubber: The step that removes personal data.
 
-    DroppedExample:
+    Example:
 
     >>> example = DroppedExample("1a", "web", "x.org/?of=jane@roe.org", "Write to jane@roe.org.")
     >>> shown = fit_to_show(example, scrubber_for(Cleaning()))

@@ -19,9 +19,10 @@ class Scheme:
         country: ISO 3166-1 code of the country.
         module: Name of the module of stdnum, or of the function of `check_digits`, that checks the digits;
             empty if the number has no check digits.
-        written: Pattern of a way of writing that is rarely used for anything else; empty if there is none.
-        cues: Pattern of words that announce the number, after which any grouping is accepted; empty if there
-            are none.
+        written: Pattern of a way of writing that is rarely used for anything else; empty for a number without
+            such a way.
+        cues: Pattern of words that announce the number, after which any grouping is accepted; empty for
+            a number that no word announces.
         form: Pattern of the number without separators after such a word.
     """
 

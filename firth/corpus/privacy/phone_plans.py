@@ -67,7 +67,7 @@ def is_valid(digits: str, region: str | None) -> bool | None:
 
 
 def country_code(digits: str, region: str | None) -> str:
-    """Returns the country code of a region, or the one with which digits begin; empty if there is none.
+    """Returns the country code of a region, or the one with which digits begin; empty if no code is known.
 
     Args:
         digits: The digits of a number, without separators and `+`.

@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(f"<(?:{'|'.join(map(str.upper, PII_TYPES))})>")
 
 
 def _opaque(placeholder: re.Match[str]) -> str:
-    """Returns a string of the same length that is not part of a value and announces none."""
+    """Returns a string of the same length that is not part of a value and does not announce a value."""
     return f"<{_NOTHING * (len(placeholder[0]) - 2)}>"
 
 
@@ -144,7 +144,7 @@ class Pii(DocumentStep):
 
 
 def _with_free(found: list[Finding], further: list[Finding]) -> list[Finding]:
-    """Returns all of `found`, and those of `further` that overlap none of them or of each other, in order."""
+    """Returns `found` and the findings of `further` that do not overlap others, in order."""
     merged: list[Finding] = []
     place = 0
     for each in further:

@@ -1,6 +1,6 @@
-"""Replacement of values until none is found, in time linear in the length of the text.
+"""Replacement of values until no value is found, in time linear in the length of the text.
 
-A replacement may create a new value together with the text next to it, and so on from neighbour to neighbour.
+A replacement may form a new value together with the text next to it. The new value is replaced too.
 After the first pass only the places that have changed are searched, and the whole text again at the end.
 """
 

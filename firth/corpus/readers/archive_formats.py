@@ -34,10 +34,12 @@ class ArchiveFormat(NamedTuple):
     """The functions that find and read the records of a format.
 
     Attributes:
-        read_header: Returns the header at the beginning of a buffer of `MAX_HEADER_BYTES`, or the reason of
-            rejection if there is none: `not_a_record`, `malformed_header` or `unended_header`.
-        find: Returns the index in a buffer at which the next record begins, from a given index on, or -1.
-        is_boundary: Returns whether a record may end just before the given bytes.
+        read_header: Function that returns the header at the beginning of a buffer of `MAX_HEADER_BYTES`, or
+            the reason of rejection if no header is there: `not_a_record`, `malformed_header` or
+            `unended_header`.
+        find: Function that returns the index in a buffer at which the next record begins, from a given
+            index on, or -1.
+        is_boundary: Function that returns whether a record may end just before the given bytes.
         mark_bytes: Number of bytes that are enough to recognise the beginning of a record.
     """
 

@@ -52,7 +52,7 @@ def _decode(value: str | bytes) -> tuple[str, str | None]:
 
 
 def look_up(record: Mapping[str, Any], key: str) -> Any:
-    """Returns the value of a key, or None if there is none.
+    """Returns the value of a key, or None if the record does not have the key.
 
     Args:
         record: The record, whose values may be records.

@@ -229,8 +229,8 @@ def check_sources(folder: str) -> None:
         folder: The side folder of `ReadSources`.
 
     Raises:
-        SourceError: if a source yielded none; the message names the source, its patterns or packages, and the
-            reasons of rejection with their counts.
+        SourceError: if a source yielded no document; the message names the source, its patterns or packages,
+            and the reasons of rejection with their counts.
     """
     counts = read_source_counts(folder)
     totals = counts.totals()
@@ -244,5 +244,5 @@ def check_sources(folder: str) -> None:
             raise SourceError(
                 f"source {source['name']!r} ({source['places']}) has no document: "
                 f"{totals[STEP, source['name'], REJECTED]} records rejected "
-                f"({reasons or 'none found'}); they are listed in {folder}/{REJECTED_FILE}"
+                f"({reasons or 'no record found'}); they are listed in {folder}/{REJECTED_FILE}"
             )

@@ -25,11 +25,8 @@ class Normalization(Config):
     Attributes:
         mojibake: True to repair text that was decoded as another encoding than its own (`cafÃ©`), line by
             line.
-        line_endings: True to turn `\r
-            `, `\r`, form feeds and Unicode's own line ends into `
-            `.
-        control_characters: True to remove control characters other than tab and `
-            `, and byte order marks.
+        line_endings: True to turn `\r\n`, `\r`, form feeds and Unicode's own line ends into `\n`.
+        control_characters: True to remove control characters other than tab and `\n`, and byte order marks.
         form: Normalisation form of Unicode (Unicode Standard Annex 15).
         whitespace: Treatment of spaces: `keep` them, strip the `margins` of the document, or also `collapse`
             the runs inside: one space between words, none around line ends, at most one blank line.

@@ -26,7 +26,7 @@ def explain(error: pydantic.ValidationError, raw: RawRecipe, root: type[Config])
 
 
 def _line(raw: RawRecipe, path: Path, problem: str) -> str:
-    """Places a problem where the last of the keys that it names was said."""
+    """Returns a problem with the place of the last-set key that it names."""
     named = [(*path, *key.split(".")) for key in _NAMED_KEYS.findall(problem)]
     said = [raw.origins[key] for key in named if key in raw.origins]
     origin = max(said, key=lambda origin: origin.layer, default=raw.origin(path))

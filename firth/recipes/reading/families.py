@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-# As the field has gone; a family's presets are named `<family>` or `<family>_<size>`.
+# In the order of publication; a family's presets are named `<family>` or `<family>_<size>`.
 FAMILIES = (
     "demo",
     "elmo",
@@ -95,7 +95,7 @@ def _rank(size: str) -> float:
 
 
 def suggest_preset(given: str, names: Iterable[str]) -> str:
-    """Returns which preset is meant, in words: those of a family, the nearest name, or where all are listed.
+    """Returns a hint: the presets of a family, the nearest name, or the command that lists all presets.
 
     Args:
         given: Name that no preset has.

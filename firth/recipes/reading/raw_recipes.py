@@ -173,7 +173,7 @@ def assign(data: Any, path: Path, value: Any) -> Any:
         return [assign(item, rest, value) if index == int(key) else item for index, item in enumerate(data)]
     if data is None or isinstance(data, dict):
         assigned = {**(data or {}), key: assign((data or {}).get(key), rest, value)}
-        # What was said of one kind means nothing to another.
+        # Values set for one kind do not apply to another.
         changes_kind = key == "kind" and assigned[key] != (data or {}).get(key, value)
         return {key: assigned[key]} if changes_kind else assigned
     raise RecipeError([f"{key}: leads below a plain value, {data!r}"])

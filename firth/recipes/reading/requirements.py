@@ -32,7 +32,7 @@ def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
 
 
 def _file_problem(file: NamedFile) -> str:
-    """Returns why a file cannot be read; nothing where it can, or where only Beam can tell."""
+    """Returns the reason why a file cannot be read; empty if it can, or if only Beam can find out."""
     pattern = file.pattern
     if is_remote(pattern) or (file.mark.is_folder and os.path.isdir(pattern)):
         return ""

@@ -145,7 +145,7 @@ class WordTokenizerConfig(_Tokenizer):
 
     @property
     def sentinels(self) -> int:
-        """A word vocabulary has none."""
+        """A word vocabulary has no sentinels."""
         return 0
 
 

@@ -1,8 +1,8 @@
 """Byte-level byte-pair encoding in the TensorFlow graph, on tensorflow-text's `SentencepieceTokenizer`.
 
 SentencePiece merges characters of words as byte-pair encoding merges bytes; so each byte becomes a character,
-and the kernel is given a model whose scores are the order of the merges. What it is not asked to do is to
-split: words are split here, and each distinct word of a batch is encoded once.
+and the kernel is given a model whose scores are the order of the merges. Words
+are split here, and each distinct word of a batch is encoded once.
 """
 
 from collections.abc import Collection, Sequence

@@ -21,7 +21,7 @@ _FILE = pathlib.Path(__file__).with_name("characters.json")
 
 
 class Kind(enum.IntFlag):
-    """What a character is to the tokenizer; one that is none of these is part of a word.
+    """Class of a character; a character without a class is part of a word.
 
     REMOVED: control, format, private use; dropped from text.
     SPACES: becomes a space.

@@ -22,7 +22,7 @@ Node = tuple[int, tuple[tuple[int, int], ...]]
 
 
 class _Nodes:
-    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); node 0 is none at all."""
+    """Trie nodes, equal ones shared. A node is (value or 0, ((label, child), ...)); 0 stands for no node."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = [(0, ())]
@@ -142,7 +142,7 @@ def build_double_array(values: npt.NDArray[Any], malformed: int) -> npt.NDArray[
 
 
 def look_up(units: npt.NDArray[Any], key: bytes) -> int:
-    """Returns the value of a key, 0 if it has none, as the kernel does.
+    """Returns the value of a key as the kernel does; 0 for a key without a value.
 
     Args:
         units: Trie as `build_double_array` returns it, uint32 [units].

@@ -15,7 +15,7 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
 from firth.tokenizers.graph.double_array import build_double_array
 
-# Numbers, since a look at an enumeration's members for each character takes longer than all the rest.
+# As integers: operations on members of an enumeration would take longer than all other work here.
 _REMOVED, _SPACES, _PUNCTUATION, _IDEOGRAPHS, _ACCENTS = (
     int(kind) for kind in (Kind.REMOVED, Kind.SPACES, Kind.PUNCTUATION, Kind.IDEOGRAPHS, Kind.ACCENTS)
 )

@@ -14,7 +14,7 @@ _PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
 _MODEL_TYPE, _UNK_ID = 3, 40
 _NAME, _CHARACTERS_MAP, _SPACE_FIELDS = 1, 2, (3, 4, 5)
 _BPE = 2
-# A trie in which nothing is found; where there is none at all, the kernel writes a line about it each time.
+# A trie without entries. Without a trie, the kernel logs a line at each call.
 _NO_CHARACTERS = struct.pack("<I", 1024) + bytes(1024)
 
 

@@ -1,8 +1,8 @@
 """GPT-2's pattern as regular expressions over bytes, each byte a character of its own.
 
-The graph's regular expressions read text in UTF-8 only and leave out what is none; over bytes, any string can
-be split. The letters, numbers and spaces are frozen with the package, so that ids depend on no library's
-version of Unicode.
+The graph's regular expressions read UTF-8 only and leave out other bytes. Here each byte is a character, so
+any string can be split. The letters, numbers and spaces are frozen with the package, so that ids do not
+depend on a library's version of Unicode.
 """
 
 import functools
@@ -30,7 +30,7 @@ def digest() -> str:
 
 
 def _without(spans: Spans) -> Iterator[tuple[int, int]]:
-    """Yields the spans of all characters that are in none of `spans`."""
+    """Yields the spans of all characters that are not in `spans`."""
     taken = sorted(spans)
     for first, last in _ALL:
         for start, end in taken:
