@@ -1,6 +1,6 @@
-"""Trains, exports, serves, evaluates, reports and sums up a model of an objective that was just added.
+"""Trains, exports, serves, evaluates, reports and sums up a model of an objective and a backbone just added.
 
-    python tests/added_objective.py KIND FOLDER
+    python tests/added_objective.py OBJECTIVE BACKBONE FOLDER
 
 Prints one JSON object with what came of it. `additions_test.py` runs it in a copy of the package.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 
-def main(kind: str, folder: str) -> dict:
+def main(kind: str, backbone: str, folder: str) -> dict:
     from firth.analysis.record import RunRecord
     from firth.analysis.report import render_report
     from firth.cli.summary import ask_with, perplexity_line
@@ -29,7 +29,7 @@ def main(kind: str, folder: str) -> dict:
     from tests.training.artifacts import tiny_recipe, write_artifact
 
     data = json.loads(tiny_recipe(steps=3, checkpoint_every_steps=3).to_json())
-    data["objective"]["kind"] = kind
+    data["objective"]["kind"], data["model"]["kind"] = kind, backbone
     recipe = Recipe.from_json(json.dumps(data))
     files = write_artifact(os.path.join(folder, "examples"), count=8)
     tokenizer_folder = os.path.join(folder, "examples", "tokenizer")
@@ -47,7 +47,10 @@ def main(kind: str, folder: str) -> dict:
     client = Client(served)
     masks = client.fill_mask(["w1 [MASK] w3"])
     return {
-        "counts": [sum(part(recipe).values()) for part in (parameter_counts, memory_bytes)],
+        "counts": [parameter_counts(recipe)["total_with_heads"], memory_bytes(recipe)["total"]],
+        "held": sum(int(np.prod(weight.shape)) for weight in model.trainable_variables),
+        "built": _parts(model),
+        "loaded": _parts(_bundled(model, recipe, tokenizer_folder, os.path.join(folder, "bundle"))),
         "flops": training_flops_per_step(recipe),
         "rates": measure_objective(recipe.objective, recipe.sequences, tokenizer, files, 1, 8)["kind"],
         "metrics": metrics,
@@ -55,11 +58,25 @@ def main(kind: str, folder: str) -> dict:
         "asked": ask_with(read_description(served)["signatures"]),
         "line": perplexity_line(metrics, recipe.goal.loss_terms[0].title),
         "masks": len(masks[0]),
+        "read": _read(os.path.join(folder, "documents.copied")),
         "cleaned": _cleaned(),
         "pieces": _pieces(os.path.join(folder, "trained")),
         "copied": _copied(client, read_description(served)["signatures"]["copied"]["answer"]),
         "drawn": page.count("Loss of "),
     }
+
+
+def _parts(model) -> list[str]:
+    """The classes of a model's parts."""
+    return [type(part).__name__ for part in (model.backbone, model.heads)]
+
+
+def _bundled(model, recipe, tokenizer_folder: str, folder: str):
+    """The model as its bundle gives it back."""
+    from firth.models import load_model, save_model
+
+    save_model(model, recipe, tokenizer_folder, folder)
+    return load_model(folder)
 
 
 def _copied(client, answer) -> list[list[str]]:
@@ -68,6 +85,19 @@ def _copied(client, answer) -> list[list[str]]:
 
     values = told(answer, client.ask("copied", ["w1 w2"])[0])
     return [list(values), lines(answer, values)]
+
+
+def _read(path: str) -> list[str]:
+    """The texts that the added source reads in a file, whose ending tells its kind."""
+    from firth.corpus.readers.sources import SOURCES, list_files
+    from firth.recipes.corpus.sources import ENDINGS
+    from firth.recipes.corpus.sources_json import sources_from_json
+
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"text": "one two three"}\n')
+    (source,) = sources_from_json(json.dumps([{"kind": ENDINGS[".copied"], "paths": [path]}]))
+    (file,) = list_files(source)
+    return [document.text for document in SOURCES[source.kind].read(source, file)]
 
 
 def _cleaned() -> list[bool]:

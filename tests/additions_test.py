@@ -14,7 +14,7 @@ import pytest
 
 REPOSITORY = pathlib.Path(__file__).parents[1]
 CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
-KIND = "copied_lm"
+KIND, BACKBONE, HEADS = "copied_lm", "copied_transformer", "copied_heads"
 
 
 @pytest.fixture
@@ -70,6 +70,55 @@ def add_objective(tree: pathlib.Path) -> None:
     replace(table, first, f"from firth.objectives.{KIND} import CopiedLMObjective\n{first}")
 
 
+def add_backbone(tree: pathlib.Path) -> None:
+    """A copy of the masked transformer under another name: its type, its file, one line of the table."""
+
+    def named(text: str) -> str:
+        return text.replace("MaskedTransformerConfig", "CopiedTransformerConfig").replace(
+            "MaskedTransformerBackbone", "CopiedTransformerBackbone"
+        )
+
+    types = tree / "recipes" / "models" / "transformers.py"
+    copied = named(class_of(types.read_text(encoding="utf-8"), "MaskedTransformerConfig"))
+    copied = copied.replace('"masked_transformer"', f'"{BACKBONE}"')
+    replace(types, "AnyTransformer = ", f"{copied}\n\n\nAnyTransformer = CopiedTransformerConfig | ")
+    source = named((tree / "models" / "masked_transformer.py").read_text(encoding="utf-8"))
+    source = source.replace("recipes.models.model import", "recipes.models.transformers import")
+    (tree / "models" / f"{BACKBONE}.py").write_text(source, encoding="utf-8")
+    table = tree / "models" / "tables.py"
+    line = '    "masked_transformer": MaskedTransformerBackbone,\n'
+    replace(table, line, f'{line}    "{BACKBONE}": CopiedTransformerBackbone,\n')
+    first = "from firth.models.encoder_decoder"
+    replace(table, first, f"from firth.models.{BACKBONE} import CopiedTransformerBackbone\n{first}")
+
+
+def add_heads(tree: pathlib.Path) -> None:
+    """A copy of masked LM's heads under another name: their counts, their file, one line of the table."""
+    counts = tree / "recipes" / "counting" / "heads.py"
+    copied = class_of(counts.read_text(encoding="utf-8"), "MaskedLMHeadCounts")
+    copied = copied.replace("MaskedLMHeadCounts", "CopiedHeadCounts")
+    mark = "# By `Goal.heads`.\n"
+    replace(counts, mark, f"{copied}\n\n\n{mark}")
+    line = '    "masked_lm": MaskedLMHeadCounts,\n'
+    replace(counts, line, f'{line}    "{HEADS}": CopiedHeadCounts,\n')
+    source = (tree / "models" / "masked_lm_heads.py").read_text(encoding="utf-8")
+    (tree / "models" / f"{HEADS}.py").write_text(
+        source.replace("MaskedLMHeads", "CopiedHeads"), encoding="utf-8"
+    )
+    table = tree / "models" / "tables.py"
+    line = '    "masked_lm": MaskedLMHeads,\n'
+    replace(table, line, f'{line}    "{HEADS}": CopiedHeads,\n')
+    first = "from firth.models.encoder_decoder"
+    replace(table, first, f"from firth.models.{HEADS} import CopiedHeads\n{first}")
+
+
+def use_heads(tree: pathlib.Path) -> None:
+    """The added objective names the added heads."""
+    types = tree / "recipes" / "objectives" / "masking.py"
+    kind = f'    kind: Literal["{KIND}"]'
+    replace(types, kind, f'    heads: ClassVar[str] = "{HEADS}"\n\n{kind}')
+
+
 def add_signature(tree: pathlib.Path) -> None:
     """A signature that answers as `embed` does: its file, one line of the table."""
     (tree / "serving" / "copied_signature.py").write_text(
@@ -111,6 +160,23 @@ def add_tokenizer(tree: pathlib.Path) -> None:
     )
 
 
+def add_source(tree: pathlib.Path) -> None:
+    """A copy of the JSONL source under another name: its type, its reader, one line of the table."""
+    types = tree / "recipes" / "corpus" / "sources.py"
+    copied = class_of(types.read_text(encoding="utf-8"), "JsonlSource")
+    copied = copied.replace("JsonlSource", "CopiedSource").replace('"jsonl"', '"copied"')
+    copied = copied.replace('".jsonl"', '".copied"')
+    replace(types, "AnySource = Annotated[\n", f"{copied}\n\n\nAnySource = Annotated[\n    CopiedSource |\n")
+    source = (tree / "corpus" / "readers" / "jsonl_source.py").read_text(encoding="utf-8")
+    source = source.replace("JsonlSource", "CopiedSource").replace("read_jsonl", "read_copied")
+    (tree / "corpus" / "readers" / "copied_source.py").write_text(source, encoding="utf-8")
+    table = tree / "corpus" / "readers" / "sources.py"
+    line = '    "jsonl": Reader(_match, read_jsonl),\n'
+    replace(table, line, f'{line}    "copied": Reader(_match, read_copied),\n')
+    first = "from firth.corpus.readers.docstrings_source"
+    replace(table, first, f"from firth.corpus.readers.copied_source import read_copied\n{first}")
+
+
 def add_step(tree: pathlib.Path) -> None:
     """A copy of the step on lengths: its type, its file, one line of the table."""
     types = tree / "recipes" / "corpus" / "filters.py"
@@ -139,6 +205,20 @@ def test_an_objective_touches_its_type_its_file_its_test_and_one_table(tree):
     assert len(touched) + 1 == stated("Objective")
 
 
+def test_a_backbone_touches_its_type_its_file_its_test_and_one_table(tree):
+    add_backbone(tree)
+    touched = changed(tree)
+    assert touched == [f"models/{BACKBONE}.py", "models/tables.py", "recipes/models/transformers.py"]
+    assert len(touched) + 1 == stated("Backbone")
+
+
+def test_heads_touch_their_counts_their_file_their_test_and_one_table(tree):
+    add_heads(tree)
+    touched = changed(tree)
+    assert touched == [f"models/{HEADS}.py", "models/tables.py", "recipes/counting/heads.py"]
+    assert len(touched) + 1 == stated("Heads")
+
+
 def test_a_signature_touches_its_file_its_test_and_one_table(tree):
     add_signature(tree)
     touched = changed(tree)
@@ -151,6 +231,17 @@ def test_a_tokenizer_kind_touches_its_type_its_file_its_test_and_one_table(tree)
     touched = changed(tree)
     assert touched == ["recipes/tokenizers/tokenizer.py", "tokenizers/copied.py", "tokenizers/table.py"]
     assert len(touched) + 1 == stated("Tokenizer kind")
+
+
+def test_a_source_touches_its_type_its_reader_its_test_and_one_table(tree):
+    add_source(tree)
+    touched = changed(tree)
+    assert touched == [
+        "corpus/readers/copied_source.py",
+        "corpus/readers/sources.py",
+        "recipes/corpus/sources.py",
+    ]
+    assert len(touched) + 1 == stated("Source")
 
 
 def test_a_cleaning_step_touches_its_type_its_file_its_test_and_one_table(tree):
@@ -185,13 +276,14 @@ def test_a_component_touches_its_folder_its_tests_the_stub_and_one_pipeline():
 
 @pytest.mark.repeated
 def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tree, tmp_path):
-    for add in (add_objective, add_signature, add_tokenizer, add_step):
+    of_models = (add_objective, add_backbone, add_heads, use_heads, add_signature)
+    for add in (*of_models, add_source, add_step, add_tokenizer):
         add(tree)
     # The copy comes before the package itself; `tests` are the repository's.
     paths = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
     script = REPOSITORY / "tests" / "added_objective.py"
     done = subprocess.run(
-        [sys.executable, str(script), KIND, str(tmp_path)],
+        [sys.executable, str(script), KIND, BACKBONE, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "3"},
         cwd=tmp_path,
         capture_output=True,
@@ -201,10 +293,13 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
     assert done.returncode == 0, done.stderr[-3000:]
     made = json.loads(done.stdout.splitlines()[-1])
     assert made["rates"] == KIND
+    assert made["built"] == ["CopiedTransformerBackbone", "CopiedHeads"] and made["loaded"] == made["built"]
+    assert made["held"] == made["counts"][0] > 0
     assert made["asked"] == ["fill-mask 'The [MASK] of the house.'", "embed 'A sentence.'", "copied Copied."]
+    assert made["read"] == ["one two three"]
     assert made["cleaned"] == [False, True] and made["pieces"] == ["thes"]
     assert made["copied"] == [["copy"], ["16 values"]]
     assert made["line"].startswith("held-out masked LM perplexity")
     assert math.isfinite(made["metrics"]["text_perplexity"]) and "nsp_accuracy" in made["metrics"]
     assert made["masks"] == 1 and made["drawn"] >= 2 and made["cases"] > 20
-    assert all(made["counts"]) and made["flops"] > 0
+    assert made["counts"][1] > 0 and made["flops"] > 0

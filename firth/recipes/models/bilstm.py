@@ -89,6 +89,7 @@ class BiLSTMConfig(ModelFacts, Config):
             null for none.
     """
 
+    architecture: ClassVar[str] = "both_directions"
     gives_layers: ClassVar[bool] = True
 
     kind: Literal["bilstm"] = "bilstm"

@@ -9,11 +9,15 @@ class ModelFacts:
     """The facts that data, counting and serving ask a model for; none asks which model it is.
 
     Attributes:
+        architecture: What it reads and gives, by which objectives choose models: `encoder`, `decoder`,
+            `encoder_decoder`, `two_streams` (an encoder with a second stream of queries) or
+            `both_directions` (a language model in each direction).
         has_encoder: True if it makes vectors of a text that have read all of it.
         has_decoder: True if it has a decoder next to the encoder.
         gives_layers: True if the layers of its encoder are given one by one, for a task to mix.
     """
 
+    architecture: ClassVar[str] = ""
     has_encoder: ClassVar[bool] = True
     has_decoder: ClassVar[bool] = False
     gives_layers: ClassVar[bool] = False

@@ -1,6 +1,6 @@
 """All models, one type for each family; variants of a family differ in values."""
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import pydantic
 
@@ -23,8 +23,24 @@ __all__ = [
     "MaskedTransformerConfig",
     "TransformerConfig",
     "TwoStreamTransformerConfig",
+    "model_kinds",
 ]
 
 AnyModel = Annotated[
     AnyTransformer | TwoStreamTransformerConfig | BiLSTMConfig, pydantic.Field(discriminator="kind")
 ]
+
+
+def model_kinds(architecture: str) -> list[str]:
+    """Returns the kinds of model of an architecture.
+
+    Args:
+        architecture: What a model reads and gives; see `firth.recipes.models.facts`.
+
+    Example:
+
+    >>> model_kinds("encoder")
+    ['masked_transformer']
+    """
+    types = get_args(get_args(AnyModel)[0])
+    return [each.model_fields["kind"].default for each in types if each.architecture == architecture]

@@ -80,6 +80,8 @@ class MaskedTransformerConfig(TransformerConfig):
             `firth.recipes.models.blocks`.
     """
 
+    architecture: ClassVar[str] = "encoder"
+
     kind: Literal["masked_transformer"] = "masked_transformer"
     embeddings: EmbeddingsConfig = EmbeddingsConfig(segments=2, norm=True)
 
@@ -112,6 +114,7 @@ class CausalTransformerConfig(TransformerConfig):
             `MaskedTransformerConfig`.
     """
 
+    architecture: ClassVar[str] = "decoder"
     has_encoder: ClassVar[bool] = False
 
     kind: Literal["causal_transformer"] = "causal_transformer"
@@ -161,6 +164,7 @@ class EncoderDecoderConfig(TransformerConfig):
             `MaskedTransformerConfig`.
     """
 
+    architecture: ClassVar[str] = "encoder_decoder"
     has_decoder: ClassVar[bool] = True
 
     kind: Literal["encoder_decoder"] = "encoder_decoder"

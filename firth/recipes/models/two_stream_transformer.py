@@ -1,6 +1,6 @@
 """XLNet's transformer, whose blocks have two streams."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pydantic
 
@@ -21,6 +21,8 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         layers, width, attention, feed_forward, dropout, initializer_stddev: Values of the stack, as in
             `MaskedTransformerConfig`.
     """
+
+    architecture: ClassVar[str] = "two_streams"
 
     kind: Literal["two_stream_transformer"] = "two_stream_transformer"
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)

@@ -9,7 +9,7 @@ import pydantic
 from firth.recipes.base.recipe_type import Fraction
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.models.blocks import Count
-from firth.recipes.objectives.language_models import MODELS_BY_ARCHITECTURE, Architecture
+from firth.recipes.objectives.language_models import Architecture
 from firth.recipes.objectives.largest_row import largest_row
 from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -40,9 +40,9 @@ class _Sentinels(Objective):
     architecture: Architecture = "encoder_decoder"
 
     @property
-    def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Follows from the architecture."""
-        return MODELS_BY_ARCHITECTURE[self.architecture]
+    def model_architecture(self) -> str:  # type: ignore[override]
+        """As the recipe says."""
+        return self.architecture
 
     @property
     def text_frame(self) -> TextFrame:
@@ -262,7 +262,7 @@ class Denoising(Objective):
         infill_mean: Mean of the Poisson distribution of span lengths; an empty span inserts a `[MASK]`.
     """
 
-    model_kinds: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+    model_architecture: ClassVar[str] = "encoder_decoder"
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
     decoder_start: ClassVar[tuple[str, ...]] = ("sep", "cls")

@@ -16,7 +16,7 @@ class CausalLM(Objective):
     A document is `[CLS] x1 ... xn` with the labels `x1 ... xn [SEP]`: its start and its end are a part of it.
     """
 
-    model_kinds: ClassVar[tuple[str, ...]] = ("causal_transformer",)
+    model_architecture: ClassVar[str] = "decoder"
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -43,7 +43,7 @@ class BidirectionalLM(Objective):
             evaluation always uses.
     """
 
-    model_kinds: ClassVar[tuple[str, ...]] = ("bilstm",)
+    model_architecture: ClassVar[str] = "both_directions"
     heads: ClassVar[str] = "bidirectional_lm"
     reads_words: ClassVar[bool] = True
 
@@ -78,9 +78,9 @@ class PrefixLM(Objective):
     architecture: Architecture = "decoder"
 
     @property
-    def model_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Follows from the architecture."""
-        return MODELS_BY_ARCHITECTURE[self.architecture]
+    def model_architecture(self) -> str:  # type: ignore[override]
+        """As the recipe says."""
+        return self.architecture
 
     @property
     def special_tokens(self) -> int:
@@ -101,7 +101,5 @@ class PrefixLM(Objective):
         """
         return sequences.length if self.architecture == "encoder_decoder" else 0
 
-
-MODELS_BY_ARCHITECTURE = {"encoder_decoder": ("encoder_decoder",), "decoder": ("causal_transformer",)}
 
 AnyLanguageModel = CausalLM | PrefixLM | BidirectionalLM

@@ -29,7 +29,7 @@ class _Masking(Objective):
             the reference code does.
     """
 
-    model_kinds: ClassVar[tuple[str, ...]] = ("masked_transformer",)
+    model_architecture: ClassVar[str] = "encoder"
     heads: ClassVar[str] = "masked_lm"
     fills_masks: ClassVar[bool] = True
     counts_pooler: ClassVar[bool] = True
@@ -390,7 +390,7 @@ class PermutationLM(Objective):
         max_span: Longest span of predicted tokens; lengths are drawn uniformly from 1 to this.
     """
 
-    model_kinds: ClassVar[tuple[str, ...]] = ("two_stream_transformer",)
+    model_architecture: ClassVar[str] = "two_streams"
     heads: ClassVar[str] = "permutation_lm"
 
     kind: Literal["permutation_lm"] = "permutation_lm"

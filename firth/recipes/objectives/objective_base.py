@@ -17,14 +17,14 @@ class Objective(Goal):
     """The base of all objectives.
 
     Attributes:
-        model_kinds: Kinds of the models that can learn it.
+        model_architecture: What a model that can learn it reads and gives; see `firth.recipes.models.facts`.
         uses_negative: True if it takes segments of another row.
         reads_words: Whether its tokens are whole words, read by their characters.
         needs_case: Whether it tells upper from lower case.
         counts_pooler: Whether papers count a pooler among the parameters, trained or not.
     """
 
-    model_kinds: ClassVar[tuple[str, ...]] = ()
+    model_architecture: ClassVar[str] = ""
     uses_negative: ClassVar[bool] = False
     reads_words: ClassVar[bool] = False
     needs_case: ClassVar[bool] = False
@@ -51,7 +51,7 @@ class Objective(Goal):
         """Yields a line for each choice of the model or the rows that does not fit this objective.
 
         Args:
-            model: The recipe's model, of one of the `model_kinds`.
+            model: The recipe's model, of the `model_architecture`.
             sequences: The recipe's sequences.
         """
         del model, sequences

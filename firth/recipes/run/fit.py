@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from firth.recipes.base.errors import suggest
+from firth.recipes.models.model import model_kinds
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
 
@@ -32,8 +33,8 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
 
 def _model_and_objective(recipe: "Recipe") -> Iterator[str]:
     model, objective = recipe.model, recipe.objective
-    if model.kind not in objective.model_kinds:
-        needed = " or ".join(objective.model_kinds)
+    if model.architecture != objective.model_architecture:
+        needed = " or ".join(model_kinds(objective.model_architecture))
         yield f"objective.kind: {objective.kind} needs model.kind: {needed}, not {model.kind}"
 
 
@@ -82,7 +83,7 @@ def _pooler(recipe: "Recipe") -> Iterator[str]:
 
 
 def _objective(recipe: "Recipe") -> Iterator[str]:
-    if recipe.model.kind in recipe.objective.model_kinds:
+    if recipe.model.architecture == recipe.objective.model_architecture:
         yield from recipe.objective.conflicts(recipe.model, recipe.sequences)
 
 
