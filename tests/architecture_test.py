@@ -341,6 +341,10 @@ KNOWN = {"BACKBONES": {"BiLSTMBackbone"}}
         'getattr(step, "kind", None) == "pii"',
         'model.kind.startswith("bi")',
         "type(model) is BiLSTMConfig",
+        'type(model).__name__ == "BiLSTMConfig"',
+        'recipe.objective.heads == "language_model"',
+        'recipe.model.architecture == "encoder"',
+        'objective.model_architecture in ("encoder", "two_streams")',
         "type(model) in (models.BiLSTMConfig, models.EncoderDecoderConfig)",
         # Types, and bases that only some kinds have.
         "isinstance(objective, MaskedLM | UniLM)",
@@ -382,6 +386,8 @@ def test_telling_kinds_apart_is_noticed(source):
     [
         'record.header.kind == "response"',
         "model.architecture == objective.model_architecture",
+        'self.architecture == "decoder"',
+        "stack.attention.heads == 4",
         'unit == "words"',
         "BACKBONES[config.kind](config)",
         "tables.BACKBONES.get(config.kind)",

@@ -81,8 +81,12 @@ def _rules(holding: set[str], tables: Mapping[str, set[str]]) -> list[tuple[type
 
     def compares(node: ast.Compare) -> bool:
         parts = [node.left, *node.comparators]
-        asks = any(map(is_kind, parts)) and bool(_strings(node) & ALL_KINDS)
-        return asks or any(_name(each) in types for part in parts for each in _items(part))
+        strings = _strings(node)
+        if (any(map(is_kind, parts)) and strings & ALL_KINDS) or (any(map(_is_choice, parts)) and strings):
+            return True
+        if any(_name(part) == "__name__" for part in parts):
+            return bool(strings & types)
+        return any(_name(each) in types for part in parts for each in _items(part))
 
     def matches(node: ast.Match) -> bool:
         patterns = [each for case in node.cases for each in ast.walk(case.pattern)]
@@ -134,6 +138,14 @@ def _reads_kind(node: ast.AST) -> bool:
         and _name(node.func) in ("get", "getattr")
         and any(map(_is_kind_key, node.args))
     )
+
+
+def _is_choice(node: ast.AST) -> bool:
+    """Whether an expression is the name by which goals and models choose one another, or their heads."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    of_model = node.attr == "architecture" and _name(node.value) == "model"
+    return of_model or node.attr in ("heads", "model_architecture")
 
 
 def _holding_a_kind(tree: ast.AST) -> set[str]:
