@@ -8,17 +8,31 @@ from tests.shared_data import missing_data, twin_problem
 
 # Files that take minutes: first, lest one worker ends long after the others.
 LONGEST = "tests/pipelines/"
+# They share what `tests/objectives/cases.py` makes, so one worker runs them all.
+TOGETHER = "tests/objectives/"
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 
 
 def pytest_collection_modifyitems(items):
     """Sorts the tests, those of a file in their order, and refuses tests that need data and have no twin."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    items.sort(key=lambda item: (not item.nodeid.startswith(LONGEST), not item.nodeid.startswith(TOGETHER)))
     pairs = [(item.path, mark) for item in items for mark in item.iter_markers("needs_data")]
     problems = {f"{path}: {problem}" for path, mark in pairs if (problem := twin_problem(path, mark))}
     if problems:
         raise pytest.UsageError("\n".join(sorted(problems)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A worker runs whole files, and one worker those that share much."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,9 +1,7 @@
-"""What the command loads before it has anything to do: each case runs in a process of its own."""
+"""What the command loads before it has anything to do, in new processes."""
 
 import subprocess
 import sys
-
-import pytest
 
 from tests.cli.conftest import METRICS
 
@@ -11,39 +9,30 @@ HEAVY = ("tensorflow", "tfx", "keras", "numpy", "apache_beam", "matplotlib", "fi
 COUNT = """
 import sys
 from firth.cli.main import app
-try:
-    app({arguments!r})
-except SystemExit as end:
-    assert end.code == 0, end.code
+for arguments in {commands!r}:
+    try:
+        app(arguments)
+    except SystemExit as end:
+        assert end.code == 0, end.code
 print("loaded:", *sorted({heavy!r} & sys.modules.keys()))
 """
 
 
-def loaded_by(*arguments):
-    program = COUNT.format(arguments=list(arguments), heavy=set(HEAVY))
+def loaded_by(*commands):
+    program = COUNT.format(commands=[list(each) for each in commands], heavy=set(HEAVY))
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert process.returncode == 0, process.stderr
     return process.stdout.splitlines()[-1].split()[1:]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["run", "--help"],
-        ["curate", "--help"],
-        ["compare", "--help"],
-        ["predict", "--help"],
-        ["--version"],
-    ],
-)
-def test_help_loads_nothing_heavy(arguments):
-    assert loaded_by(*arguments) == []
+def test_help_loads_nothing_heavy():
+    helps = [[command, "--help"] for command in ("run", "curate", "compare", "predict")]
+    assert loaded_by(["--help"], ["--version"], *helps) == []
 
 
-@pytest.mark.parametrize("arguments", [["show", "bert_mini", "--set", "training.steps=500"], ["recipes"]])
-def test_recipes_are_checked_and_counted_without_tensorflow(arguments):
-    assert set(loaded_by(*arguments)) <= {"numpy", "firth.recipes"}
+def test_recipes_are_checked_and_counted_without_tensorflow():
+    show = ["show", "bert_mini", "--set", "training.steps=500"]
+    assert set(loaded_by(show, ["recipes"])) <= {"numpy", "firth.recipes"}
 
 
 def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
@@ -64,7 +53,7 @@ def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
 def test_runs_are_compared_without_tensorflow(make_run, tmp_path):
     for name in ("a", "b"):
         make_run(name, summary={"blessed": True, "evaluation": {"overall": METRICS}})
-    loaded = loaded_by("compare", "a", "b", "--root", str(tmp_path / "firth-runs"))
+    loaded = loaded_by(["compare", "a", "b", "--root", str(tmp_path / "firth-runs")])
     assert set(loaded) == {"numpy", "matplotlib", "firth.recipes"}
 
 

@@ -98,10 +98,11 @@ CASES = {
     ),
     "spans": corrupted(SpanCorruption()),
     "spans-unrolled": corrupted(SpanCorruption(random_roll=False)),
+    "spans-hard": corrupted(SpanCorruption(noise_density=0.6, mean_span=2.0, closing_sentinel=True)),
     "spans-decoder": corrupted(SpanCorruption(architecture="decoder")),
     "iid": corrupted(IidDenoising(noise_density=0.4)),
     "iid-decoder": corrupted(IidDenoising(architecture="decoder", closing_sentinel=True)),
-    "salient": corrupted(SalientSpans()),
+    "salient": corrupted(SalientSpans(max_span=3)),
     "salient-alone": corrupted(SalientSpans(fallback=False)),
     "bart": Case(Denoising(), recovery.written, closing=frozenset([2, SEP])),
     "bart-hard": Case(
@@ -109,7 +110,14 @@ CASES = {
         recovery.written,
         closing=frozenset([2, SEP]),
     ),
+    "bart-nothing": Case(
+        Denoising(permute_sentences=False, infill_rate=0.0),
+        recovery.written,
+        is_random=False,
+        closing=frozenset([2, SEP]),
+    ),
 }
+CORRUPTING = [name for name, case in CASES.items() if case.recover in (recovery.sentinels, recovery.written)]
 CHOOSING = [name for name, case in CASES.items() if hasattr(case.config, "max_predictions")]
 HIDING = [name for name in CHOOSING if hasattr(CASES[name].config, "paper_exact")]
 

@@ -20,7 +20,7 @@ from firth.recipes.objectives.masking import (
 from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordTokenizer
-from tests.objectives.objectives_corruption_test import TOKENIZER
+from tests.objectives.cases import WORD_PIECES as TOKENIZER
 from tests.objectives.rows import make_batch, negatives_of, random_rows
 
 SEQUENCES = Sequences(length=64, max_documents=4)

@@ -5,40 +5,8 @@ import typing
 import numpy as np
 import pytest
 
-from firth.objectives import OBJECTIVES
-from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
-from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tokenizers import WordPieceTokenizer
-from firth.tokenizers.graph.vocabulary import sentinel_pieces
-from tests.objectives.rows import PIECES, SPECIALS, make_batch, random_rows
-
-SEQUENCES = Sequences(length=40, max_documents=4)
-ROWS = 300
-SENTINELS = 40
-# A third of the pieces are capitalised, so that the rules for salient words find some.
-WORDS = [f"{'W' if index % 3 else 'w'}{'x' * index}" for index in range(PIECES)]
-TOKENIZER = WordPieceTokenizer([*SPECIALS, *WORDS, *sentinel_pieces(SENTINELS)], lowercase=False)
-CASES = {
-    "spans": SpanCorruption(),
-    "spans-unrolled": SpanCorruption(random_roll=False),
-    "spans-hard": SpanCorruption(noise_density=0.6, mean_span=2.0, closing_sentinel=True),
-    "spans-decoder": SpanCorruption(architecture="decoder"),
-    "iid": IidDenoising(noise_density=0.4),
-    "iid-decoder": IidDenoising(architecture="decoder", closing_sentinel=True),
-    "salient": SalientSpans(max_span=3),
-    "salient-alone": SalientSpans(fallback=False),
-    "bart": Denoising(),
-    "bart-hard": Denoising(rotate=0.5, delete_rate=0.2, mask_rate=0.2, infill_rate=0.4, infill_mean=0.6),
-    "bart-nothing": Denoising(permute_sentences=False, infill_rate=0.0),
-}
-
-
-class Made(typing.NamedTuple):
-    objective: typing.Any
-    config: typing.Any
-    rows: dict
-    seeds: np.ndarray
-    features: dict
+from tests.objectives.cases import CORRUPTING, ROWS, WORD_PIECES, make
+from tests.objectives.rows import PIECES
 
 
 class Part(typing.NamedTuple):
@@ -51,21 +19,9 @@ class Part(typing.NamedTuple):
     weights: list
 
 
-@pytest.fixture(scope="module", params=CASES.items(), ids=lambda case: case[0])
+@pytest.fixture(scope="module", params=CORRUPTING)
 def made(request):
-    config = request.param[1]
-    objective = OBJECTIVES[config.kind](config, SEQUENCES, TOKENIZER)
-    room = objective.raw_length + config.special_tokens
-    rows = random_rows(ROWS, room, config.special_tokens, SEQUENCES.max_documents)
-    # Next to the random rows, one document of full length.
-    full = np.resize(np.arange(5, 5 + PIECES), objective.raw_length)
-    rows["tokens"][2], rows["chunk_lengths"][2] = full, [objective.raw_length, 0, 0, 0]
-    seeds = np.stack([np.full(ROWS, 7), np.arange(ROWS)], axis=1)
-    return Made(objective, config, rows, seeds, make_batch(objective, rows, nobody(rows), seeds))
-
-
-def nobody(rows):
-    return {name: np.zeros_like(value) for name, value in rows.items()}
+    return make(request.param)
 
 
 def is_one_stack(made):
@@ -113,31 +69,6 @@ def restored(part):
     return found
 
 
-def test_features_match_the_specs(made):
-    specs = made.objective.specs()
-    assert set(made.features) == set(specs)
-    for name, spec in specs.items():
-        assert made.features[name].shape == (ROWS, *spec.shape), name
-        assert made.features[name].dtype == spec.dtype, name
-    assert made.objective.raw_length == made.config.raw_length(SEQUENCES)
-
-
-def test_same_seed_gives_the_same_in_any_order(made):
-    backwards = {name: value[::-1] for name, value in made.rows.items()}
-    again = make_batch(made.objective, backwards, nobody(backwards), made.seeds[::-1])
-    for name, value in made.features.items():
-        np.testing.assert_array_equal(value, again[name][::-1], name)
-
-
-def test_another_epoch_or_example_gives_another_corruption(made):
-    if made.config.kind == "denoising" and not made.config.infill_rate:
-        pytest.skip("nothing is random")
-    for other in (made.seeds + np.array([1, 0]), made.seeds + np.array([0, ROWS])):
-        again = make_batch(made.objective, made.rows, nobody(made.rows), other)
-        differs = (again["token_ids"] != made.features["token_ids"]).any(axis=1)
-        assert differs[made.rows["chunk_lengths"].max(axis=1) > 8].mean() > 0.5
-
-
 def test_original_is_recoverable(made):
     for part in parts(made):
         if made.config.kind == "denoising":
@@ -171,7 +102,7 @@ def test_each_document_is_closed_and_nothing_is_cut_off(made):
         if any(part.weights):
             closing = part.labels[-1]
             if getattr(made.config, "closing_sentinel", False):
-                assert closing == TOKENIZER.sentinel_ids[sum(x >= 5 + PIECES for x in part.labels[:-1])]
+                assert closing == WORD_PIECES.sentinel_ids[sum(x >= 5 + PIECES for x in part.labels[:-1])]
             else:
                 assert closing == 3
 
@@ -196,20 +127,7 @@ def test_sentinels_are_numbered_from_0(made):
         pytest.skip("no sentinels")
     for part in parts(made):
         shown = [index for index in part.inputs if index >= 5 + PIECES]
-        assert shown == TOKENIZER.sentinel_ids[: len(shown)].tolist()
-
-
-def test_documents_stand_one_behind_the_other(made):
-    for kind in ("", "decoder_"):
-        if f"{kind}document_ids" not in made.features:
-            continue
-        for ids, positions in zip(made.features[f"{kind}document_ids"], made.features[f"{kind}position_ids"]):
-            used = ids[ids > 0]
-            assert (np.diff(used) >= 0).all() and not ids[len(used) :].any()
-            expected = [place for number in np.unique(used) for place in range((used == number).sum())]
-            assert positions.tolist() == [*expected, *[0] * (len(ids) - len(used))]
-            padding = made.features[f"{kind}token_ids"][made.features[f"{kind}document_ids"] == 0]
-            assert not padding.any()
+        assert shown == WORD_PIECES.sentinel_ids[: len(shown)].tolist()
 
 
 def test_encoder_and_decoder_agree_on_documents(made):

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from firth.corpus.documents.example import Example
+from firth.corpus.readers import parquet_batches
 from firth.corpus.readers.parquet_batches import MAX_BATCH_ROWS, MAX_DECODED_BYTES, batch_rows
 from firth.corpus.readers.sources import SOURCES, list_files
 from firth.corpus.readers.tfrecord_source import parse_example
@@ -60,9 +61,10 @@ def test_the_peak_of_memory_is_bounded(tmp_path):
     assert count == 1024 and grown < 384
 
 
-def test_a_column_that_cannot_be_text_is_rejected_unread(tmp_path):
+def test_a_column_that_cannot_be_text_is_rejected_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_batches, "MAX_CHUNK_BYTES", 2**27)
     path = tmp_path / "a.parquet"
-    path.write_bytes(parquet({"text": ["\0" * (2**28 + 1)]}, compression="zstd", use_dictionary=False))
+    path.write_bytes(parquet({"text": ["\0" * (2**27 + 1)]}, compression="zstd", use_dictionary=False))
     source = ParquetSource(kind="parquet", paths=(str(path),))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     (record,) = [each for file in list_files(source) for each in SOURCES["parquet"].read(source, file)]
