@@ -1,7 +1,7 @@
 """Models of every kind of tokenizer: what they answer is in the tokenizer's pieces.
 
-Each model is exported with the kind that `signatures_families_test.py` does not export it with. Its signatures
-with the other kind are asked as functions.
+Each model is exported with the kind that `signatures_families_test.py` does not export it with. What it
+answers with the other kind is asked of its functions.
 """
 
 import functools
