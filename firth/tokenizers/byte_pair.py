@@ -17,6 +17,7 @@ from firth.tokenizers.graph.vocabulary import (
     sentinel_pieces,
 )
 from firth.tokenizers.graph.word_bounds import WordBounds
+from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_marks import marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
 from firth.tokenizers.training.byte_pair import train_byte_pairs
@@ -78,9 +79,9 @@ class BytePairTokenizer(PieceTokenizer):
         return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
 
     @classmethod
-    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
+    def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
         del config
-        return count_byte_words(texts)
+        return count_byte_words
 
     @classmethod
     def train(  # noqa: D102

@@ -1,10 +1,12 @@
 """The facts that every kind of tokenizer states."""
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import tensorflow as tf
+
+WordCounter = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 class TokenizerKind(abc.ABC):
@@ -24,11 +26,13 @@ class TokenizerKind(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:
-        """Returns how often each word occurs, as encoding splits texts into words.
+    def word_counter(cls, config: Any) -> WordCounter:
+        """Returns a function from texts, in one form already, to how often each word occurs in them.
+
+        Words are what encoding splits texts into. Workers get the function by pickle, and load what it needs:
+        a function of `firth.tokenizers.training.counting`, which does without KerasHub.
 
         Args:
-            texts: Texts, in one form already.
             config: Tokenizer of the recipe.
         """
 
@@ -40,7 +44,7 @@ class TokenizerKind(abc.ABC):
         """Returns a tokenizer that was trained on word counts.
 
         Args:
-            word_counts: Counts of words, as `count_words` returns them.
+            word_counts: Counts of words, as a `word_counter` returns them.
             config: Tokenizer of the recipe.
             normalization: Steps that bring text to one form before all else.
         """

@@ -13,6 +13,7 @@ import tensorflow_text as tf_text
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.vocabulary import MASK, PAD, sentinel_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
+from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_marks import META_SPACE, marked_suffix
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 from firth.tokenizers.training.counting import count_spaced_words
@@ -90,9 +91,9 @@ class SentencePieceTokenizer(PieceTokenizer):
         return tf.strings.regex_replace(joined, r"\A ", "")
 
     @classmethod
-    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
+    def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
         del config
-        return count_spaced_words(texts)
+        return count_spaced_words
 
     @classmethod
     def train(  # noqa: D102

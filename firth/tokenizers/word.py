@@ -1,5 +1,6 @@
 """Whole words, each with its characters, in the TensorFlow graph."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from firth.tokenizers.graph.text_normalization import TextNormalization
 from firth.tokenizers.graph.vocabulary import check_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
-from firth.tokenizers.kind import TokenizerKind
+from firth.tokenizers.kind import TokenizerKind, WordCounter
 from firth.tokenizers.training.counting import count_words, ideograph_pattern
 
 BOS, EOS, UNK = SPECIAL_WORDS = (BEGIN_WORD, END_WORD, "<UNK>")
@@ -138,8 +139,8 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return self.word_ids(words), words
 
     @classmethod
-    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
-        return count_words(texts, config.lowercase)
+    def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
+        return functools.partial(count_words, lowercase=config.lowercase)
 
     @classmethod
     def train(  # noqa: D102

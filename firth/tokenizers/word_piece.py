@@ -1,5 +1,6 @@
 """WordPiece with BERT's normalisation, in the TensorFlow graph."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.vocabulary import PAD, SUFFIX_MARK
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel
+from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
 from firth.tokenizers.training.counting import count_words
 from firth.tokenizers.training.word_piece import train_wordpiece
@@ -88,8 +90,8 @@ class WordPieceTokenizer(PieceTokenizer):
         return tf.strings.regex_replace(joined, r"\A ", "")
 
     @classmethod
-    def count_words(cls, texts: Sequence[str], config: Any) -> Mapping[str, int]:  # noqa: D102
-        return count_words(texts, config.lowercase)
+    def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
+        return functools.partial(count_words, lowercase=config.lowercase)
 
     @classmethod
     def train(  # noqa: D102

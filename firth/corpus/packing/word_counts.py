@@ -3,14 +3,18 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import apache_beam as beam
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
 from firth.corpus.io.records import ReadBatches
-from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, tokenizer_from_json
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig
 from firth.storage import read_json, write_json
+
+if TYPE_CHECKING:
+    from firth.tokenizers.kind import WordCounter
 
 
 def count_corpus_words(
@@ -28,12 +32,15 @@ def count_corpus_words(
         scratch_folder: Folder that the workers can write and this process can read. It is made if
             need be.
     """
+    # Here, and not in the workers, which would load KerasHub with it.
+    from firth.tokenizers.table import TOKENIZERS
+
     path = os.path.join(scratch_folder, "word_counts.json")
     with make_pipeline() as pipeline:
         _ = (
             pipeline
             | "Documents" >> ReadBatches(pattern)
-            | "Count" >> beam.Map(_count, config.to_json())
+            | "Count" >> beam.Map(_count, TOKENIZERS[config.kind].word_counter(config))
             | "Sum" >> beam.CombineGlobally(_sum_counts)
             | "Write" >> beam.Map(lambda counts: write_json(path, dict(counts)))
         )
@@ -66,12 +73,8 @@ def train_tokenizer(
     return save_tokenizer(TOKENIZERS[config.kind].train(word_counts, config, normalization), folder)
 
 
-def _count(records: list[bytes], config_json: str) -> Counter[str]:
-    from firth.tokenizers.table import TOKENIZERS
-
-    texts = [Document.from_example(record).text for record in records]
-    config = tokenizer_from_json(config_json)
-    return Counter(TOKENIZERS[config.kind].count_words(texts, config))
+def _count(records: list[bytes], count_words: "WordCounter") -> Counter[str]:
+    return Counter(count_words([Document.from_example(record).text for record in records]))
 
 
 def _sum_counts(counts: Iterable[Counter[str]]) -> Counter[str]:
