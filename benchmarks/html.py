@@ -51,7 +51,7 @@ EXTRACTORS: dict[str, Callable[[str], str]] = {
 def read_pages(folder: pathlib.Path) -> list[tuple[dict, str]]:
     gold = json.loads((folder / "evaldata.json").read_text(encoding="utf-8")).values()
     found = [(each, folder / "html" / each["file"]) for each in gold]
-    return [(each, decode_page(path.read_bytes())[0]) for each, path in found if path.exists()]
+    return [(each, decode_page(path.read_bytes())) for each, path in found if path.exists()]
 
 
 def squeeze(text: str) -> str:

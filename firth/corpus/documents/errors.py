@@ -31,3 +31,18 @@ class CountMismatchError(CorpusError):
 
 class MixtureError(CorpusError):
     """The sources do not allow the recipe's mixture, or the mixture made is not the planned one."""
+
+
+class UnreadableError(Exception):
+    """A record cannot be read as a document. `read_or_reject` in `readers/decoding.py` catches this error.
+
+    Args:
+        reason: Reason of rejection, such as `malformed_json`.
+
+    Attributes:
+        reason: The same.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

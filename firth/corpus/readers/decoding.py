@@ -1,8 +1,10 @@
 """Decoding of records, and the documents or rejections made of them."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from firth.corpus.documents.document import Document, document_id
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.recipes.corpus.sources import Source
 
@@ -26,42 +28,72 @@ class Stated(NamedTuple):
 NOTHING = Stated()
 
 
-def decode_text(data: bytes) -> tuple[str, str | None]:
-    r"""Returns the text of UTF-8 bytes without a byte order mark, and the reason of rejection or None.
-
-    The reasons are `invalid_utf8` and `empty`, for nothing but white space.
+def decode_utf8(data: bytes) -> str:
+    """Returns UTF-8 bytes as a string without a byte order mark.
 
     Args:
         data: The bytes.
 
-    Example:
-
-    >>> decode_text(b"\xef\xbb\xbfab"), decode_text(b"\xff"), decode_text(b" \n")
-    (('ab', None), ('', 'invalid_utf8'), (' \n', 'empty'))
+    Raises:
+        UnreadableError: `invalid_utf8`.
     """
     try:
-        text = data.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
+        return data.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
     except UnicodeDecodeError:
-        return "", "invalid_utf8"
-    return text, problem_of_text(text)
+        raise UnreadableError("invalid_utf8") from None
 
 
-def problem_of_text(text: str) -> str | None:
-    r"""Returns the reason of rejection of a decoded text, `unpaired_surrogate` or `empty`, or None.
+def check_unicode(text: str) -> str:
+    """Returns a string, if it can be encoded as UTF-8.
 
     Args:
-        text: The text.
+        text: The string.
 
-    Example:
-
-    >>> problem_of_text("ab"), problem_of_text("\ud800"), problem_of_text(" \n")
-    (None, 'unpaired_surrogate', 'empty')
+    Raises:
+        UnreadableError: `unpaired_surrogate`.
     """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return "unpaired_surrogate"
-    return None if text.strip() else "empty"
+        raise UnreadableError("unpaired_surrogate") from None
+    return text
+
+
+def check_text(text: str) -> str:
+    r"""Returns a decoded text, if a document can have it.
+
+    Args:
+        text: The text.
+
+    Raises:
+        UnreadableError: `unpaired_surrogate`, or `empty` for nothing but white space.
+
+    Example:
+
+    >>> check_text(" \n")
+    Traceback (most recent call last):
+    firth.corpus.documents.errors.UnreadableError: empty
+    """
+    if not check_unicode(text).strip():
+        raise UnreadableError("empty")
+    return text
+
+
+def decode_text(data: bytes) -> str:
+    r"""Returns the text of UTF-8 bytes without a byte order mark.
+
+    Args:
+        data: The bytes.
+
+    Raises:
+        UnreadableError: `invalid_utf8`, or `empty` for nothing but white space.
+
+    Example:
+
+    >>> decode_text(b"\xef\xbb\xbfab")
+    'ab'
+    """
+    return check_text(decode_utf8(data))
 
 
 def make_document(source: Source, place: str, text: str, stated: Stated = NOTHING) -> Document:
@@ -108,3 +140,31 @@ def reject(
     """
     size = len(data) if size is None else size
     return Rejection(source.name, file, line, reason, size, data[:BEGINNING_BYTES])
+
+
+def read_or_reject(
+    read: Callable[[], Document],
+    source: Source,
+    file: str,
+    line: int,
+    data: bytes,
+    size: int | None = None,
+    problem: str | None = None,
+) -> Document | Rejection:
+    """Returns the document that a function makes of a record, or the rejection of the record.
+
+    Args:
+        read: Function that makes the document, or raises UnreadableError.
+        source: The source, as the recipe describes it.
+        file: Path of the file with the record.
+        line: Number of the record, as for `reject`.
+        data: The record, or the beginning of it.
+        size: Length of the record in bytes; None if `data` is the whole record.
+        problem: Reason of rejection that is known already; `read` is then not called.
+    """
+    if not problem:
+        try:
+            return read()
+        except UnreadableError as error:
+            problem = error.reason
+    return reject(source, file, line, problem, data, size)

@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, make_document, problem_of_text, reject
+from firth.corpus.readers.decoding import Stated, check_text, make_document, read_or_reject, reject
 from firth.corpus.readers.python_packages import package_files, standard_library_files
 from firth.recipes.corpus.sources import DocstringsSource
 
@@ -97,10 +98,13 @@ def _document_or_rejection(
     source: DocstringsSource, file: SourceFile, line: int, uri: str, text: str
 ) -> Document | Rejection:
     data = text.encode("utf-8", "backslashreplace")
-    problem = "too_long" if len(data) > source.max_document_bytes else problem_of_text(text)
-    if problem:
-        return reject(source, file.path, line, problem, data)
-    return make_document(source, f"{uri} in {file.name}", text, Stated(uri=uri))
+
+    def read() -> Document:
+        if len(data) > source.max_document_bytes:
+            raise UnreadableError("too_long")
+        return make_document(source, f"{uri} in {file.name}", check_text(text), Stated(uri=uri))
+
+    return read_or_reject(read, source, file.path, line, data)
 
 
 def _docstrings(name: str, node: Definition) -> Iterator[tuple[str, int, str]]:

@@ -3,52 +3,50 @@
 from collections.abc import Mapping
 from typing import Any
 
-from firth.corpus.readers.decoding import NOTHING, Stated, decode_text, problem_of_text
+from firth.corpus.documents.errors import UnreadableError
+from firth.corpus.readers.decoding import Stated, check_text, check_unicode, decode_utf8
 from firth.recipes.corpus.sources import RecordSource
 
 
-def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, Stated, str | None]:
-    r"""Returns a record's text, what it states about itself, and the reason of rejection or None.
-
-    The reasons are `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` and `unpaired_surrogate`;
-    and `id_not_a_string`, `uri_not_a_string` and `licence_not_a_string` for values that are neither strings
-    nor integers.
+def read_fields(source: RecordSource, record: Mapping[str, Any]) -> tuple[str, Stated]:
+    r"""Returns a record's text and what the record states about itself.
 
     Args:
         source: The source, which names the keys.
         record: The record. Strings may also be bytes in UTF-8.
+
+    Raises:
+        UnreadableError: `missing_text_key`, `text_not_a_string`, `empty`, `invalid_utf8` or
+            `unpaired_surrogate`; `id_not_a_string`, `uri_not_a_string` or `licence_not_a_string` for a value
+            that is neither a string nor an integer.
 
     Example:
 
     >>> from firth.recipes.corpus.sources import JsonlSource
     >>> source = JsonlSource(kind="jsonl", paths=("*",), uri_key="metadata.url", licence_key="licence")
     >>> read_fields(source, {"text": "Hi.", "metadata": {"url": "http://a/"}})
-    ('Hi.', Stated(id='', uri='http://a/', licence=''), None)
-    >>> [read_fields(source, {"text": text})[2] for text in (1, " ", b"\xff")], read_fields(source, {})[2]
-    (['text_not_a_string', 'empty', 'invalid_utf8'], 'missing_text_key')
+    ('Hi.', Stated(id='', uri='http://a/', licence=''))
+    >>> read_fields(source, {"text": 1})
+    Traceback (most recent call last):
+    firth.corpus.documents.errors.UnreadableError: text_not_a_string
     """
     value = look_up(record, source.text_key)
     if value is None and source.text_key not in record:
-        return "", NOTHING, "missing_text_key"
+        raise UnreadableError("missing_text_key")
     if not isinstance(value, str | bytes):
-        return "", NOTHING, "text_not_a_string"
-    text, problem = _decode(value)
-    if problem:
-        return "", NOTHING, problem
+        raise UnreadableError("text_not_a_string")
+    text = check_text(_decode(value))
     stated = []
     for name, key in zip(Stated._fields, (source.id_key, source.uri_key, source.licence_key)):
         value = look_up(record, key) if key else None
         if not isinstance(value, str | bytes | int | None):
-            return "", NOTHING, f"{name}_not_a_string"
-        said, problem = _decode(str(value) if isinstance(value, int) else value or "")
-        if problem not in (None, "empty"):
-            return "", NOTHING, problem
-        stated.append(said.strip())
-    return text, Stated(*stated), None
+            raise UnreadableError(f"{name}_not_a_string")
+        stated.append(_decode(str(value) if isinstance(value, int) else value or "").strip())
+    return text, Stated(*stated)
 
 
-def _decode(value: str | bytes) -> tuple[str, str | None]:
-    return decode_text(value) if isinstance(value, bytes) else (value, problem_of_text(value))
+def _decode(value: str | bytes) -> str:
+    return decode_utf8(value) if isinstance(value, bytes) else check_unicode(value)
 
 
 def look_up(record: Mapping[str, Any], key: str) -> Any:

@@ -6,7 +6,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, reject
+from firth.corpus.readers.decoding import make_document, read_or_reject
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import HtmlSource
 
@@ -22,14 +22,10 @@ def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejec
         file: A file of the source.
     """
     content, problem = read_whole(file.path, source.max_document_bytes)
-    text, data = "", content.data
-    if not problem and not data.strip():
-        problem = "empty"
-    if not problem:
-        text, problem = decode_page(data)
-    if not problem:
-        text, problem = extract_text(text, source.extractor)
-    if problem:
-        yield reject(source, file.path, 0, problem, data, content.size)
-    else:
-        yield make_document(source, file.path, text)
+    data = content.data
+    problem = problem or (None if data.strip() else "empty")
+
+    def read() -> Document:
+        return make_document(source, file.path, extract_text(decode_page(data), source.extractor))
+
+    yield read_or_reject(read, source, file.path, 0, data, content.size, problem)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.io.compression import COMPRESSIONS, StreamError, blocks_of, looks_plain
 from firth.corpus.io.decompressors import Brotli, Gzip, RawDeflate, Zlib, Zst
 from firth.corpus.io.lines import START_BYTES, BoundedBytes
@@ -40,12 +41,11 @@ _BR = _Encoding("br", _NEVER, (Brotli,))
 _BY_NAME = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _DEFLATE, "zstd": _ZSTD, "br": _BR}
 
 
-def decode_body(body: bytes, declared: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
-    """Returns a body without its content encodings, and the reason of rejection or None.
+def decode_body(body: bytes, declared: str, max_bytes: int) -> BoundedBytes:
+    """Returns a body without its content encodings.
 
     The content decides: a declared encoding is ignored if the body is not encoded, and an undeclared one is
-    recognised by the beginning of the body. The reasons are `truncated_gzip_body` and `corrupt_gzip_body`,
-    and the same for `deflate`, `zstd` and `br`.
+    recognised by the beginning of the body.
 
     Args:
         body: The body as the server sent it, without the frames of chunks.
@@ -53,15 +53,19 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> tuple[BoundedByte
             separated by commas.
         max_bytes: Greatest length of the decoded body. At most one more byte is returned.
 
+    Raises:
+        UnreadableError: `truncated_gzip_body`, `corrupt_gzip_body`, or the same for `deflate`, `zstd`, `br`.
+
     Example:
 
     >>> import gzip
     >>> plain, packed = b"<p>Call me Ishmael.", gzip.compress(b"<p>Call me Ishmael.")
     >>> sent = (packed, "gzip"), (plain, "gzip"), (packed, "")
-    >>> [decode_body(body, declared, 99)[0].data == plain for body, declared in sent]
+    >>> [decode_body(body, declared, 99).data == plain for body, declared in sent]
     [True, True, True]
-    >>> decode_body(packed[:-9], "gzip", 99)[1]
-    'truncated_gzip_body'
+    >>> decode_body(packed[:-9], "gzip", 99)
+    Traceback (most recent call last):
+    firth.corpus.documents.errors.UnreadableError: truncated_gzip_body
     """
     names = [name.strip().lower() for name in declared.split(",")]
     expected = [_BY_NAME[name] for name in names if name in _BY_NAME]
@@ -70,13 +74,16 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> tuple[BoundedByte
         encoding, is_certain = _next_encoding(body, expected)
         if not encoding:
             break
-        decoded, problem = _decode(body, encoding, max_bytes)
-        if problem and not is_certain:
+        try:
+            decoded = _decode(body, encoding, max_bytes)
+        except UnreadableError:
+            if is_certain:
+                raise
             break
-        if problem or decoded.too_long:
-            return decoded, problem
+        if decoded.too_long:
+            return decoded
         content, body = decoded, decoded.data
-    return content, None
+    return content
 
 
 def _next_encoding(body: bytes, expected: list[_Encoding]) -> tuple[_Encoding | None, bool]:
@@ -99,17 +106,17 @@ def _bounded(body: bytes, max_bytes: int) -> BoundedBytes:
     return content
 
 
-def _decode(body: bytes, encoding: _Encoding, max_bytes: int) -> tuple[BoundedBytes, str | None]:
-    content, problem = BoundedBytes(max_bytes), None
+def _decode(body: bytes, encoding: _Encoding, max_bytes: int) -> BoundedBytes:
+    problems = []
     for new_decompressor in encoding.decompressors:
+        content = BoundedBytes(max_bytes)
         try:
-            content = BoundedBytes(max_bytes)
             _read_streams(body, new_decompressor, encoding, content)
-            return content, None
+            return content
         except StreamError as error:
-            # The error of the format that the standard asks for is the most helpful one.
-            problem = problem or f"{error.reason}_body"
-    return content, problem
+            problems.append(f"{error.reason}_body")
+    # The error of the format that the standard asks for is the most helpful one.
+    raise UnreadableError(problems[0])
 
 
 def _read_streams(
@@ -132,8 +139,8 @@ def _read_streams(
     raise StreamError(f"truncated_{encoding.name}")
 
 
-def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
-    r"""Returns a body without the frames of HTTP's chunked encoding, and `corrupt_chunks` or None.
+def join_chunks(body: bytes, declared: bool) -> bytes:
+    r"""Returns a body without the frames of HTTP's chunked encoding.
 
     A body that is declared as chunked and is not is returned unchanged. An undeclared one loses its frames
     only if all of them fit and the last one, of 0 bytes, is at the end. A declared body may be cut short: the
@@ -143,16 +150,19 @@ def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
         body: The body as the server sent it.
         declared: Whether the server declared it as chunked.
 
+    Raises:
+        UnreadableError: `corrupt_chunks`.
+
     Example:
 
     >>> join_chunks(b"3\r\nabc\r\n0\r\n\r\n", True), join_chunks(b"abc", True), join_chunks(b"3\nab", True)
-    ((b'abc', None), (b'abc', None), (b'ab', None))
+    (b'abc', b'abc', b'ab')
     >>> join_chunks(b"3\nabc\n0\n", False), join_chunks(b"999\n1\n2\n0\n", False)
-    ((b'abc', None), (b'999\n1\n2\n0\n', None))
+    (b'abc', b'999\n1\n2\n0\n')
     """
     looks_chunked = _CHUNK.match(body) and (declared or _LAST_CHUNK.search(body[-64:]))
     if not looks_chunked:
-        return body, None
+        return body
     chunks, place = [], 0
     while frame := _CHUNK.match(body, place):
         size = int(frame[1], 16)
@@ -163,7 +173,7 @@ def join_chunks(body: bytes, declared: bool) -> tuple[bytes, str | None]:
             break
         place = line_end.end()
     if not declared:
-        return (body if size or body[place:].strip() else b"".join(chunks)), None
-    if not size or place >= len(body):
-        return b"".join(chunks), None
-    return body, "corrupt_chunks"
+        return body if size or body[place:].strip() else b"".join(chunks)
+    if size and place < len(body):
+        raise UnreadableError("corrupt_chunks")
+    return b"".join(chunks)

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.readers.archive_formats import HTTP_TYPE
 from firth.corpus.readers.archive_records import ArchiveRecord
 from firth.corpus.readers.header_fields import HEADER_END, HeaderFields
@@ -28,13 +29,11 @@ class Page(NamedTuple):
 
     Attributes:
         body: Content of the body, without HTTP's encodings.
-        size: Length of the body in bytes. For a body above the limit, a lower bound of its length.
         content_type: Media type in lower case, without parameters.
         charset: Character encoding that the server declared, or None.
     """
 
     body: bytes
-    size: int
     content_type: str
     charset: str | None
 
@@ -45,61 +44,55 @@ class _Response(NamedTuple):
     body: bytes
 
 
-def read_page(record: ArchiveRecord, max_bytes: int) -> tuple[Page | None, str | None]:
-    """Returns the page of a response, and the reason of rejection or None.
-
-    The reasons are `no_http_status`; `unended_http_header`; `not_successful`, for a status other than 2xx;
-    `corrupt_chunks`; `not_text`, for media types other than HTML and plain text; those of `decode_body`;
-    `no_content_type`, if none is stated and the body does not begin like HTML; and `too_long`.
+def read_page(record: ArchiveRecord, max_bytes: int) -> Page:
+    """Returns the page of a response.
 
     Args:
         record: A whole record of type `response`.
         max_bytes: Greatest length of the decoded body in bytes.
+
+    Raises:
+        UnreadableError: `no_http_status`; `unended_http_header`; `not_successful`, for a status other than
+            2xx; `corrupt_chunks`; `not_text`, for media types other than HTML and plain text; a reason of
+            `decode_body`; `no_content_type`, if no type is stated and the body does not begin like HTML; or
+            `too_long`.
     """
     body, types, encodings = record.block, [record.header.content_type], ""
     if types[0].lower().startswith(HTTP_TYPE) or _STATUS.match(body):
-        response, problem = _read_response(body)
-        if problem:
-            return None, problem
+        response = _read_response(body)
         if response.status // 100 != 2:
-            return None, "not_successful"
+            raise UnreadableError("not_successful")
         types = response.fields.all("Content-Type")
         transfer = ",".join(response.fields.all("Transfer-Encoding")).lower()
-        body, problem = join_chunks(response.body, "chunked" in transfer)
-        if problem:
-            return None, problem
+        body = join_chunks(response.body, "chunked" in transfer)
         encodings = ",".join([*response.fields.all("Content-Encoding"), transfer])
     content_type, charset = _read_types(types)
     if content_type and content_type not in (*HTML_TYPES, PLAIN_TYPE):
-        return None, "not_text"
-    decoded, problem = decode_body(body, encodings, max_bytes)
-    if problem:
-        return None, problem
+        raise UnreadableError("not_text")
+    decoded = decode_body(body, encodings, max_bytes)
     if not content_type and not _HTML.match(decoded.data):
-        return None, "no_content_type"
-    page = Page(decoded.data, decoded.size, content_type or HTML_TYPES[0], charset)
-    return page, "too_long" if decoded.too_long else None
+        raise UnreadableError("no_content_type")
+    if decoded.too_long:
+        raise UnreadableError("too_long")
+    return Page(decoded.data, content_type or HTML_TYPES[0], charset)
 
 
-def _read_response(block: bytes) -> tuple[_Response, str | None]:
-    """Returns the last response of a record, since responses of status 1xx or of a proxy may come before it.
-
-    The reasons of rejection are `no_http_status` and `unended_http_header`.
-    """
+def _read_response(block: bytes) -> _Response:
+    """Returns the last response of a record: responses of status 1xx or of a proxy may come before it."""
     for _ in range(MAX_RESPONSES):
         status = _STATUS.match(block)
         if not status:
             break
         end = HEADER_END.search(block, status.end())
         if not end and int(status[1]) // 100 == 2:
-            return _Response(0, HeaderFields(b""), b""), "unended_http_header"
+            raise UnreadableError("unended_http_header")
         first_line = block.find(b"\n", status.end()) + 1
         lines = block[first_line : end.start()] if end else b""
         body = block[end.end() :] if end else b""
         if (lines.strip() and int(status[1]) // 100 != 1) or not _STATUS.match(body):
-            return _Response(int(status[1]), HeaderFields(lines), body), None
+            return _Response(int(status[1]), HeaderFields(lines), body)
         block = body
-    return _Response(0, HeaderFields(b""), b""), "no_http_status"
+    raise UnreadableError("no_http_status")
 
 
 def _read_types(types: list[str]) -> tuple[str, str | None]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import Line, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import decode_text, make_document, reject
+from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import JsonlSource
 
@@ -34,33 +35,31 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
 
 
 def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejection:
-    text, problem = "", line.problem
-    if not problem:
-        text, problem = decode_text(line.data)
-    if not problem:
-        record, problem = parse_line(text)
-    if not problem:
-        text, stated, problem = read_fields(source, record)
-    if problem:
-        return reject(source, path, line.number, problem, line.data, line.size)
-    return make_document(source, f"{path}#L{line.number}", text, stated)
+    def read() -> Document:
+        text, stated = read_fields(source, parse_line(decode_text(line.data)))
+        return make_document(source, f"{path}#L{line.number}", text, stated)
+
+    return read_or_reject(read, source, path, line.number, line.data, line.size, line.problem)
 
 
-def parse_line(line: str) -> tuple[dict[str, Any], str | None]:
-    """Returns a JSON object, and the reason of rejection or None: `malformed_json` or `not_an_object`.
+def parse_line(line: str) -> dict[str, Any]:
+    """Returns a JSON object.
 
     Args:
         line: A line of text.
 
+    Raises:
+        UnreadableError: `malformed_json` or `not_an_object`.
+
     Example:
 
     >>> parse_line('{"text": "Call me Ishmael."}')
-    ({'text': 'Call me Ishmael.'}, None)
-    >>> parse_line('["text"]')[1], parse_line("{")[1]
-    ('not_an_object', 'malformed_json')
+    {'text': 'Call me Ishmael.'}
     """
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return {}, "malformed_json"
-    return (record, None) if isinstance(record, dict) else ({}, "not_an_object")
+        raise UnreadableError("malformed_json") from None
+    if not isinstance(record, dict):
+        raise UnreadableError("not_an_object")
+    return record

@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 
+from firth.corpus.documents.errors import UnreadableError
+
 # Browsers stop at a depth of 512.
 MAX_DEPTH = 1000
 # Parsers compare each attribute of a tag with all before it.
@@ -24,27 +26,27 @@ _RAW = re.compile(
 )
 
 
-def problem_of_markup(html: str) -> str | None:
-    """Returns the reason of rejection of a page that would take a parser too long, or None.
-
-    The reasons are `nested_too_deeply`, and `too_many_attributes` of one tag.
+def check_markup(html: str) -> None:
+    """Checks that a parser will not take too long for a page.
 
     Args:
         html: The page.
 
+    Raises:
+        UnreadableError: `nested_too_deeply`, or `too_many_attributes` for those of one tag.
+
     Example:
 
-    >>> problem_of_markup("<div>" * 2000), problem_of_markup("<p " + "a " * 2000), problem_of_markup("<p>")
-    ('nested_too_deeply', 'too_many_attributes', None)
-    >>> problem_of_markup('<a href="x"">' + "a word " * 2000 + '<a href="y">') is None  # a quote too many
-    True
+    >>> check_markup('<a href="x"">' + "a word " * 2000 + '<a href="y">')  # a quote too many
+    >>> check_markup("<div>" * 2000)
+    Traceback (most recent call last):
+    firth.corpus.documents.errors.UnreadableError: nested_too_deeply
     """
     if depth_of(html) > MAX_DEPTH:
-        return "nested_too_deeply"
+        raise UnreadableError("nested_too_deeply")
     # Scripts may look like tags of many attributes, but are rarely long enough for a closer look.
     if _has_many_attributes(html) and _has_many_attributes(_RAW.sub("", html)):
-        return "too_many_attributes"
-    return None
+        raise UnreadableError("too_many_attributes")
 
 
 def _has_many_attributes(html: str) -> bool:

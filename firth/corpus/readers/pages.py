@@ -1,11 +1,13 @@
 """Decoding of web pages and extraction of their text."""
 
 import codecs
+import contextlib
 import functools
 import logging
 from collections.abc import Callable
 
-from firth.corpus.readers.markup import problem_of_markup
+from firth.corpus.documents.errors import UnreadableError
+from firth.corpus.readers.markup import check_markup
 
 _MARKS = (
     # UTF-32 comes before UTF-16, whose marks begin in the same way. Browsers do not read UTF-32 either.
@@ -17,8 +19,8 @@ _MARKS = (
 )
 
 
-def decode_page(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
-    r"""Returns the page as a string, and `undecodable` if no encoding fits, or None.
+def decode_page(data: bytes, declared: str | None = None) -> str:
+    r"""Returns the page as a string.
 
     An encoding fits if at most one in ten of the characters beyond ASCII is damaged. Damaged characters
     become U+FFFD, as in browsers. A byte order mark decides. Otherwise these are tried in order: UTF-8, the
@@ -29,20 +31,21 @@ def decode_page(data: bytes, declared: str | None = None) -> tuple[str, str | No
         data: The bytes of the page.
         declared: Character encoding that the server declared, or None.
 
+    Raises:
+        UnreadableError: `undecodable`, if no encoding fits.
+
     Example:
 
     >>> decode_page("Café".encode("latin-1"), "iso-8859-1"), decode_page(b"\xef\xbb\xbfab")
-    (('Café', None), ('ab', None))
+    ('Café', 'ab')
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _fitting(data[len(mark) :], encoding)
-    problem: str | None = "undecodable"
     for choose in (_plain_utf8, lambda _: declared, _look_of):
-        text, problem = _fitting(data, choose(data))
-        if not problem:
-            break
-    return text, problem
+        with contextlib.suppress(UnreadableError):
+            return _fitting(data, choose(data))
+    raise UnreadableError("undecodable")
 
 
 def _plain_utf8(data: bytes) -> str | None:
@@ -56,18 +59,18 @@ def _look_of(data: bytes) -> str | None:
     return detect_encoding(data, from_html_meta=True)
 
 
-def _fitting(data: bytes, encoding: str | None) -> tuple[str, str | None]:
+def _fitting(data: bytes, encoding: str | None) -> str:
     from resiliparse.parse.encoding import map_encoding_to_html5
 
     known = map_encoding_to_html5(encoding, fallback_utf8=False) if encoding else None
     if not known:
-        return "", "undecodable"
+        raise UnreadableError("undecodable")
     try:
         text = _decode(data, known)
     except (LookupError, ValueError):
-        return "", "undecodable"
+        raise UnreadableError("undecodable") from None
     # Some of Python's decoders let lone surrogates through.
-    return text.encode("utf-8", "replace").decode("utf-8"), None
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _decode(data: bytes, encoding: str) -> str:
@@ -80,28 +83,29 @@ def _decode(data: bytes, encoding: str) -> str:
     return text
 
 
-def extract_text(html: str, extractor: str) -> tuple[str, str | None]:
-    """Returns the text of an HTML page, and the reason of rejection or None.
-
-    The reasons are those of `problem_of_markup`, `no_text` and `extractor_failed`.
+def extract_text(html: str, extractor: str) -> str:
+    """Returns the text of an HTML page.
 
     Args:
         html: The page.
         extractor: Name of the library, a key of `EXTRACTORS`.
 
+    Raises:
+        UnreadableError: `no_text`, `extractor_failed`, or a reason of `check_markup`.
+
     Example:
 
     >>> extract_text("<nav>Home</nav><p>Call me Ishmael.</p>", "resiliparse")
-    ('Call me Ishmael.', None)
+    'Call me Ishmael.'
     """
-    problem = problem_of_markup(html)
-    if problem:
-        return "", problem
+    check_markup(html)
     try:
         text = EXTRACTORS[extractor](html)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError):
-        return "", "extractor_failed"
-    return (text, None) if text.strip() else ("", "no_text")
+        raise UnreadableError("extractor_failed") from None
+    if not text.strip():
+        raise UnreadableError("no_text")
+    return text
 
 
 def _trafilatura(html: str) -> str:

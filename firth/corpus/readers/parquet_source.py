@@ -7,6 +7,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import make_document, reject
@@ -79,10 +80,11 @@ def _as_bytes(array: "pa.Array") -> "pa.Array":
 
 
 def _read_row(source: ParquetSource, path: str, number: int, row: dict[str, Any]) -> Document | Rejection:
-    text, stated, problem = read_fields(source, row)
-    data = text.encode("utf-8") if not problem else b""
+    try:
+        text, stated = read_fields(source, row)
+    except UnreadableError as error:
+        return reject(source, path, number, error.reason, b"")
+    data = text.encode("utf-8")
     if len(data) > source.max_document_bytes:
-        problem = "too_long"
-    if problem:
-        return reject(source, path, number, problem, data)
+        return reject(source, path, number, "too_long", data)
     return make_document(source, f"{path}#R{number}", text, stated)

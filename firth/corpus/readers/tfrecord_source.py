@@ -7,12 +7,13 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.io.byte_stream import ByteStream
 from firth.corpus.io.record_frames import masked_checksum
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, reject
+from firth.corpus.readers.decoding import make_document, read_or_reject, reject
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import TfrecordSource
 
@@ -67,32 +68,34 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
 def _read_record(
     source: TfrecordSource, path: str, number: int, data: bytes, size: int, problem: str | None
 ) -> Document | Rejection:
-    if not problem:
-        record, problem = parse_example(data)
-    if not problem:
-        text, stated, problem = read_fields(source, record)
-    if problem:
-        return reject(source, path, number, problem, data, size)
-    return make_document(source, f"{path}#R{number}", text, stated)
+    def read() -> Document:
+        text, stated = read_fields(source, parse_example(data))
+        return make_document(source, f"{path}#R{number}", text, stated)
+
+    return read_or_reject(read, source, path, number, data, size, problem)
 
 
-def parse_example(data: bytes) -> tuple[dict[str, Any], str | None]:
-    """Returns the first value of each feature of a tf.train.Example, and `malformed_example` or None.
+def parse_example(data: bytes) -> dict[str, Any]:
+    """Returns the first value of each feature of a tf.train.Example.
 
     Features of floats and features without a value are left out.
 
     Args:
         data: A serialized tf.train.Example.
 
+    Raises:
+        UnreadableError: `malformed_example`.
+
     Example:
 
     >>> parse_example(b"no example")
-    ({}, 'malformed_example')
+    Traceback (most recent call last):
+    firth.corpus.documents.errors.UnreadableError: malformed_example
     """
     try:
         features = Example.FromString(data).features.feature
     except DecodeError:
-        return {}, "malformed_example"
+        raise UnreadableError("malformed_example") from None
     # Slicing first avoids making Python objects of millions of values.
     values = {name: each.bytes_list.value[:1] or each.int64_list.value[:1] for name, each in features.items()}
-    return {name: value[0] for name, value in values.items() if value}, None
+    return {name: value[0] for name, value in values.items() if value}

@@ -1,18 +1,21 @@
 """Web archives: pages as servers sent them (WARC and ARC), and their text (WET)."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from firth.corpus.documents.document import Document
+from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.archive_formats import INFO
 from firth.corpus.readers.archive_records import ArchiveRecord, read_archive
-from firth.corpus.readers.decoding import Stated, decode_text, make_document, reject
+from firth.corpus.readers.decoding import Stated, decode_text, make_document, read_or_reject, reject
 from firth.corpus.readers.http_records import HTML_TYPES, read_page
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import FileSource, WarcSource, WetSource
 
-Read = Callable[[ArchiveRecord], tuple[str, str | None]]
+# Function from a source and a record to its text.
+Read = Callable[[Any, ArchiveRecord], str]
 
 # These records describe the file or other records and hold no text.
 ABOUT_OTHERS = (INFO, "request", "metadata")
@@ -29,19 +32,19 @@ def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejec
         source: The source, as the recipe describes it.
         file: A WARC or ARC file of the source.
     """
+    yield from _read_records(source, file.path, _page_of)
 
-    def read(record: ArchiveRecord) -> tuple[str, str | None]:
-        if record.header.kind != "response":
-            return "", "not_a_response"
-        page, problem = read_page(record, source.max_document_bytes)
-        if not page or problem:
-            return "", problem
-        text, problem = decode_page(page.body, page.charset)
-        if not problem and page.content_type in HTML_TYPES:
-            text, problem = extract_text(text, source.extractor)
-        return text, problem or (None if text.strip() else "no_text")
 
-    yield from _read_records(source, file.path, read)
+def _page_of(source: WarcSource, record: ArchiveRecord) -> str:
+    if record.header.kind != "response":
+        raise UnreadableError("not_a_response")
+    page = read_page(record, source.max_document_bytes)
+    text = decode_page(page.body, page.charset)
+    if page.content_type in HTML_TYPES:
+        return extract_text(text, source.extractor)
+    if not text.strip():
+        raise UnreadableError("no_text")
+    return text
 
 
 def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejection]:
@@ -54,13 +57,14 @@ def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejecti
         source: The source, as the recipe describes it.
         file: A WET file of the source.
     """
+    yield from _read_records(source, file.path, _conversion_of)
 
-    def read(record: ArchiveRecord) -> tuple[str, str | None]:
-        if record.header.kind != "conversion":
-            return "", "not_a_conversion"
-        return decode_text(record.block)
 
-    yield from _read_records(source, file.path, read)
+def _conversion_of(source: WetSource, record: ArchiveRecord) -> str:
+    del source
+    if record.header.kind != "conversion":
+        raise UnreadableError("not_a_conversion")
+    return decode_text(record.block)
 
 
 def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Document | Rejection]:
@@ -77,11 +81,14 @@ def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Documen
 def _read_record(
     source: FileSource, path: str, record: ArchiveRecord, read: Read
 ) -> Document | Rejection | None:
-    text, problem = "", record.problem
-    if not problem:
-        if record.header.kind in ABOUT_OTHERS:
-            return None
-        text, problem = read(record)
-    if problem:
-        return reject(source, path, record.number, problem, record.block, record.block_size)
-    return make_document(source, f"{path}#R{record.number}", text, Stated(uri=record.header.uri))
+    if not record.problem and record.header.kind in ABOUT_OTHERS:
+        return None
+
+    def read_document() -> Document:
+        return make_document(
+            source, f"{path}#R{record.number}", read(source, record), Stated(uri=record.header.uri)
+        )
+
+    return read_or_reject(
+        read_document, source, path, record.number, record.block, record.block_size, record.problem
+    )

@@ -8,7 +8,14 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import BoundedBytes, Line, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, decode_text, make_document, reject
+from firth.corpus.readers.decoding import (
+    Stated,
+    decode_text,
+    decode_utf8,
+    make_document,
+    read_or_reject,
+    reject,
+)
 from firth.recipes.corpus.sources import WikiextractorSource
 
 _URL = re.compile(rb'\burl="([^"]*)"')
@@ -73,10 +80,10 @@ def _read_part(
     source: WikiextractorSource, path: str, part: _Part, problem: str | None
 ) -> Document | Rejection:
     content = part.content
+
+    def read() -> Document:
+        text = decode_text(content.data.strip(b"\n"))
+        return make_document(source, f"{path}#L{part.line}", text, Stated(uri=decode_utf8(part.url or b"")))
+
     problem = problem or ("too_long" if content.too_long else None)
-    text, problem = ("", problem) if problem else decode_text(content.data.strip(b"\n"))
-    url, undecodable = decode_text(part.url or b"-")
-    problem = problem or (undecodable if undecodable != "empty" else None)
-    if problem:
-        return reject(source, path, part.line, problem, content.data, content.size)
-    return make_document(source, f"{path}#L{part.line}", text, Stated(uri=url if part.url else ""))
+    return read_or_reject(read, source, path, part.line, content.data, content.size, problem)

@@ -135,7 +135,7 @@ def test_what_is_read_and_what_is_named(tmp_path, name):
     ],
 )
 def test_text_that_begins_and_ends_as_chunks_do_is_left_whole(body):
-    assert join_chunks(body, declared=False) == (body, None)
+    assert join_chunks(body, declared=False) == body
 
 
 def test_a_record_that_does_not_say_that_it_is_http(tmp_path):
