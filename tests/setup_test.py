@@ -1,10 +1,13 @@
-"""What setup.py packages and requires, compared with what is in the folder and in BUILD."""
+"""What setup.py packages and requires, compared with the folder and BUILD; which lock `make` takes."""
 
 import ast
+import os
 import pathlib
 import re
 import subprocess
 import sys
+
+import pytest
 
 from tests.architecture_test import TARGETS
 
@@ -34,3 +37,32 @@ def required(variable: str) -> set[str]:
             names = [match[0] for text in texts if (match := re.match(r"[A-Za-z][\w.-]*", text))]
             return {re.sub(r"[-_.]+", "-", name).lower() for name in names}
     raise AssertionError(f"no {variable}")
+
+
+@pytest.mark.parametrize(
+    ("glibc", "installed", "chosen"),
+    [
+        ("2.36", ["3.13"], "3.10"),
+        ("2.38", ["3.12", "3.13"], "3.10"),
+        ("2.39", ["3.11", "3.12"], "3.12"),
+        ("2.41", ["3.11", "3.12", "3.13"], "3.13"),
+        ("2.41", ["3.11"], "3.11"),
+        ("3.0", ["3.13"], "3.13"),
+        ("2.41", [], "3.13"),
+        ("", ["3.13"], "3.10"),
+    ],
+)
+def test_the_lock_that_fits_the_machine(tmp_path, glibc, installed, chosen):
+    """By the version of glibc and the Pythons that are there."""
+    programs = {"getconf": f"echo glibc {glibc}" if glibc else "exit 1"}
+    programs |= {f"python3.{minor}": "exit 127" for minor in (11, 12, 13)}
+    programs |= {f"python{version}": "exit 0" for version in installed}
+    for name, body in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    script = REPOSITORY / "scripts" / "python_version.sh"
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == chosen
+    digits = chosen.replace(".", "")
+    assert all((REPOSITORY / "requirements" / f"{kind}py{digits}.txt").is_file() for kind in ("", "jax-"))
