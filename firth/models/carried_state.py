@@ -50,7 +50,7 @@ class CarriedState(keras.layers.Layer):
             rows: Number of rows of the batch; it is not checked where it is None or a tensor.
 
         Raises:
-            ValueError: if there is none, or it is that of another number of rows.
+            ValueError: if nothing is carried, or the state is that of another number of rows.
         """
         if not self.built:
             raise ValueError("`carry_state` needs the number of rows: call `backbone.carry(rows)` once")

@@ -113,7 +113,7 @@ def glob(*patterns: str) -> list[str]:
 
 
 def remove(path: str | os.PathLike[str]) -> None:
-    """Removes a file, or a folder with all it holds; nothing happens if there is none.
+    """Removes a file, or a folder with all it holds; nothing happens where neither exists.
 
     Args:
         path: File or folder on any file system.

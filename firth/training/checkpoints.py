@@ -134,7 +134,7 @@ class Checkpoints:
         return final
 
     def restore(self) -> Progress:
-        """Sets the variables to the newest whole checkpoint; a `Progress` of zeros if there is none."""
+        """Sets the variables to the newest whole checkpoint; a `Progress` of zeros without one."""
         for _, path in reversed(self._found()):
             if not storage.is_unchanged(path):
                 _LOG.warning("the checkpoint %s is not whole; trying the one before it", path)

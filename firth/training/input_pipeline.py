@@ -95,7 +95,7 @@ def _fetch(
 def take_negatives(
     rows: Rows, taken: dict[str, Any], epochs: npt.NDArray[np.int64], seed: int
 ) -> dict[str, npt.NDArray[Any]]:
-    """Returns a negative row for each of some rows, as `Rows.take` gives them; zeros if there is none.
+    """Returns a negative row for each of some rows, as `Rows.take` gives them; zeros for a row without one.
 
     Args:
         rows: Rows of the split.

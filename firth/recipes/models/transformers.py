@@ -109,9 +109,6 @@ class CausalTransformerConfig(TransformerConfig):
             is.
         scaled_residual_initializer: True to start the projections that end a residual branch from a standard
             deviation divided by the root of their number (Radford et al. 2019, section 2.3).
-        layers, width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer: Values of the stack, as in
-            `MaskedTransformerConfig`.
     """
 
     architecture: ClassVar[str] = "decoder"
