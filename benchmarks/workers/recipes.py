@@ -10,7 +10,7 @@ from benchmarks.workers.families import (
     llama_inner_width,
 )
 from firth.recipes.corpus.sources import TextSource
-from firth.recipes.models import blocks, model
+from firth.recipes.models import blocks, model, positions
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM
 from firth.recipes.objectives.masking import MaskedLM, PermutationLM, ReplacedTokenDetection
@@ -47,8 +47,8 @@ def _xlnet(common, size):
 
 def _gpt2(common, size):
     feed_forward = blocks.FeedForwardConfig(activation="gelu_approximate")
-    positions = blocks.LearnedPositionsConfig(length=1024)
-    parts = {"feed_forward": feed_forward, "norm": PRE_NORM, "positions": positions}
+    placed = positions.LearnedPositionsConfig(length=1024)
+    parts = {"feed_forward": feed_forward, "norm": PRE_NORM, "positions": placed}
     return model.CausalTransformerConfig(**common, **parts)
 
 
@@ -56,7 +56,7 @@ def _llama(common, size):
     attention = common["attention"].model_copy(update={"key_value_heads": size.heads // 2})
     feed_forward = blocks.FeedForwardConfig(width=llama_inner_width(size), activation="silu", gated=True)
     parts = {"attention": attention, "feed_forward": feed_forward, "norm": RMS_NORM}
-    untied = {"biases": False, "tied_output": False, "positions": blocks.RotaryPositionsConfig()}
+    untied = {"biases": False, "tied_output": False, "positions": positions.RotaryPositionsConfig()}
     return model.CausalTransformerConfig(**{**common, **parts}, **untied)
 
 
@@ -67,17 +67,17 @@ def _t5(inner_factor, tied, **feed_forward):
         parts = {"attention": attention, "feed_forward": inner, "norm": RMS_NORM, "biases": False}
         output = {"tied_output": tied, "scaled_output": tied}
         return model.EncoderDecoderConfig(
-            **{**common, **parts}, positions=blocks.RelativeBucketsConfig(), **output
+            **{**common, **parts}, positions=positions.RelativeBucketsConfig(), **output
         )
 
     return make
 
 
 def _bart(common, size):
-    positions = blocks.LearnedPositionsConfig(length=1024, unused=2)
+    placed = positions.LearnedPositionsConfig(length=1024, unused=2)
     norm = blocks.NormConfig(epsilon=1e-5)
     return model.EncoderDecoderConfig(
-        **common, norm=norm, positions=positions, embeddings=blocks.EmbeddingsConfig(norm=True)
+        **common, norm=norm, positions=placed, embeddings=blocks.EmbeddingsConfig(norm=True)
     )
 
 
@@ -85,13 +85,13 @@ MODELS = {
     "elmo": _elmo,
     "bert": _encoder(),
     "roberta": _encoder(
-        positions=blocks.LearnedPositionsConfig(length=512, unused=2),
+        positions=positions.LearnedPositionsConfig(length=512, unused=2),
         embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
     "albert": _encoder(embeddings=FACTORISED, share_layers=blocks.SharedLayersConfig()),
     "electra": _encoder(embeddings=FACTORISED),
     "deberta_v3": _encoder(
-        positions=blocks.DisentangledPositionsConfig(), embeddings=blocks.EmbeddingsConfig(norm=True)
+        positions=positions.DisentangledPositionsConfig(), embeddings=blocks.EmbeddingsConfig(norm=True)
     ),
     "xlnet": _xlnet,
     "gpt2": _gpt2,

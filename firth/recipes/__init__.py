@@ -43,16 +43,10 @@ from firth.recipes.corpus.sources import (
 )
 from firth.recipes.models.blocks import (
     AttentionConfig,
-    DisentangledPositionsConfig,
     EmbeddingsConfig,
     FeedForwardConfig,
-    LearnedPositionsConfig,
     NormConfig,
-    RelativeBucketsConfig,
-    RotaryPositionsConfig,
-    RotaryScalingConfig,
     SharedLayersConfig,
-    SinusoidalPositionsConfig,
 )
 from firth.recipes.models.model import (
     BiLSTMConfig,
@@ -61,6 +55,14 @@ from firth.recipes.models.model import (
     EncoderDecoderConfig,
     MaskedTransformerConfig,
     TwoStreamTransformerConfig,
+)
+from firth.recipes.models.positions import (
+    DisentangledPositionsConfig,
+    LearnedPositionsConfig,
+    RelativeBucketsConfig,
+    RotaryPositionsConfig,
+    RotaryScalingConfig,
+    SinusoidalPositionsConfig,
 )
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM

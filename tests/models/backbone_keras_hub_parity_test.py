@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firth.models import build_backbone
-from firth.recipes.models import blocks
+from firth.recipes.models import blocks, positions
 from tests.models import keras_hub_weights, references
 from tests.models.weights import copy_weights
 
@@ -12,7 +12,7 @@ keras_hub = pytest.importorskip("keras_hub", reason="needs KerasHub")
 
 VOCABULARY = references.VOCABULARY
 SHAPE = {"vocabulary_size": VOCABULARY, "num_layers": 2, "hidden_dim": 16, "intermediate_dim": 24}
-POSITIONS = blocks.LearnedPositionsConfig(length=14)
+POSITIONS = positions.LearnedPositionsConfig(length=14)
 
 
 def gpt2():
@@ -25,7 +25,7 @@ def llama():
     theirs = keras_hub.models.LlamaBackbone(
         **SHAPE, num_query_heads=4, num_key_value_heads=2, layer_norm_epsilon=references.EPSILON
     )
-    return theirs, references.llama(blocks.RotaryPositionsConfig())
+    return theirs, references.llama(positions.RotaryPositionsConfig())
 
 
 def bart():

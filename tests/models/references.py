@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from firth.models import PretrainingModel
-from firth.recipes.models import blocks, model
+from firth.recipes.models import blocks, model, positions
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
@@ -24,7 +24,7 @@ ATTENTION = blocks.AttentionConfig(heads=4, dropout=0.0)
 SHAPE = {"layers": 2, "width": 16, "attention": ATTENTION, "dropout": 0.0}
 SHAPE["feed_forward"] = blocks.FeedForwardConfig(width=24)
 POST_NORM = blocks.NormConfig(epsilon=EPSILON)
-POSITIONS = blocks.LearnedPositionsConfig(length=14)
+POSITIONS = positions.LearnedPositionsConfig(length=14)
 FACTORISED = blocks.EmbeddingsConfig(width=8, segments=2, norm=True)
 
 
@@ -43,14 +43,14 @@ def gpt2() -> model.CausalTransformerConfig:
     )
 
 
-def llama(positions: blocks.RotaryPositionsConfig, **parts) -> model.CausalTransformerConfig:
+def llama(rotary: positions.RotaryPositionsConfig, **parts) -> model.CausalTransformerConfig:
     attention = ATTENTION.model_copy(update={"key_value_heads": 2, **parts})
     return model.CausalTransformerConfig(
         **{
             **SHAPE,
             "attention": attention,
             "norm": blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=EPSILON),
-            "positions": positions,
+            "positions": rotary,
             "feed_forward": blocks.FeedForwardConfig(width=24, activation="silu", gated=True),
             "biases": False,
             "tied_output": "head_width" in parts,
@@ -64,7 +64,7 @@ def t5(tied: bool, **feed_forward) -> model.EncoderDecoderConfig:
             **SHAPE,
             "attention": ATTENTION.model_copy(update={"head_width": 6, "scaled": False}),
             "norm": blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=EPSILON),
-            "positions": blocks.RelativeBucketsConfig(buckets=8, max_distance=9),
+            "positions": positions.RelativeBucketsConfig(buckets=8, max_distance=9),
             "feed_forward": blocks.FeedForwardConfig(width=24, **feed_forward),
             "biases": False,
             "tied_output": tied,
@@ -77,7 +77,7 @@ def bart() -> model.EncoderDecoderConfig:
     return model.EncoderDecoderConfig(
         **SHAPE,
         norm=blocks.NormConfig(epsilon=1e-5),
-        positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+        positions=positions.LearnedPositionsConfig(length=14, unused=2),
         embeddings=blocks.EmbeddingsConfig(norm=True),
     )
 
@@ -91,12 +91,12 @@ class Reference(NamedTuple):
 
 
 MASKED_LM = MaskedLM(max_predictions=12, next_sentence=False)
-SCALING = blocks.RotaryScalingConfig(original_length=64)
+SCALING = positions.RotaryScalingConfig(original_length=64)
 REFERENCES = {
     "bert": Reference(encoder(), MaskedLM(max_predictions=12), weights.bert),
     "roberta": Reference(
         encoder(
-            positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+            positions=positions.LearnedPositionsConfig(length=14, unused=2),
             embeddings=blocks.EmbeddingsConfig(segments=1, norm=True),
         ),
         MASKED_LM,
@@ -113,7 +113,7 @@ REFERENCES = {
     ),
     "deberta": Reference(
         encoder(
-            positions=blocks.DisentangledPositionsConfig(buckets=4, max_distance=9),
+            positions=positions.DisentangledPositionsConfig(buckets=4, max_distance=9),
             embeddings=blocks.EmbeddingsConfig(norm=True),
         ),
         MASKED_LM,
@@ -123,9 +123,9 @@ REFERENCES = {
         encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), weights.electra
     ),
     "gpt2": Reference(gpt2(), CausalLM(), weights.gpt2),
-    "llama": Reference(llama(blocks.RotaryPositionsConfig(base=100.0)), CausalLM(), weights.llama),
+    "llama": Reference(llama(positions.RotaryPositionsConfig(base=100.0)), CausalLM(), weights.llama),
     "llama_3_1": Reference(
-        llama(blocks.RotaryPositionsConfig(base=100.0, scaling=SCALING), head_width=8),
+        llama(positions.RotaryPositionsConfig(base=100.0, scaling=SCALING), head_width=8),
         CausalLM(),
         weights.llama_3_1,
     ),

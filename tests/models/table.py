@@ -4,7 +4,7 @@ import numpy as np
 
 from firth import features as names
 from firth.recipes.corpus.sources import TextSource
-from firth.recipes.models import blocks
+from firth.recipes.models import blocks, positions
 from firth.recipes.models.model import (
     AnyModel,
     BiLSTMConfig,
@@ -40,11 +40,11 @@ SHAPE = {
     # Large, that every input and every weight matters to the outputs of so small a model.
     "initializer_stddev": 0.3,
 }
-LEARNED = blocks.LearnedPositionsConfig(length=14)
+LEARNED = positions.LearnedPositionsConfig(length=14)
 FACTORISED = blocks.EmbeddingsConfig(width=8, segments=2, norm=True)
 PRE_NORM = blocks.NormConfig(placement="pre")
 RMS_NORM = blocks.NormConfig(kind="rms_norm", placement="pre", epsilon=1e-6)
-BUCKETS = blocks.RelativeBucketsConfig(buckets=8, max_distance=9)
+BUCKETS = positions.RelativeBucketsConfig(buckets=8, max_distance=9)
 LLAMA = {
     **SHAPE,
     "attention": blocks.AttentionConfig(heads=4, key_value_heads=2),
@@ -68,7 +68,7 @@ ENCODERS = {
     "bert": MaskedTransformerConfig(**SHAPE, positions=LEARNED),
     "roberta": MaskedTransformerConfig(
         **SHAPE,
-        positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+        positions=positions.LearnedPositionsConfig(length=14, unused=2),
         embeddings=blocks.EmbeddingsConfig(segments=1, norm=True),
     ),
     "albert": MaskedTransformerConfig(
@@ -83,14 +83,14 @@ ENCODERS = {
     "electra": MaskedTransformerConfig(**SHAPE, positions=LEARNED, embeddings=FACTORISED),
     "deberta": MaskedTransformerConfig(
         **SHAPE,
-        positions=blocks.DisentangledPositionsConfig(max_distance=9, buckets=4),
+        positions=positions.DisentangledPositionsConfig(max_distance=9, buckets=4),
         embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
     # Its rows have an order.
     "unilm": MaskedTransformerConfig(**SHAPE, positions=LEARNED),
     "transformer": MaskedTransformerConfig(
         **SHAPE,
-        positions=blocks.SinusoidalPositionsConfig(),
+        positions=positions.SinusoidalPositionsConfig(),
         embeddings=blocks.EmbeddingsConfig(),
         norm=PRE_NORM,
     ),
@@ -99,11 +99,11 @@ DECODERS = {
     "gpt2": CausalTransformerConfig(
         **SHAPE, positions=LEARNED, norm=PRE_NORM, scaled_residual_initializer=True
     ),
-    "llama": CausalTransformerConfig(**LLAMA, positions=blocks.RotaryPositionsConfig(base=100.0)),
+    "llama": CausalTransformerConfig(**LLAMA, positions=positions.RotaryPositionsConfig(base=100.0)),
     "llama_3_1": CausalTransformerConfig(
         **LLAMA,
-        positions=blocks.RotaryPositionsConfig(
-            base=100.0, scaling=blocks.RotaryScalingConfig(original_length=64)
+        positions=positions.RotaryPositionsConfig(
+            base=100.0, scaling=positions.RotaryScalingConfig(original_length=64)
         ),
         share_layers=blocks.SharedLayersConfig(),
     ),
@@ -120,12 +120,12 @@ ENCODER_DECODERS = {
     "shared t5": EncoderDecoderConfig(**T5, share_encoder_decoder=True),
     "bart": EncoderDecoderConfig(
         **SHAPE,
-        positions=blocks.LearnedPositionsConfig(length=14, unused=2),
+        positions=positions.LearnedPositionsConfig(length=14, unused=2),
         embeddings=blocks.EmbeddingsConfig(norm=True),
     ),
     "factorised": EncoderDecoderConfig(
         **SHAPE,
-        positions=blocks.SinusoidalPositionsConfig(),
+        positions=positions.SinusoidalPositionsConfig(),
         embeddings=blocks.EmbeddingsConfig(width=8),
         share_layers=blocks.SharedLayersConfig(),
     ),

@@ -7,8 +7,9 @@ import tensorflow as tf
 
 from firth import features
 from firth.recipes.corpus.sources import TextSource
-from firth.recipes.models.blocks import AttentionConfig, LearnedPositionsConfig
+from firth.recipes.models.blocks import AttentionConfig
 from firth.recipes.models.model import MaskedTransformerConfig
+from firth.recipes.models.positions import LearnedPositionsConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig

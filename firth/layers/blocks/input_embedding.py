@@ -16,7 +16,8 @@ from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
 
 if TYPE_CHECKING:
-    from firth.recipes.models.blocks import NormConfig, Positions
+    from firth.recipes.models.blocks import NormConfig
+    from firth.recipes.models.positions import Positions
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from firth.recipes.models.blocks import NormConfig, Positions, RotaryScalingConfig
+    from firth.recipes.models.blocks import NormConfig
     from firth.recipes.models.model import TwoStreamTransformerConfig
+    from firth.recipes.models.positions import Positions, RotaryScalingConfig
     from firth.recipes.models.stack import StackConfig
 
 
@@ -81,7 +82,7 @@ def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions |
     ValueError: positions: kind: unknown kind 'rotari'; did you mean rotary?
     """
     from firth.recipes.base.choices import config_of
-    from firth.recipes.models.blocks import Positions
+    from firth.recipes.models.positions import Positions
 
     return None if values is None else config_of("positions", Positions, values)
 
@@ -111,6 +112,6 @@ def rotary_scaling_of(
     Raises:
         ValueError: as `stack_of` does.
     """
-    from firth.recipes.models.blocks import RotaryScalingConfig
+    from firth.recipes.models.positions import RotaryScalingConfig
 
     return None if values is None else RotaryScalingConfig.of(values)

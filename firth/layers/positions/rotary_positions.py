@@ -14,7 +14,7 @@ from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Shape, Tensor
 
 if TYPE_CHECKING:
-    from firth.recipes.models.blocks import RotaryScalingConfig
+    from firth.recipes.models.positions import RotaryScalingConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")

@@ -8,12 +8,11 @@ from firth.recipes.models.blocks import (
     Count,
     FeedForwardConfig,
     Layers,
-    LearnedPositionsConfig,
     NormConfig,
-    Positions,
     SharedLayersConfig,
     Stddev,
 )
+from firth.recipes.models.positions import LearnedPositionsConfig, Positions
 
 
 class BlocksConfig(Config):
