@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from firth.cli import commands, execution
-from firth.cli.output import ExitCode
+from firth.cli.output import ExitCode, terminal
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
@@ -51,6 +51,10 @@ def _run(
     """Trains, evaluates, validates and pushes a model, and writes a report on it."""
     options = execution.beam_args(beam_arg, workers)
     checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
+    from firth.cli.least_time import least_time_line
+
+    if line := least_time_line(checked):
+        terminal().print(line)
     from firth.pipelines import local
 
     result = execution.execute(local.run, checked, root, name, verbose, options, reuse_folder)

@@ -77,6 +77,13 @@ REASONS = (
 )
 
 
+def test_the_least_time_of_a_long_training_is_said_first(firth, runner):
+    lines = firth("run", "bert_large", "--set", "seed=1").output.splitlines()
+    assert lines[0].startswith("training takes at least ") and "GFLOP/s of its matrix products" in lines[0]
+    assert "bert_large in firth-runs/bert_large" in lines[1]
+    assert "at least" not in firth("run", "bert_tiny", "--set", "training.steps=1").output
+
+
 def test_the_command_that_shows_the_curves_in_tensorboard(firth, runner):
     with_result(runner, outputs={"Trainer": {"model_run": pathlib.Path("my runs/demo/model_run/9")}})
     assert "  tensorboard --logdir 'my runs/demo/model_run/9'\n" in firth("run", "demo").output

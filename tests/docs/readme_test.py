@@ -30,6 +30,10 @@ def test_it_is_at_most_a_hundred_lines():
     assert len(README.splitlines()) <= 100
 
 
+def test_it_names_tensorboard():
+    assert "tensorboard --logdir" in README
+
+
 def test_its_links_lead_to_files():
     links = re.findall(r"\]\(([\w./-]+)\)", README)
     assert "docs/how-to/own-corpus.md" in links

@@ -1,0 +1,40 @@
+"""The least time that a training can take, known before anything runs."""
+
+import time
+
+from firth.analysis.quantities import seconds_text
+from firth.recipes import Recipe
+from firth.recipes.counting import training_flops
+
+# A training that is shorter needs no word before it.
+LONG_SECONDS = 3600.0
+_SIZE = 1024
+
+
+def least_time_line(recipe: Recipe) -> str | None:
+    """Returns how long a training takes at least on this machine's CPU; None where that is under an hour.
+
+    Args:
+        recipe: Recipe of the run.
+    """
+    flops, speed = training_flops(recipe), matrix_speed()
+    if flops / speed < LONG_SECONDS:
+        return None
+    return (
+        f"training takes at least {seconds_text(flops / speed)} on this machine's CPU alone: {flops:.3g} "
+        f"FLOPs at the {speed / 1e9:,.0f} GFLOP/s of its matrix products"
+    )
+
+
+def matrix_speed() -> float:
+    """Returns the floating-point operations a second of a matrix product in float32, the best of three."""
+    import numpy as np
+
+    values = np.ones((_SIZE, _SIZE), np.float32)
+
+    def seconds() -> float:
+        began = time.perf_counter()
+        values @ values
+        return time.perf_counter() - began
+
+    return 2 * _SIZE**3 / min(seconds() for _ in range(3))
