@@ -112,12 +112,3 @@ class BytePairTokenizer(PieceTokenizer):
     def digest(self) -> str:
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
         return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest(), *self._normalization.steps)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the vocabulary and the settings."""
-        config = super().get_config()
-        del config["dtype"]
-        return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.get_vocabulary(), *self.settings.values())

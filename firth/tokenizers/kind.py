@@ -82,3 +82,24 @@ class TokenizerKind(abc.ABC):
             texts: Texts, in one form already.
         """
         return self.tokenize(texts, normalized=True), None  # type: ignore[attr-defined]
+
+    def call(
+        self, inputs: tf.Tensor | str | Sequence[str], training: bool | None = None
+    ) -> tf.RaggedTensor | tf.Tensor:
+        """Returns the same as `tokenize`.
+
+        Args:
+            inputs: Texts, string [batch] or string [].
+            training: Not used.
+        """
+        del training
+        return self.tokenize(inputs)  # type: ignore[attr-defined]
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the settings, vocabulary included."""
+        config = super().get_config()  # type: ignore[misc]
+        del config["dtype"]
+        return {**config, "vocabulary": self.get_vocabulary(), **self.settings}  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.get_vocabulary(), *self.settings.values())  # type: ignore[attr-defined]

@@ -83,18 +83,6 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             ids = self._encode(batch if normalized else self._normalization(batch))
             return ids.flat_values if text.shape.rank == 0 else ids
 
-    def call(
-        self, inputs: tf.Tensor | str | Sequence[str], training: bool | None = None
-    ) -> tf.RaggedTensor | tf.Tensor:
-        """Returns the same as `tokenize`.
-
-        Args:
-            inputs: Texts, string [batch] or string [].
-            training: Not used.
-        """
-        del training
-        return self.tokenize(inputs)
-
     def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of ids.
 

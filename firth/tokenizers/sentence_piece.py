@@ -150,8 +150,8 @@ class SentencePieceTokenizer(PieceTokenizer):
     def get_config(self) -> dict[str, Any]:
         """Returns the settings and, in base 64, the model."""
         config = super().get_config()
-        del config["dtype"]
-        return {**config, "model": base64.b64encode(self.model).decode(), **self.settings}
+        del config["vocabulary"]
+        return {**config, "model": base64.b64encode(self.model).decode()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "SentencePieceTokenizer":

@@ -120,18 +120,6 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             return self.word_ids(self.split(text[tf.newaxis], normalized)).flat_values
         return self.word_ids(self.split(text, normalized))
 
-    def call(
-        self, inputs: tf.Tensor | str | Sequence[str], training: bool | None = None
-    ) -> tf.RaggedTensor | tf.Tensor:
-        """Returns the same as `tokenize`.
-
-        Args:
-            inputs: Texts, string [batch] or string [].
-            training: Not used.
-        """
-        del training
-        return self.tokenize(inputs)
-
     def tokens_and_words(  # noqa: D102
         self, texts: Sequence[str]
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor | None]:
@@ -267,15 +255,6 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
         content = ["words", self.get_vocabulary(), self.settings, characters.digest()]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the settings, vocabulary included."""
-        config = super().get_config()
-        del config["dtype"]
-        return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.get_vocabulary(), *self.settings.values())
 
 
 def build_word_vocabulary(

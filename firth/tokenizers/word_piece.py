@@ -124,15 +124,6 @@ class WordPieceTokenizer(PieceTokenizer):
             *self._normalization.steps,
         )
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the settings, vocabulary included."""
-        config = super().get_config()
-        del config["dtype"]
-        return {**config, "vocabulary": self.get_vocabulary(), **self.settings}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.get_vocabulary(), *self.settings.values())
-
 
 def _render(piece: str) -> str:
     if piece == PAD:
