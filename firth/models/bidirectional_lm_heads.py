@@ -9,7 +9,7 @@ from firth import features as names
 from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.tied_projection import tied_projection
+from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Heads
 from firth.models.outputs.predictions import Predictions
 from firth.recipes.models.model import BiLSTMConfig
@@ -70,10 +70,8 @@ class BidirectionalLMHeads(Heads):
             training: Whether dropout acts.
         """
         hidden = self._states(backbone, features, training)
-        table = ops.cast(self.table, self.compute_dtype)
-        logits = tied_projection(ops.reshape(hidden, (-1, self.width)), table)
-        logits = ops.add(ops.cast(logits, "float32"), self.bias)
-        return {"lm": ops.reshape(logits, (*ops.shape(hidden)[:2], self.vocabulary_size))}
+        rows = ops.reshape(hidden, (-1, self.width))
+        return {"lm": tied_logits(rows, self.table, self.bias, ops.shape(hidden)[:2])}
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the labels and weights of `lm`, of the next words, then of the previous ones.

@@ -7,7 +7,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.tied_projection import tied_projection
+from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Heads, masked_labels, masked_positions
 from firth.recipes.models.model import TwoStreamTransformerConfig
 from firth.recipes.objectives.masking import PermutationLM
@@ -64,9 +64,8 @@ class PermutationLMHeads(Heads):
         asked = {names.ATTENTION_ORDER: order, names.MASKED_POSITIONS: masked_positions(features)}
         query = backbone.query_stream({**features, **asked}, training=training)
         rows = ops.reshape(ops.cast(query, self.compute_dtype), (-1, self.width))
-        logits = tied_projection(rows, ops.cast(backbone.token_embedding.table, self.compute_dtype))
-        logits = ops.add(ops.cast(logits, "float32"), self.bias)
-        return {"lm": ops.reshape(logits, (*ops.shape(query)[:2], self.vocabulary_size))}
+        table = backbone.token_embedding.table
+        return {"lm": tied_logits(rows, table, self.bias, ops.shape(query)[:2])}
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the labels and weights of `lm`.

@@ -11,7 +11,8 @@ from firth.layers.attention.block_sparse import read_blocks, suits_blocks
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import NormalColumns, normal
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.rotary_positions import rotate
 
@@ -21,7 +22,7 @@ CAUSAL_BLOCK, CAUSAL_BLOCKS = 256, 4
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Attention(keras.layers.Layer):
+class Attention(Layer):
     """Every token reads a weighted mean of the tokens that it may see.
 
     `softmax(Q K^T / sqrt(d) + bias) V` in each head, heads joined and projected (Vaswani et al. 2017,
@@ -76,23 +77,18 @@ class Attention(keras.layers.Layer):
     ) -> None:
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
-        check_positive("Attention", width=width, heads=heads)
+        # A subclass may settle what its own signature leaves out.
+        self.biases, self.cross, self.scaled_initializer = biases, cross, scaled_initializer
+        kind = type(self).__name__
+        check_positive(kind, width=width, heads=heads)
         if head_width is None:
-            check_heads("Attention", width, heads)
-        self.width = width
-        self.heads = heads
+            check_heads(kind, width, heads)
         self.key_value_heads = heads if key_value_heads is None else key_value_heads
         self.head_width = width // heads if head_width is None else head_width
-        check_positive("Attention", key_value_heads=self.key_value_heads, head_width=self.head_width)
-        check_groups("Attention", heads, self.key_value_heads)
-        self.scaled = scaled
-        self.biases = biases
-        self.cross = cross
-        self.initializer_stddev = initializer_stddev
+        check_positive(kind, key_value_heads=self.key_value_heads, head_width=self.head_width)
+        self._check()
         self.output_stddev = initializer_stddev if output_stddev is None else output_stddev
-        self.seed = plain_seed(seed)
         generator = seed_generator(seed)
-        self.scaled_initializer = scaled_initializer
         joined = self.heads * self.head_width
         output_start = joined**-0.5 if scaled_initializer else self.output_stddev
         # Of four axes the first one, of five the second one.
@@ -106,6 +102,9 @@ class Attention(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="output",
         )
+
+    def _check(self) -> None:
+        check_groups(type(self).__name__, self.heads, self.key_value_heads)
 
     # Products of queries and keys that a score adds up; its variance grows with them.
     _terms = 1
@@ -126,15 +125,18 @@ class Attention(keras.layers.Layer):
         Args:
             hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
         """
-        check_width("Attention", self.width, hidden_shape)
+        check_width(type(self).__name__, self.width, hidden_shape)
+        self._add_projections()
+        self.dropout.build((None, self.heads, None, None))
+        self.output_projection.build((None, self.heads * self.head_width))
+
+    def _add_projections(self) -> None:
         queries, keys = self.heads * self.head_width, 2 * self.key_value_heads * self.head_width
         self.query_kernel = self.query_bias = None
         if self.cross:
             self.query_kernel, self.query_bias = self._add_projection("query_", queries, 0)
             queries = 0
         self.kernel, self.bias = self._add_projection("", queries, keys)
-        self.dropout.build((None, self.heads, None, None))
-        self.output_projection.build((None, self.heads * self.head_width))
 
     def _add_projection(self, prefix: str, queries: int, keys: int) -> tuple[Any, Any]:
         columns = queries + keys
@@ -250,6 +252,10 @@ class Attention(keras.layers.Layer):
         hidden = ops.cast(hidden, self.compute_dtype)
         return self._attend(hidden, self._queries(hidden), cache[0], cache[1], bias, None)
 
+    @property
+    def _scale(self) -> float:
+        return 1.0 / math.sqrt(self._terms * self.head_width) if self.scaled else 1.0
+
     def _queries(self, hidden: Tensor) -> Tensor:
         return self._heads(hidden, self.query_kernel, self.query_bias, self._group, self._group)
 
@@ -276,7 +282,7 @@ class Attention(keras.layers.Layer):
         # Scaling the queries' share of the weights is less work than scaling queries or scores.
         scale = np.ones(count * group_width, "float32")
         if self.scaled:
-            scale[: queries * group_width] = 1.0 / math.sqrt(self._terms * self.head_width)
+            scale[: queries * group_width] = self._scale
         tokens = ops.reshape(states, (-1, self.width))
         projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scale), self.compute_dtype))
         if bias is not None:
@@ -338,7 +344,7 @@ class Attention(keras.layers.Layer):
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, training: bool | None
     ) -> Tensor:
         """Returns the mean of values that each query sees, in the axes of the queries."""
-        scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
+        scores = ops.cast(times(query, key), "float32")
         if bias is not None:
             scores = ops.add(scores, self._grouped(ops.cast(bias, "float32")))
         probabilities = ops.cast(ops.softmax(scores), self.compute_dtype)
@@ -352,28 +358,15 @@ class Attention(keras.layers.Layer):
         bias = ops.reshape(bias, (batch, self._group, self.key_value_heads, length, keys))
         return ops.transpose(bias, (1, 0, 2, 3, 4))
 
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`.
 
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
-        """
-        return tuple(hidden_shape)
+def times(queries: Tensor, keys: Tensor) -> Tensor:
+    """Returns the products of every query with every key.
 
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "width": self.width,
-            "heads": self.heads,
-            "key_value_heads": self.key_value_heads,
-            "head_width": self.head_width,
-            "scaled": self.scaled,
-            "dropout": self.dropout.rate,
-            "biases": self.biases,
-            "cross": self.cross,
-            "initializer_stddev": self.initializer_stddev,
-            "output_stddev": self.output_stddev,
-            "scaled_initializer": self.scaled_initializer,
-            "seed": self.seed,
-        }
+    Args:
+        queries: Float tensor [..., batch, heads, rows, head width].
+        keys: Float tensor [batch, heads, keys, head width].
+
+    Returns:
+        A float tensor [..., batch, heads, rows, keys].
+    """
+    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))

@@ -5,8 +5,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.attention.attention import Attention
-from firth.layers.elements.types import Seed, Tensor
+from firth.layers.attention.attention import Attention, times
+from firth.layers.elements.checks import check_own_keys
+from firth.layers.elements.types import Tensor
 from firth.layers.positions.relative_shift import relative_shift
 
 
@@ -31,6 +32,7 @@ class DisentangledAttention(Attention):
         scaled: Whether scores are divided by the root of three times the head's width.
         dropout: Share of the attention probabilities that is dropped in training.
         biases: Whether projections have biases.
+        cross: False: there is no encoder to read.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         output_stddev: Standard deviation of the output projection's kernel; `initializer_stddev` where it is
             None.
@@ -39,7 +41,7 @@ class DisentangledAttention(Attention):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: as `Attention` does, and if keys are to be shared.
+        ValueError: as `Attention` does, and if keys are to be shared or `cross` is True.
 
     Example:
 
@@ -51,39 +53,11 @@ class DisentangledAttention(Attention):
 
     _terms = 3
 
-    def __init__(
-        self,
-        width: int,
-        heads: int,
-        key_value_heads: int | None = None,
-        head_width: int | None = None,
-        scaled: bool = True,
-        dropout: float = 0.0,
-        biases: bool = True,
-        initializer_stddev: float = 0.02,
-        output_stddev: float | None = None,
-        scaled_initializer: bool = False,
-        seed: Seed = None,
-        **kwargs: Any,
-    ) -> None:
-        if key_value_heads not in (None, heads):
-            raise ValueError(
-                "DisentangledAttention: `key_value_heads` must be None or equal `heads`. "
-                f"Received: key_value_heads={key_value_heads}, heads={heads}"
-            )
-        super().__init__(
-            width,
-            heads,
-            head_width=head_width,
-            scaled=scaled,
-            dropout=dropout,
-            biases=biases,
-            initializer_stddev=initializer_stddev,
-            output_stddev=output_stddev,
-            scaled_initializer=scaled_initializer,
-            seed=seed,
-            **kwargs,
-        )
+    def _check(self) -> None:
+        super()._check()
+        check_own_keys("DisentangledAttention", self.heads, self.key_value_heads)
+        if self.cross:
+            raise ValueError("DisentangledAttention: `cross` must be False. Received: cross=True")
 
     # There is neither an encoder to read nor a cache.
     def call(  # type: ignore[override]
@@ -144,16 +118,8 @@ class DisentangledAttention(Attention):
         positions = ops.cast(ops.expand_dims(positions, 0), self.compute_dtype)
         of_query, of_key = ops.unstack(self._heads(positions, self.kernel[:, :joined], bias, 2, 1), 2)
         # From `length` down, less the last: the columns that `relative_shift` wants.
-        content_to_position = relative_shift(_times(query, of_key[:, :, :-1]))
+        content_to_position = relative_shift(times(query, of_key[:, :, :-1]))
         # With keys in the place of queries distances change their sign, and so their order.
-        position_to_content = relative_shift(_times(key, ops.flip(of_query, axis=2)[:, :, :-1]))
+        position_to_content = relative_shift(times(key, ops.flip(of_query, axis=2)[:, :, :-1]))
         position_to_content = ops.transpose(position_to_content, (0, 1, 3, 2))
         return ops.cast(content_to_position, "float32") + ops.cast(position_to_content, "float32")
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {name: value for name, value in super().get_config().items() if name != "cross"}
-
-
-def _times(queries: Tensor, keys: Tensor) -> Tensor:
-    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))

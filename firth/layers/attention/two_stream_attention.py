@@ -1,14 +1,13 @@
 """XLNet's attention: by content, by relative position and by relative segment."""
 
-import math
 from typing import Any
 
 import keras
 from keras import ops
 
-from firth.layers.elements.checks import check_heads, check_positive, check_width
-from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.attention.attention import Attention, times
+from firth.layers.elements.checks import check_own_keys
+from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
 
@@ -17,7 +16,7 @@ _HIDDEN = -1e8
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamAttention(keras.layers.Layer):
+class TwoStreamAttention(Attention):
     """Tokens of one stream or of both read the content stream.
 
     The score of a query for a key is, over the root of the head's width, the sum of three terms (Yang et al.
@@ -67,33 +66,19 @@ class TwoStreamAttention(keras.layers.Layer):
         seed: Seed = None,
         **kwargs: Any,
     ) -> None:
-        # A bias stays float32 under mixed precision; hidden states are cast where they enter.
-        super().__init__(autocast=False, **kwargs)
-        check_positive("TwoStreamAttention", width=width, heads=heads)
-        if head_width is None:
-            check_heads("TwoStreamAttention", width, heads)
-        if key_value_heads not in (None, heads):
-            raise ValueError(
-                "TwoStreamAttention: `key_value_heads` must be None or equal `heads`. "
-                f"Received: key_value_heads={key_value_heads}, heads={heads}"
-            )
-        self.width = width
-        self.heads = heads
-        self.key_value_heads = key_value_heads
-        self.head_width = width // heads if head_width is None else head_width
-        check_positive("TwoStreamAttention", head_width=self.head_width)
-        self.scaled = scaled
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
-        generator = seed_generator(seed)
-        self._initializer = truncated_normal(initializer_stddev, generator)
-        self.dropout = Dropout(dropout, seed=generator, dtype=self.dtype_policy, name="dropout")
-        self.output_projection = keras.layers.Dense(
+        check_own_keys("TwoStreamAttention", heads, key_value_heads)
+        super().__init__(
             width,
-            use_bias=False,
-            kernel_initializer=self._initializer,
-            dtype=self.dtype_policy,
-            name="output",
+            heads,
+            None,
+            head_width,
+            scaled,
+            dropout,
+            biases=False,
+            cross=True,
+            initializer_stddev=initializer_stddev,
+            seed=seed,
+            **kwargs,
         )
 
     def build(self, hidden_shape: Shape) -> None:
@@ -106,22 +91,22 @@ class TwoStreamAttention(keras.layers.Layer):
         Args:
             hidden_shape: Shape of `hidden`, (batch, rows, width); None on an axis of unknown length.
         """
-        check_width("TwoStreamAttention", self.width, hidden_shape)
-        joined = self.heads * self.head_width
-        self.query_kernel = self._add("query_kernel", self.width, joined)
-        self.kernel = self._add("kernel", self.width, 2 * joined)
-        self.relative_kernel = self._add("relative_kernel", self.width, joined)
+        super().build(hidden_shape)
+
+    def _add_projections(self) -> None:
+        super()._add_projections()
+        self.relative_kernel = self._add("relative_kernel", self.width, self.heads * self.head_width)
         self.content_bias = self._add("content_bias", self.heads, 1, self.head_width)
         self.position_bias = self._add("position_bias", self.heads, 1, self.head_width)
         self.segment_bias = self._add("segment_bias", self.heads, 1, self.head_width)
         self.segments = self._add("segments", 2, self.heads, 1, self.head_width)
-        self.dropout.build((None, self.heads, None, None))
-        self.output_projection.build((None, joined))
 
     def _add(self, name: str, *shape: int) -> Tensor:
-        return self.add_weight(name=name, shape=shape, initializer=self._initializer)
+        start = normal(self.initializer_stddev, self.dropout.seed_generator)
+        return self.add_weight(name=name, shape=shape, initializer=start)
 
-    def call(
+    # What is read are both streams' states.
+    def call(  # type: ignore[override]
         self,
         hidden: Tensor,
         content: Tensor,
@@ -148,27 +133,13 @@ class TwoStreamAttention(keras.layers.Layer):
             training: Whether dropout acts.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        query = self._heads(hidden, self.query_kernel * self._scale, 1)[0]
-        key, value = ops.unstack(self._heads(ops.cast(content, self.compute_dtype), self.kernel, 2), 2)
-        scores = self._scores(query, key, relative, differs, positions, both)
+        query, key, value = self._project(hidden, content, None)
+        scores = self._scores(query[0], key, relative, differs, positions, both)
         probabilities = ops.cast(ops.softmax(scores + ops.cast(bias, "float32")), self.compute_dtype)
         read = ops.matmul(self.dropout(probabilities, training=training), value)
         sees_any = ops.max(bias, axis=-1, keepdims=True) > _HIDDEN
         read = read * ops.cast(sees_any, self.compute_dtype)
-        read = ops.reshape(ops.transpose(read, (0, 2, 1, 3)), (-1, self.heads * self.head_width))
-        return ops.reshape(self.output_projection(read), ops.shape(hidden))
-
-    @property
-    def _scale(self) -> float:
-        return 1.0 / math.sqrt(self.head_width) if self.scaled else 1.0
-
-    def _heads(self, states: Tensor, kernel: Tensor, count: int) -> Tensor:
-        """Returns [count, batch, heads, length, head width]."""
-        batch, length, _ = ops.shape(states)
-        kernel = ops.cast(kernel, self.compute_dtype)
-        projected = ops.matmul(ops.reshape(states, (-1, self.width)), kernel)
-        projected = ops.reshape(projected, (batch, length, count, self.heads, self.head_width))
-        return ops.transpose(projected, (2, 0, 3, 1, 4))
+        return self._join_heads(read, hidden)
 
     def _scores(
         self,
@@ -181,9 +152,9 @@ class TwoStreamAttention(keras.layers.Layer):
     ) -> Tensor:
         """Returns the sum of the three terms, float32 [batch, heads, rows, length]."""
         relative = ops.cast(ops.expand_dims(relative, 0), self.compute_dtype)
-        distance = self._heads(relative, self.relative_kernel, 1)[0]
-        by_content = _times(self._with(query, self.content_bias), key)
-        by_distance = _times(self._with(query, self.position_bias), distance)
+        distance = self._heads(relative, self.relative_kernel, None, 1, 0)[0]
+        by_content = times(self._with(query, self.content_bias), key)
+        by_distance = times(self._with(query, self.position_bias), distance)
         of_others = ops.cast(self.segments[1] - self.segments[0], self.compute_dtype)
         of_others = ops.sum(self._with(query, self.segment_bias) * of_others, axis=-1, keepdims=True)
         by_segment = of_others * ops.cast(differs, self.compute_dtype)
@@ -192,32 +163,6 @@ class TwoStreamAttention(keras.layers.Layer):
 
     def _with(self, query: Tensor, bias: Tensor) -> Tensor:
         return query + ops.cast(bias * self._scale, self.compute_dtype)
-
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, rows, width); None on an axis of unknown length.
-        """
-        return tuple(hidden_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "width": self.width,
-            "heads": self.heads,
-            "key_value_heads": self.key_value_heads,
-            "head_width": self.head_width,
-            "scaled": self.scaled,
-            "dropout": self.dropout.rate,
-            "initializer_stddev": self.initializer_stddev,
-            "seed": self.seed,
-        }
-
-
-def _times(queries: Tensor, keys: Tensor) -> Tensor:
-    return ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))
 
 
 def _by_place(scores: Tensor, positions: Tensor | None, both: bool) -> Tensor:

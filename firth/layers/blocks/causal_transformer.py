@@ -74,9 +74,6 @@ class CausalTransformer(TransformerStack):
             seed=seed,
             **kwargs,
         )
-        self.cross_attention = cross_attention
-        self.bidirectional_prefix = bidirectional_prefix
-        self.scaled_residual_initializer = scaled_residual_initializer
 
     def call(
         self,
@@ -168,12 +165,3 @@ class CausalTransformer(TransformerStack):
 
     def _is_causal(self, attention_order: Tensor | None) -> bool:
         return attention_order is None or not self.bidirectional_prefix
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "cross_attention": self.cross_attention,
-            "bidirectional_prefix": self.bidirectional_prefix,
-            "scaled_residual_initializer": self.scaled_residual_initializer,
-        }

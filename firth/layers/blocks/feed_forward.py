@@ -9,7 +9,8 @@ from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class FeedForward(keras.layers.Layer):
+class FeedForward(Layer):
     """Two dense layers with an activation between them, applied to each token alone.
 
     `f(x W1 + b1) W2 + b2` (Vaswani et al. 2017, "Attention Is All You Need", section 3.3); gated,
@@ -64,18 +65,11 @@ class FeedForward(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("FeedForward", width=width)
-        self.width = width
         self.inner_width = 4 * width if inner_width is None else inner_width
         check_positive("FeedForward", inner_width=self.inner_width)
-        self.activation = activation
-        self.gated = gated
-        self.biases = biases
-        self.initializer_stddev = initializer_stddev
         self.output_stddev = initializer_stddev if output_stddev is None else output_stddev
-        self.seed = plain_seed(seed)
         self._activate = get_activation(activation)
         generator = seed_generator(seed)
-        self.scaled_initializer = scaled_initializer
         inner_start, outer_start = initializer_stddev, self.output_stddev
         if scaled_initializer:
             inner_start, outer_start = width**-0.5, self.inner_width**-0.5
@@ -135,30 +129,6 @@ class FeedForward(keras.layers.Layer):
             return inner
         of_rows = ops.reshape(inner, (*ops.shape(hidden)[:-1], self.inner_width))
         return ops.reshape(self.dropout(of_rows, training=training), (-1, self.inner_width))
-
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of the input.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
-        """
-        return tuple(hidden_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "width": self.width,
-            "inner_width": self.inner_width,
-            "activation": self.activation,
-            "gated": self.gated,
-            "biases": self.biases,
-            "initializer_stddev": self.initializer_stddev,
-            "output_stddev": self.output_stddev,
-            "scaled_initializer": self.scaled_initializer,
-            "dropout": self.dropout.rate,
-            "seed": self.seed,
-        }
 
 
 def build_feed_forward(blocks: "BlocksConfig", **start: Any) -> FeedForward:

@@ -10,8 +10,9 @@ from firth.layers.elements.checks import check_positions
 from firth.layers.elements.configs import norm_of, positions_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.sinusoidal_positions import SinusoidalPositions
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class InputEmbedding(keras.layers.Layer):
+class InputEmbedding(Layer):
     """Adds what segment a token belongs to and where it stands, and norms the sum.
 
     `dropout(norm(token + segment[s] + position[p]))` (Devlin et al. 2018, section 3 and figure 2), each part
@@ -70,19 +71,10 @@ class InputEmbedding(keras.layers.Layer):
         # The tables' rows are summed in the precision of the variables, also under mixed precision.
         super().__init__(autocast=False, **kwargs)
         places, kind = positions_of(positions), norm_of(norm)
-        self._config = {
-            "width": width,
-            "positions": None if places is None else places.model_dump(mode="json"),
-            "segments": segments,
-            "norm": None if kind is None else kind.model_dump(mode="json"),
-            "biases": biases,
-            "dropout": dropout,
-            "initializer_stddev": initializer_stddev,
-            "seed": plain_seed(seed),
-        }
+        # In the config they stand as they are, not as what is made of them.
+        self._arguments.update(positions=places, norm=kind)
         shared = seed_generator(seed)
         table = {"initializer_stddev": initializer_stddev, "seed": shared, "dtype": self.variable_dtype}
-        self.width = width
         self.longest = None if places is None else places.longest
         self._unused = 0 if places is None else places.rows - (places.longest or 0)
         make = None if places is None else POSITIONS.get(places.kind)
@@ -136,18 +128,6 @@ class InputEmbedding(keras.layers.Layer):
         if self.norm is not None:
             total = self.norm(total)
         return self.dropout(ops.cast(total, self.compute_dtype), training=training)
-
-    def compute_output_shape(self, tokens_shape: Shape) -> Shape:
-        """The shape of `tokens`.
-
-        Args:
-            tokens_shape: Shape of `tokens`, (batch, length, width); None on an axis of unknown length.
-        """
-        return tuple(tokens_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {**super().get_config(), **self._config}
 
 
 def _learned(places: Any, width: int, table: dict[str, Any]) -> Embedding:

@@ -6,14 +6,15 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 _NEVER = -1e9
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class ScalarMix(keras.layers.Layer):
+class ScalarMix(Layer):
     """The task's view of a frozen model: its layers, weighted and summed.
 
     `gamma * sum over j of softmax(scores)_j h_j` (Peters et al. 2018, "Deep contextualized word
@@ -47,10 +48,6 @@ class ScalarMix(keras.layers.Layer):
         check_positive("ScalarMix", layers=layers)
         if not 0.0 <= dropout <= 0.99:
             raise ValueError(f"ScalarMix: `dropout` must be from 0 to 0.99. Received: dropout={dropout}")
-        self.layers = layers
-        self.layer_norm = layer_norm
-        self.dropout = dropout
-        self.seed = plain_seed(seed)
         self.seed_generator = seed_generator(seed)
 
     def build(self, hidden_shape: Shape) -> None:
@@ -103,8 +100,3 @@ class ScalarMix(keras.layers.Layer):
                 length.
         """
         return (hidden_shape[0], *hidden_shape[2:])
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        names = ("layers", "layer_norm", "dropout", "seed")
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

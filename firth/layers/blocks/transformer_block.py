@@ -10,8 +10,9 @@ from firth.layers.attention.building import build_attention
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import stack_of
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ Read = Callable[[Tensor], Tensor]
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TransformerBlock(keras.layers.Layer):
+class TransformerBlock(Layer):
     """Attention, then feed-forward, each with dropout, a residual and a norm.
 
     Post-norm: `norm(x + dropout(sublayer(x)))`, the block of Vaswani et al. 2017, "Attention Is All You
@@ -58,8 +59,6 @@ class TransformerBlock(keras.layers.Layer):
         # Biases and angles stay float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
         self.stack = stack_of(stack)
-        self.output_stddev = output_stddev
-        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         start = {"output_stddev": output_stddev, **common}
         self._is_pre_norm = self.stack.norm.placement == "pre"
@@ -199,24 +198,6 @@ class TransformerBlock(keras.layers.Layer):
     def _before(self, hidden: Tensor, norm: keras.layers.Layer) -> Tensor:
         """Returns what a sublayer reads."""
         return norm(hidden) if self._is_pre_norm else hidden
-
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
-        """
-        return tuple(hidden_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "stack": self.stack.model_dump(mode="json"),
-            "cross_attention": self.cross_attention is not None,
-            "output_stddev": self.output_stddev,
-            "seed": self.seed,
-        }
 
 
 def _reader(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:

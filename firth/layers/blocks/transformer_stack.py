@@ -10,8 +10,9 @@ from firth.layers.attention.building import build_positions
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import stack_of
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from firth.recipes.models.stack import StackConfig
 
 
-class TransformerStack(keras.layers.Layer):
+class TransformerStack(Layer):
     """Blocks one after another, what their attention reads of positions, and a norm after pre-norm blocks.
 
     Subclasses say what sees what.
@@ -45,7 +46,6 @@ class TransformerStack(keras.layers.Layer):
         # Angles stay float32 under mixed precision; blocks cast hidden states where they enter.
         super().__init__(autocast=False, **kwargs)
         self.stack = stack_of(stack)
-        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         block = {"cross_attention": cross_attention, "output_stddev": output_stddev, **common}
         self._order = self.stack.order
@@ -123,16 +123,3 @@ class TransformerStack(keras.layers.Layer):
             return bias, self.positions(places if position_ids is None else position_ids)
         key_places = ops.expand_dims(ops.arange(keys, dtype="int32"), 0)
         return bias + self.positions(places, key_places), None
-
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`.
-
-        Args:
-            hidden_shape: Shape of the hidden states, (batch, length, width).
-        """
-        return tuple(hidden_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        config = {"stack": self.stack.model_dump(mode="json"), "seed": self.seed}
-        return {**super().get_config(), **config}

@@ -10,8 +10,9 @@ from firth.layers.attention.two_stream_attention import TwoStreamAttention
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import two_streams_of
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamBlock(keras.layers.Layer):
+class TwoStreamBlock(Layer):
     """Attention to the content stream, then feed-forward, each followed by a residual and a layer norm.
 
     `norm(x + dropout(sublayer(x)))`, for the tokens of one stream or of both with the same weights (Yang et
@@ -52,7 +53,6 @@ class TwoStreamBlock(keras.layers.Layer):
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
         self.stack = two_streams_of(stack)
-        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         parts = self.stack.attention
         self.attention = TwoStreamAttention(
@@ -115,16 +115,3 @@ class TwoStreamBlock(keras.layers.Layer):
         hidden = self.attention_norm(hidden + self.dropout(attended, training=training))
         transformed = self.dropout(self.feed_forward(hidden, training=training), training=training)
         return self.feed_forward_norm(hidden + transformed)
-
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of `hidden`.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, rows, width).
-        """
-        return tuple(hidden_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        config = {"stack": self.stack.model_dump(mode="json"), "seed": self.seed}
-        return {**super().get_config(), **config}

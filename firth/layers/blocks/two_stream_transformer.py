@@ -10,7 +10,8 @@ from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
 from firth.layers.elements.configs import two_streams_of
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_sinusoids import relative_sinusoids
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamTransformer(keras.layers.Layer):
+class TwoStreamTransformer(Layer):
     """A content stream over all tokens, and next to it, if asked, a query stream at the predicted ones.
 
     Yang et al. 2019, "XLNet", sections 2.3 to 2.5. A token of the content stream sees tokens whose order is
@@ -59,7 +60,6 @@ class TwoStreamTransformer(keras.layers.Layer):
         self.stack = two_streams_of(stack)
         if self.stack.width % 2:
             raise ValueError(f"TwoStreamTransformer: width: {self.stack.width} must be even")
-        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         places = range(self.stack.layers)
         self.blocks = [TwoStreamBlock(self.stack, name=f"block_{index}", **common) for index in places]
@@ -179,11 +179,6 @@ class TwoStreamTransformer(keras.layers.Layer):
             query_shape: Shape of `query`, (batch, predictions, width); None on an axis of unknown length.
         """
         return tuple(query_shape or content_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        config = {"stack": self.stack.model_dump(mode="json"), "seed": self.seed}
-        return {**super().get_config(), **config}
 
 
 def _differs(segments: Tensor, of_keys: Tensor) -> Tensor:

@@ -9,14 +9,15 @@ from keras import ops
 
 from firth.layers.characters.max_over_time import max_over_time
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 _ACTIVATIONS = {"relu": ops.relu, "tanh": ops.tanh}
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class CharCNN(keras.layers.Layer):
+class CharCNN(Layer):
     """A vector for each word, from convolutions of several widths over its characters.
 
     `f(max over time (conv(E c) + b))` for each filter (Kim et al. 2015, "Character-Aware Neural Language
@@ -64,10 +65,6 @@ class CharCNN(keras.layers.Layer):
                 f"Received: activation={activation!r}"
             )
         self.filters = [list(pair) for pair in filters]
-        self.character_width = character_width
-        self.alphabet = alphabet
-        self.activation = activation
-        self.seed = plain_seed(seed)
         self._seed_generator = seed_generator(seed)
 
     @property
@@ -149,8 +146,3 @@ class CharCNN(keras.layers.Layer):
                 unknown length.
         """
         return (*characters_shape[:-1], self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        names = ("filters", "character_width", "alphabet", "activation", "seed")
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

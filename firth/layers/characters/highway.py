@@ -6,7 +6,8 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive, check_width
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 # Gates start nearly closed, and inputs pass.
@@ -14,7 +15,7 @@ _GATE_BIAS = -2.0
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Highway(keras.layers.Layer):
+class Highway(Layer):
     """A dense layer and its input, mixed by a gate.
 
     `t relu(x W + b) + (1 - t) x` with `t = sigmoid(x V + c)` (Srivastava et al. 2015, "Highway Networks",
@@ -38,8 +39,6 @@ class Highway(keras.layers.Layer):
     def __init__(self, width: int, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_positive("Highway", width=width)
-        self.width = width
-        self.seed = plain_seed(seed)
         self._seed_generator = seed_generator(seed)
 
     def build(self, hidden_shape: Shape) -> None:
@@ -70,15 +69,3 @@ class Highway(keras.layers.Layer):
         gate, transformed = ops.split(ops.add(ops.matmul(tokens, self.kernel), self.bias), 2, axis=-1)
         mixed = tokens + ops.sigmoid(gate) * (ops.relu(transformed) - tokens)
         return ops.reshape(mixed, ops.shape(hidden))
-
-    def compute_output_shape(self, hidden_shape: Shape) -> Shape:
-        """The shape of the input.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
-        """
-        return tuple(hidden_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {**super().get_config(), "width": self.width, "seed": self.seed}

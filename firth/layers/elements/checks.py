@@ -1,5 +1,7 @@
 """Checks of arguments, whose messages name the argument and repeat the received value."""
 
+import numbers
+
 import numpy as np
 from keras import ops
 
@@ -23,7 +25,7 @@ def check_positive(layer: str, **values: int) -> None:
     ValueError: Pooler: `width` must be an int of 1 or more. Received: width=0
     """
     for name, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
             raise ValueError(f"{layer}: `{name}` must be an int of 1 or more. Received: {name}={value!r}")
 
 
@@ -74,6 +76,24 @@ def check_groups(layer: str, heads: int, key_value_heads: int) -> None:
     if heads % key_value_heads:
         raise ValueError(
             f"{layer}: `key_value_heads` must divide `heads`. "
+            f"Received: key_value_heads={key_value_heads}, heads={heads}"
+        )
+
+
+def check_own_keys(layer: str, heads: int, key_value_heads: int | None) -> None:
+    """Raises `ValueError` if several query heads share a head of keys and values.
+
+    Args:
+        layer: Name of the layer or model, for the message.
+        heads: Number of query heads.
+        key_value_heads: Number of heads of keys and values; None for as many.
+
+    Raises:
+        ValueError: if `key_value_heads` is neither None nor equal to `heads`.
+    """
+    if key_value_heads not in (None, heads):
+        raise ValueError(
+            f"{layer}: `key_value_heads` must be None or equal `heads`. "
             f"Received: key_value_heads={key_value_heads}, heads={heads}"
         )
 

@@ -6,15 +6,16 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.noise import current_noise, random_words, shift_right
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 _ROW_WORDS = 16
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Dropout(keras.layers.Layer):
+class Dropout(Layer):
     """Sets elements to zero at random in training, and scales up the others to keep the mean.
 
     `y = x * keep / (1 - rate)` with P(keep = 0) = `rate` (Srivastava et al. 2014, "Dropout: A Simple Way to
@@ -46,9 +47,6 @@ class Dropout(keras.layers.Layer):
         super().__init__(**kwargs)
         if not 0.0 <= rate <= 0.99:
             raise ValueError(f"Dropout: `rate` must be from 0 to 0.99. Received: rate={rate}")
-        self.rate = rate
-        self.batch_axis = batch_axis
-        self.seed = plain_seed(seed)
         self.seed_generator = seed_generator(seed)
         self.supports_masking = True
 
@@ -77,18 +75,6 @@ class Dropout(keras.layers.Layer):
     def _threshold(self) -> Tensor:
         rounding = keras.random.uniform((), dtype="float32", seed=self.seed_generator)
         return ops.cast(ops.floor(256.0 * self.rate + rounding), "uint8")
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the input.
-
-        Args:
-            input_shape: Shape of `inputs`, of any number of axes.
-        """
-        return input_shape
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {**super().get_config(), "rate": self.rate, "batch_axis": self.batch_axis, "seed": self.seed}
 
 
 def _keep_by_example(shape: Shape, axis: int, keys: tuple[Tensor, ...], rate: float) -> Tensor:

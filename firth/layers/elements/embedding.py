@@ -8,12 +8,13 @@ from keras import ops
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.initializers import normal
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Embedding(keras.layers.Layer):
+class Embedding(Layer):
     """Turns ids into rows of a learned table.
 
     `y = table[ids]`. Other than `keras.layers.Embedding` its gradient is dense, with the rows of repeated
@@ -48,11 +49,6 @@ class Embedding(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("Embedding", rows=rows, width=width)
-        self.rows = rows
-        self.width = width
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
-        self.truncated = truncated
         self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
     def build(self, ids_shape: Shape | None = None) -> None:
@@ -80,14 +76,3 @@ class Embedding(keras.layers.Layer):
             ids_shape: Shape of `ids`, of any number of axes.
         """
         return (*ids_shape, self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "rows": self.rows,
-            "width": self.width,
-            "initializer_stddev": self.initializer_stddev,
-            "truncated": self.truncated,
-            "seed": self.seed,
-        }

@@ -8,14 +8,15 @@ from keras import ops
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.norms import LayerNorm
-from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.heads.tied_projection import tied_projection
+from firth.layers.heads.tied_projection import tied_logits
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class MaskedLMHead(keras.layers.Layer):
+class MaskedLMHead(Float32Layer):
     """Logits over the vocabulary at the masked positions, and nowhere else.
 
     `norm(gelu(h W + b)) E^T + c` with E the token embeddings (Devlin et al. 2018, section 3.1, "Task #1", and
@@ -57,13 +58,8 @@ class MaskedLMHead(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("MaskedLMHead", vocabulary_size=vocabulary_size, width=width)
-        self.vocabulary_size = vocabulary_size
-        self.width = width
         self.embedding_width = width if embedding_width is None else embedding_width
         check_positive("MaskedLMHead", embedding_width=self.embedding_width)
-        self.activation = activation
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
         self._activate = get_activation(activation)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(
@@ -101,22 +97,7 @@ class MaskedLMHead(keras.layers.Layer):
         """
         rows = ops.reshape(gather_tokens(hidden, masked_positions), (-1, self.width))
         rows = self.norm(self._activate(self.dense(rows)))
-        logits = tied_projection(rows, ops.cast(token_table, self.compute_dtype))
-        logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
-        return ops.reshape(logits, (*ops.shape(masked_positions), self.vocabulary_size))
-
-    def compute_output_spec(
-        self, hidden: Tensor, masked_positions: Tensor, token_table: Tensor
-    ) -> keras.KerasTensor:
-        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy.
-
-        Args:
-            hidden: Keras tensor [batch, length, width]; not read.
-            masked_positions: Keras tensor [batch, predictions], of which only the shape is read.
-            token_table: Keras tensor [vocabulary_size, embedding_width]; not read.
-        """
-        shape = (*masked_positions.shape, self.vocabulary_size)
-        return keras.KerasTensor(shape, dtype="float32")
+        return tied_logits(rows, token_table, self.bias, ops.shape(masked_positions))
 
     def compute_output_shape(
         self, hidden_shape: Shape, masked_positions_shape: Shape, token_table_shape: Shape | None = None
@@ -130,16 +111,3 @@ class MaskedLMHead(keras.layers.Layer):
             token_table_shape: Shape of `token_table`, (vocabulary_size, embedding_width); not read.
         """
         return (*masked_positions_shape, self.vocabulary_size)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "vocabulary_size": self.vocabulary_size,
-            "width": self.width,
-            "activation": self.activation,
-            "norm_epsilon": self.norm.epsilon,
-            "embedding_width": self.embedding_width,
-            "initializer_stddev": self.initializer_stddev,
-            "seed": self.seed,
-        }

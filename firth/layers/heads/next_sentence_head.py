@@ -5,12 +5,13 @@ from typing import Any
 import keras
 from keras import ops
 
-from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.layer import Float32Layer
+from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class NextSentenceHead(keras.layers.Layer):
+class NextSentenceHead(Float32Layer):
     """Two logits from each pooled vector: 0, the segments belong together; 1, the second is a random one.
 
     `c W + b` (Devlin et al. 2018, section 3.1, "Task #2: Next Sentence Prediction").
@@ -29,8 +30,6 @@ class NextSentenceHead(keras.layers.Layer):
 
     def __init__(self, initializer_stddev: float = 0.02, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(2, kernel_initializer=kernel, dtype=self.dtype_policy, name="dense")
 
@@ -50,14 +49,6 @@ class NextSentenceHead(keras.layers.Layer):
         """
         return ops.cast(self.dense(pooled), "float32")
 
-    def compute_output_spec(self, pooled: Tensor) -> keras.KerasTensor:
-        """Two logits in the place of the width; float32 under every dtype policy.
-
-        Args:
-            pooled: Keras tensor [batch, documents, width], of which only the shape is read.
-        """
-        return keras.KerasTensor((*pooled.shape[:-1], 2), dtype="float32")
-
     def compute_output_shape(self, pooled_shape: Shape) -> Shape:
         """Two logits in the place of the width.
 
@@ -65,7 +56,3 @@ class NextSentenceHead(keras.layers.Layer):
             pooled_shape: Shape of `pooled`, (batch, documents, width); None on an axis of unknown length.
         """
         return (*pooled_shape[:-1], 2)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {**super().get_config(), "initializer_stddev": self.initializer_stddev, "seed": self.seed}

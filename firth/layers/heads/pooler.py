@@ -6,12 +6,13 @@ import keras
 
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.gather_rows import gather_tokens
-from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Pooler(keras.layers.Layer):
+class Pooler(Layer):
     """Projects the hidden state of each document's `[CLS]`.
 
     `tanh(h[p] W + b)` (Devlin et al. 2018, section 3.1, "Task #2": the vector C).
@@ -37,9 +38,6 @@ class Pooler(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("Pooler", width=width)
-        self.width = width
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(
             width, activation="tanh", kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
@@ -73,12 +71,3 @@ class Pooler(keras.layers.Layer):
                 unknown length.
         """
         return (*pooled_positions_shape, self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "width": self.width,
-            "initializer_stddev": self.initializer_stddev,
-            "seed": self.seed,
-        }

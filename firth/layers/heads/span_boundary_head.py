@@ -9,14 +9,15 @@ from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.embedding import Embedding
 from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.norms import LayerNorm
-from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.layers.heads.tied_projection import tied_projection
+from firth.layers.heads.tied_projection import tied_logits
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class SpanBoundaryHead(keras.layers.Layer):
+class SpanBoundaryHead(Float32Layer):
     """Logits over the vocabulary for each token of a hidden span.
 
     `f(f([x_l; x_r; p_i])) E^T + c`, each f being norm(activation(dense)), with x_l and x_r the states of the
@@ -58,13 +59,6 @@ class SpanBoundaryHead(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("SpanBoundaryHead", vocabulary_size=vocabulary_size, width=width, places=places)
-        self.vocabulary_size = vocabulary_size
-        self.width = width
-        self.places = places
-        self.activation = activation
-        self.norm_epsilon = norm_epsilon
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
         generator = seed_generator(seed)
         self._activate = get_activation(activation)
         self._initializer = truncated_normal(initializer_stddev, generator)
@@ -129,23 +123,7 @@ class SpanBoundaryHead(keras.layers.Layer):
         )
         rows = self.first_norm(self._activate(self.first(rows)))
         rows = self.second_norm(self._activate(self.second(rows)))
-        logits = tied_projection(rows, ops.cast(token_table, self.compute_dtype))
-        logits = ops.add(ops.cast(logits, "float32"), ops.cast(self.bias, "float32"))
-        return ops.reshape(logits, (*ops.shape(left), self.vocabulary_size))
-
-    def compute_output_spec(
-        self, hidden: Tensor, left: Tensor, right: Tensor, offsets: Tensor, token_table: Tensor
-    ) -> keras.KerasTensor:
-        """The shape of the positions, and `vocabulary_size`; float32 under every dtype policy.
-
-        Args:
-            hidden: Keras tensor [batch, length, width]; not read.
-            left: Keras tensor [batch, predictions], of which only the shape is read.
-            right: Keras tensor [batch, predictions]; not read.
-            offsets: Keras tensor [batch, predictions]; not read.
-            token_table: Keras tensor [vocabulary_size, width]; not read.
-        """
-        return keras.KerasTensor((*left.shape, self.vocabulary_size), dtype="float32")
+        return tied_logits(rows, token_table, self.bias, ops.shape(left))
 
     def compute_output_shape(
         self,
@@ -153,7 +131,7 @@ class SpanBoundaryHead(keras.layers.Layer):
         left_shape: Shape,
         right_shape: Shape,
         offsets_shape: Shape,
-        table_shape: Shape | None = None,
+        token_table_shape: Shape | None = None,
     ) -> Shape:
         """The shape of the positions, and `vocabulary_size`.
 
@@ -162,19 +140,6 @@ class SpanBoundaryHead(keras.layers.Layer):
             left_shape: Shape of `left`, (batch, predictions); None on an axis of unknown length.
             right_shape: Shape of `right`, (batch, predictions); not read.
             offsets_shape: Shape of `offsets`, (batch, predictions); not read.
-            table_shape: Shape of `token_table`, (vocabulary_size, width); not read.
+            token_table_shape: Shape of `token_table`, (vocabulary_size, width); not read.
         """
         return (*left_shape, self.vocabulary_size)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "vocabulary_size": self.vocabulary_size,
-            "width": self.width,
-            "places": self.places,
-            "activation": self.activation,
-            "norm_epsilon": self.norm_epsilon,
-            "initializer_stddev": self.initializer_stddev,
-            "seed": self.seed,
-        }

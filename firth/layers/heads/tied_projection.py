@@ -6,7 +6,7 @@ from typing import Any
 from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
-from firth.layers.elements.types import Tensor
+from firth.layers.elements.types import Shape, Tensor
 
 
 def tied_projection(hidden: Tensor, table: Tensor) -> Tensor:
@@ -38,3 +38,20 @@ def tied_projection(hidden: Tensor, table: Tensor) -> Tensor:
         return ops.matmul(hidden, ops.transpose(table)), gradient
 
     return project(hidden, table)
+
+
+def tied_logits(rows: Tensor, table: Tensor, bias: Tensor, places: Shape) -> Tensor:
+    """Returns the logits of every token, by the table of token embeddings.
+
+    Args:
+        rows: Float tensor [count, width].
+        table: Float tensor [vocabulary_size, width].
+        bias: Float32 tensor [vocabulary_size].
+        places: Shape that the rows had before they were joined, whose product is `count`.
+
+    Returns:
+        float32 [*places, vocabulary_size].
+    """
+    logits = tied_projection(rows, ops.cast(table, rows.dtype))
+    logits = ops.add(ops.cast(logits, "float32"), ops.cast(bias, "float32"))
+    return ops.reshape(logits, (*places, bias.shape[0]))

@@ -9,13 +9,14 @@ from keras import ops
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.gather_rows import gather_rows
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
-from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
+from firth.layers.elements.seeds import seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class DisentangledPositions(keras.layers.Layer):
+class DisentangledPositions(Layer):
     """A learned vector for each distance between two tokens of a row, or for each bucket of distances.
 
     He et al. 2020, "DeBERTa", section 3.1, with the log-spaced buckets and the layer norm over the table that
@@ -57,12 +58,6 @@ class DisentangledPositions(keras.layers.Layer):
         check_positive("DisentangledPositions", width=width, max_distance=max_distance)
         if buckets is not None:
             check_positive("DisentangledPositions", buckets=buckets)
-        self.width = width
-        self.max_distance = max_distance
-        self.buckets = buckets
-        self.epsilon = epsilon
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
         generator = seed_generator(seed)
         self._rows = rows_by_distance(max_distance, buckets)
         self._initializer = truncated_normal(initializer_stddev, generator)
@@ -108,19 +103,6 @@ class DisentangledPositions(keras.layers.Layer):
         """
         length = position_ids_shape[1]
         return (None if length is None else 2 * length + 1, self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "width": self.width,
-            "max_distance": self.max_distance,
-            "buckets": self.buckets,
-            "epsilon": self.epsilon,
-            "dropout": self.dropout.rate,
-            "initializer_stddev": self.initializer_stddev,
-            "seed": self.seed,
-        }
 
 
 def rows_by_distance(max_distance: int, buckets: int | None) -> np.ndarray[Any, Any]:

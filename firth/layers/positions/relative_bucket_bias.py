@@ -9,12 +9,13 @@ from keras import ops
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.gather_rows import gather_rows
 from firth.layers.elements.initializers import normal
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Float32Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class RelativeBucketBias(keras.layers.Layer):
+class RelativeBucketBias(Float32Layer):
     """What T5 adds to attention scores: a number for each head and each bucket of distances.
 
     Raffel et al. 2019, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
@@ -56,14 +57,7 @@ class RelativeBucketBias(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("RelativeBucketBias", heads=heads, buckets=buckets, max_distance=max_distance)
-        self.heads = heads
-        self.buckets = buckets
-        self.max_distance = max_distance
-        self.bidirectional = bidirectional
-        self.initializer_stddev = initializer_stddev
-        self.seed = plain_seed(seed)
         self._buckets_by_distance = buckets_by_distance(buckets, max_distance, bidirectional)
-        self.truncated = truncated
         self._initializer = normal(initializer_stddev, seed_generator(seed), truncated)
 
     def build(self, query_places_shape: Shape | None = None) -> None:
@@ -92,16 +86,6 @@ class RelativeBucketBias(keras.layers.Layer):
         buckets = ops.take(self._buckets_by_distance, clipped)
         return ops.cast(ops.transpose(gather_rows(self.table, buckets), (0, 3, 1, 2)), "float32")
 
-    def compute_output_spec(self, query_places: Tensor, key_places: Tensor) -> keras.KerasTensor:
-        """The shape of `compute_output_shape`; float32 under every dtype policy.
-
-        Args:
-            query_places: Keras tensor [batch or 1, length], of which only the shape is read.
-            key_places: Keras tensor [batch or 1, keys], of which only the shape is read.
-        """
-        shape = self.compute_output_shape(query_places.shape, key_places.shape)
-        return keras.KerasTensor(shape, dtype="float32")
-
     def compute_output_shape(self, query_places_shape: Shape, key_places_shape: Shape) -> Shape:
         """A number for each head and pair.
 
@@ -110,19 +94,6 @@ class RelativeBucketBias(keras.layers.Layer):
             key_places_shape: Shape of `key_places`, (batch or 1, keys).
         """
         return query_places_shape[0], self.heads, query_places_shape[1], key_places_shape[1]
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "heads": self.heads,
-            "buckets": self.buckets,
-            "max_distance": self.max_distance,
-            "bidirectional": self.bidirectional,
-            "initializer_stddev": self.initializer_stddev,
-            "truncated": self.truncated,
-            "seed": self.seed,
-        }
 
 
 def buckets_by_distance(buckets: int, max_distance: int, bidirectional: bool) -> np.ndarray[Any, Any]:

@@ -11,6 +11,7 @@ from keras import ops
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.configs import rotary_scaling_of
 from firth.layers.elements.custom_gradient import custom_gradient
+from firth.layers.elements.layer import Float32Layer
 from firth.layers.elements.types import Shape, Tensor
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class RotaryPositions(keras.layers.Layer):
+class RotaryPositions(Float32Layer):
     """Cosines and sines of the angles that belong to positions.
 
     Su et al. 2021, "RoFormer", section 3.2.2: the i-th of d/2 angles is `position * base ** (-2 i / d)`, and
@@ -55,8 +56,6 @@ class RotaryPositions(keras.layers.Layer):
         check_positive("RotaryPositions", head_width=head_width)
         if head_width % 2:
             raise ValueError(f"RotaryPositions: `head_width` must be even. Received: head_width={head_width}")
-        self.head_width = head_width
-        self.base = base
         self.scaling = rotary_scaling_of(scaling)
         frequencies = base ** (-np.arange(0, head_width, 2) / head_width)
         self._frequencies = frequencies if self.scaling is None else _stretched(frequencies, self.scaling)
@@ -74,14 +73,6 @@ class RotaryPositions(keras.layers.Layer):
         angles = positions * ops.cast(self._frequencies, "float32")
         return ops.stack([ops.cos(angles), ops.sin(angles)], axis=1)
 
-    def compute_output_spec(self, position_ids: Tensor) -> keras.KerasTensor:
-        """The shape of `compute_output_shape`; float32 under every dtype policy.
-
-        Args:
-            position_ids: Keras tensor [batch, length], of which only the shape is read.
-        """
-        return keras.KerasTensor(self.compute_output_shape(position_ids.shape), dtype="float32")
-
     def compute_output_shape(self, position_ids_shape: Shape) -> Shape:
         """Cosines and sines of each position.
 
@@ -90,15 +81,6 @@ class RotaryPositions(keras.layers.Layer):
         """
         batch, length = position_ids_shape
         return batch, 2, length, self.head_width // 2
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **super().get_config(),
-            "head_width": self.head_width,
-            "base": self.base,
-            "scaling": self.scaling and self.scaling.model_dump(mode="json"),
-        }
 
 
 def _stretched(frequencies: np.ndarray[Any, Any], scaling: "RotaryScalingConfig") -> np.ndarray[Any, Any]:

@@ -7,11 +7,12 @@ import numpy as np
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
+from firth.layers.elements.layer import Layer
 from firth.layers.elements.types import Shape, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class SinusoidalPositions(keras.layers.Layer):
+class SinusoidalPositions(Layer):
     """A vector for each position, of sines and cosines in turn.
 
     `PE(p, 2i) = sin(p / 10000 ** (2i / width))`, `PE(p, 2i + 1)` the cosine of the same angle (Vaswani et al.
@@ -34,7 +35,6 @@ class SinusoidalPositions(keras.layers.Layer):
     def __init__(self, width: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         check_positive("SinusoidalPositions", width=width)
-        self.width = width
         columns = np.arange(width)
         self._frequencies = 10_000.0 ** (-(columns - columns % 2) / width)
         self._phases = columns % 2 * (np.pi / 2)
@@ -56,7 +56,3 @@ class SinusoidalPositions(keras.layers.Layer):
             position_ids_shape: Shape of `position_ids`, (batch, length); None on an axis of unknown length.
         """
         return (*position_ids_shape, self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {**super().get_config(), "width": self.width}

@@ -7,13 +7,14 @@ from keras import ops
 
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm import LSTM, from_steps, step_masks, to_steps
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class BiLSTM(keras.layers.Layer):
+class BiLSTM(Layer):
     """Two stacks of LSTMs with projection, one from each end, side by side.
 
     Peters et al. 2018, "Deep contextualized word representations", section 3.1. The directions share no
@@ -57,12 +58,6 @@ class BiLSTM(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_positive("BiLSTM", layers=layers, cells=cells, projection_width=projection_width)
-        self.cells = cells
-        self.projection_width = projection_width
-        self.cell_clip = cell_clip
-        self.projection_clip = projection_clip
-        self.skip_connections = skip_connections
-        self.seed = plain_seed(seed)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         self.layers = [
             LSTM(cells, projection_width, 2, cell_clip, projection_clip, name=f"layer_{index}", **common)
@@ -135,9 +130,3 @@ class BiLSTM(keras.layers.Layer):
             document_ids_shape: Shape of `document_ids`, (batch, length); not read.
         """
         return (*inputs_shape[:-1], 2 * self.projection_width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        names = ("cells", "projection_width", "cell_clip", "projection_clip", "skip_connections", "seed")
-        own = {name: getattr(self, name) for name in names}
-        return {**super().get_config(), "layers": len(self.layers), "dropout": self.dropout.rate, **own}

@@ -7,13 +7,14 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.seeds import plain_seed, seed_generator
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm_recurrence import Masks, lstm_recurrence
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class LSTM(keras.layers.Layer):
+class LSTM(Layer):
     """An LSTM whose output is projected, over packed rows.
 
     Sak et al. 2014, "Long Short-Term Memory Based Recurrent Neural Network Architectures for Large Scale
@@ -59,12 +60,6 @@ class LSTM(keras.layers.Layer):
         for name, clip in (("cell_clip", cell_clip), ("projection_clip", projection_clip)):
             if clip is not None and not clip > 0:
                 raise ValueError(f"LSTM: `{name}` must be above 0, or None. Received: {name}={clip!r}")
-        self.cells = cells
-        self.width = width
-        self.directions = directions
-        self.cell_clip = cell_clip
-        self.projection_clip = projection_clip
-        self.seed = plain_seed(seed)
         self._seed_generator = seed_generator(seed)
 
     def build(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> None:
@@ -177,11 +172,6 @@ class LSTM(keras.layers.Layer):
             document_ids_shape: Shape of `document_ids`, (batch, length); not read.
         """
         return (*inputs_shape[:-1], self.directions * self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        names = ("cells", "width", "directions", "cell_clip", "projection_clip", "seed")
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
 
 
 def to_steps(inputs: Tensor, directions: int) -> Tensor:
