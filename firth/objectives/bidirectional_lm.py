@@ -1,23 +1,18 @@
 """Language models in both directions, over words with their characters (Peters et al. 2018, "ELMo")."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Objective, Row, Specs
 from firth.objectives.rates.label_rates import bidirectional_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
 from firth.objectives.transforms.pairs import single_segments
-from firth.recipes.objectives.language_models import BidirectionalLM
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.word import WordTokenizer
 
 
-class BidirectionalLMObjective:
+class BidirectionalLMObjective(Objective):
     """Predicts each word from those before it, and from those after it (section 3.1).
 
     A document is `<S> x1 ... xn </S>`. The forward labels are `x1 ... xn </S>` and predict nothing from
@@ -33,6 +28,7 @@ class BidirectionalLMObjective:
     Example: `inviting` is not in the vocabulary. Of the characters, 259 and 260 stand around each word, 257
     is `<S>`, and 261 fills what is left of a word.
 
+    >>> from firth.recipes import BidirectionalLM, Sequences
     >>> from firth.tokenizers.word import WordTokenizer
     >>> vocabulary = ["<S>", "</S>", "<UNK>", "Thank", "you", "for"]
     >>> tokenizer = WordTokenizer(vocabulary, max_characters=8)
@@ -64,20 +60,12 @@ class BidirectionalLMObjective:
 
     rates = staticmethod(bidirectional_lm_rates)
 
-    def __init__(self, config: BidirectionalLM, sequences: Sequences, tokenizer: "WordTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._pad_id = tokenizer.pad_id
+    def _prepare(self, tokenizer: Any) -> None:
         self._frame = Frame(before=(tokenizer.bos_id,), after=(tokenizer.eos_id,))
         self._specials = [[0] * tokenizer.max_characters, tokenizer.bos_characters, tokenizer.eos_characters]
         self._max_characters = tokenizer.max_characters
 
-    @property
-    def raw_length(self) -> int:
-        """Words of a row as the corpus writes it: the length less `<S>` and `</S>` of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
         length = self._sequences.length
         ids, weights = features.Spec("int32", (length,)), features.Spec("float32", (length,))
@@ -91,9 +79,7 @@ class BidirectionalLMObjective:
             features.BACKWARD_LABEL_WEIGHTS: weights,
         }
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:

@@ -1,23 +1,16 @@
 """Causal language modelling (Radford et al. 2018, "GPT", section 3.1)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import causal_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens
 from firth.objectives.transforms.pairs import single_segments
-from firth.recipes.objectives.language_models import CausalLM
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class CausalLMObjective:
+class CausalLMObjective(Objective):
     """Predicts each token of a document from those before it.
 
     A document is `[CLS] x1 ... xn`, and its labels are `x1 ... xn [SEP]`: its beginning and its end are
@@ -31,6 +24,7 @@ class CausalLMObjective:
 
     Example: two documents in a row, with a place left.
 
+    >>> from firth.recipes import CausalLM, Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me . It was fun .".split()
     >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words)]
@@ -55,26 +49,16 @@ class CausalLMObjective:
 
     rates = staticmethod(causal_lm_rates)
 
-    def __init__(self, config: CausalLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._pad_id = tokenizer.pad_id
+    def _prepare(self, tokenizer: Tokenizer) -> None:
         self._end_id = tokenizer.sep_id
         self._frame = Frame(before=(tokenizer.cls_id,))
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special token of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
         length = self._sequences.length
         return {**features.encoder_specs(length, segments=False), **features.label_specs(length)}
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:

@@ -1,14 +1,13 @@
 """Denoising (Lewis et al. 2019, "BART", section 2.2)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from firth import features
+from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.rates.denoising_rates import denoising_rates
-from firth.objectives.transforms.architectures import encoder_decoder_features
+from firth.objectives.transforms.architectures import architecture_specs, encoder_decoder_features
 from firth.objectives.transforms.documents import (
     Parts,
     Text,
@@ -20,11 +19,6 @@ from firth.objectives.transforms.documents import (
 from firth.objectives.transforms.infilling import Infilling, choose_infilling, poisson_cdf
 from firth.objectives.transforms.shuffling import permute_sentences, rotate_documents
 from firth.objectives.transforms.spans import choose_tokens
-from firth.recipes.objectives.denoising import Denoising
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class TextCorruption(NamedTuple):
@@ -41,7 +35,7 @@ class TextCorruption(NamedTuple):
     infilling: Infilling
 
 
-class DenoisingObjective:
+class DenoisingObjective(Objective):
     """Corrupts documents in several ways, and lets a decoder write the originals.
 
     In this order: the sentences of a document are permuted; it is turned to begin at a random token; tokens
@@ -60,6 +54,7 @@ class DenoisingObjective:
 
     Example: three sentences, permuted. Of ten tokens three are infilled.
 
+    >>> from firth.recipes import Denoising, Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "A B C . D E . F G .".split()
     >>> pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *dict.fromkeys(words)]
@@ -80,30 +75,16 @@ class DenoisingObjective:
 
     rates = staticmethod(denoising_rates)
 
-    def __init__(self, config: Denoising, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
+    def _prepare(self, tokenizer: Tokenizer) -> None:
         self._ids = (tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id)
         self._ordinary = ordinary_table(tokenizer)
-        self._cdf = poisson_cdf(config.infill_mean)
+        self._cdf = poisson_cdf(self._config.infill_mean)
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        targets = self._config.target_length(self._sequences)
-        return {
-            **features.encoder_specs(self._config.input_length(self._sequences), segments=False),
-            **features.decoder_specs(targets),
-            **features.label_specs(targets),
-        }
+        return architecture_specs(self._config, self._sequences)
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:
@@ -120,7 +101,7 @@ class DenoisingObjective:
         weights = tf.cast(text.lengths > 0, tf.float32)
         return encoder_decoder_features(inputs, targets, weights, start_id=self._ids[1])
 
-    def _move(self, row: Mapping[str, tf.Tensor], text: Text, seeds: tf.Tensor) -> Text:
+    def _move(self, row: Row, text: Text, seeds: tf.Tensor) -> Text:
         """Returns the text with sentences permuted and documents rotated."""
         if self._config.permute_sentences:
             text = _reorder(text, permute_sentences(row, text, seeds[0]))

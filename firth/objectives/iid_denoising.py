@@ -1,9 +1,8 @@
 """Tokens corrupted one by one (Raffel et al. 2019, "T5", section 3.1.4)."""
 
-from collections.abc import Mapping
-
 import tensorflow as tf
 
+from firth.objectives.base import Row
 from firth.objectives.rates.sentinel_rates import iid_denoising_rates
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text
@@ -21,6 +20,7 @@ class IidDenoisingObjective(SentinelObjective):
 
     Example:
 
+    >>> from firth.recipes import IidDenoising, Sequences
     >>> import tensorflow as tf
     >>> from firth.recipes.objectives.denoising import IidDenoising
     >>> from firth.recipes.tokenizers.tokenizer import Sequences
@@ -40,7 +40,7 @@ class IidDenoisingObjective(SentinelObjective):
 
     rates = staticmethod(iid_denoising_rates)
 
-    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+    def choose_noise(self, row: Row, text: Text, seed: tf.Tensor) -> Noise:
         """Returns random tokens as the noise.
 
         Args:

@@ -1,26 +1,19 @@
 """Masked LM, with next sentence prediction (Devlin et al. 2018) or sentence order (Lan et al. 2019)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Row, Specs, Tokenizer
+from firth.objectives.masking_objective import MaskingObjective
 from firth.objectives.rates.selection_rates import masked_lm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
-from firth.objectives.transforms.masking import Choice, Corruption
 from firth.objectives.transforms.next_sentences import choose_pairs
 from firth.objectives.transforms.pairs import Pairs, choose_order, single_segments
 from firth.objectives.transforms.runs import harmonic_lengths, select_runs
 from firth.objectives.transforms.selection import select_pieces, select_words
-from firth.recipes.objectives.masking import MaskedLM
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class MaskedLMObjective:
+class MaskedLMObjective(MaskingObjective):
     """Makes Features of one row: some tokens hidden, and what stood there as labels (BERT, section 3.1).
 
     Of each row `max(1, round(mask_rate x maskable tokens))` tokens are predicted, at most
@@ -55,6 +48,7 @@ class MaskedLMObjective:
     Example: two documents packed in a row of 24, their sentences marked by where they start, whole words of
     which a quarter is predicted, and sentence order. The sentences of the second document are swapped.
 
+    >>> from firth.recipes import MaskedLM, Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> more = "It was fun . We danced .".split()
@@ -83,32 +77,18 @@ class MaskedLMObjective:
 
     rates = staticmethod(masked_lm_rates)
 
-    def __init__(self, config: MaskedLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
-        self._corruption = Corruption(config, tokenizer)
-        self._pad_id = tokenizer.pad_id
-        between = (tokenizer.sep_id,) if config.has_pairs else ()
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        super()._prepare(tokenizer)
+        between = (tokenizer.sep_id,) if self._config.has_pairs else ()
         self._frame = Frame((tokenizer.cls_id,), between, (tokenizer.sep_id,))
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        sequences = self._sequences
-        return {
-            **features.encoder_specs(sequences.length),
-            **features.selection_specs(self._config.max_predictions),
-            **(features.pair_specs(sequences.max_documents, self._task) if self._config.has_pairs else {}),
-        }
+        if not self._config.has_pairs:
+            return super().specs()
+        return {**super().specs(), **features.pair_specs(self._sequences.max_documents, self._task)}
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:
@@ -122,20 +102,14 @@ class MaskedLMObjective:
         foreign = negative if self._config.next_sentence else None
         layout = lay_out(row, foreign, pairs, self._sequences.length, self._frame, self._pad_id)
         chosen = self._choice.predict(layout.token_ids, self._select(layout, (seeds[4], seeds[7])))
-        made = {
-            **layout.encoder_features(),
-            features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[5:7]),
-            **chosen.features(),
-        }
+        made = self._masked(layout, chosen, seeds[5:7])
         return {**made, **self._pair_features(pairs, layout)} if self._config.has_pairs else made
 
     @property
     def _task(self) -> str:
         return "next_sentence" if self._config.next_sentence else "sentence_order"
 
-    def _pairs(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], seeds: tf.Tensor
-    ) -> Pairs:
+    def _pairs(self, row: Row, negative: Row, seeds: tf.Tensor) -> Pairs:
         if self._config.next_sentence:
             return choose_pairs(row, negative, self._config.random_next_rate, seeds)
         if self._config.sentence_order:
@@ -152,7 +126,7 @@ class MaskedLMObjective:
             return select_words(maskable, layout.word_starts, budget, seeds[0])
         return select_pieces(maskable, budget, seeds[0])
 
-    def _pair_features(self, pairs: Pairs, layout: Layout) -> dict[str, tf.Tensor]:
+    def _pair_features(self, pairs: Pairs, layout: Layout) -> Features:
         return {
             features.POOLED_POSITIONS: layout.starts,
             f"{self._task}_labels": tf.cast(pairs.is_other, tf.int32),

@@ -1,24 +1,17 @@
 """Permutation language modelling (Yang et al. 2019, "XLNet", sections 2.2 to 2.5)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.rates.selection_rates import permutation_lm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.masking import Choice
 from firth.objectives.transforms.pairs import true_pairs
 from firth.objectives.transforms.runs import select_runs, uniform_lengths
-from firth.recipes.objectives.masking import PermutationLM
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class PermutationLMObjective:
+class PermutationLMObjective(Objective):
     """Puts the tokens of each document in a random order, whose last ones are predicted from those before.
 
     Each chunk is split in two (see `pairs.split_chunks`): `A [SEP] B [SEP] [CLS]`, with the segment ids 0, 1
@@ -43,6 +36,7 @@ class PermutationLMObjective:
 
     Example: four of eleven tokens are predicted, and the highest orders are theirs.
 
+    >>> from firth.recipes import PermutationLM, Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> tokenizer = WordPieceTokenizer(
@@ -70,28 +64,20 @@ class PermutationLMObjective:
 
     rates = staticmethod(permutation_lm_rates)
 
-    def __init__(self, config: PermutationLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._choice = Choice(config.predicted_fraction, config.max_predictions, sequences.length, tokenizer)
-        self._pad_id = tokenizer.pad_id
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        self._choice = Choice(
+            self._config.predicted_fraction, self._config.max_predictions, self._sequences.length, tokenizer
+        )
         self._frame = Frame(between=(tokenizer.sep_id,), after=(tokenizer.sep_id, tokenizer.cls_id))
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
         return {
             **features.encoder_specs(self._sequences.length, order=True),
             **features.selection_specs(self._config.max_predictions),
         }
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:

@@ -1,24 +1,21 @@
 """Prefix language modelling (Raffel et al. 2019, "T5", section 3.2.1; Liu et al. 2018)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import prefix_lm_rates
-from firth.objectives.transforms.architectures import decoder_features, encoder_decoder_features
+from firth.objectives.transforms.architectures import (
+    architecture_specs,
+    decoder_features,
+    encoder_decoder_features,
+)
 from firth.objectives.transforms.documents import Parts
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
-from firth.recipes.objectives.language_models import PrefixLM
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class PrefixLMObjective:
+class PrefixLMObjective(Objective):
     """Splits each document in two, and predicts the second part from the first and from itself.
 
     The place of the split is uniform, with a token at least on each side. Only the rest and the `[SEP]`
@@ -36,6 +33,7 @@ class PrefixLMObjective:
 
     Example: both architectures of the same row and seed.
 
+    >>> from firth.recipes import PrefixLM, Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> tokenizer = WordPieceTokenizer(
@@ -65,38 +63,17 @@ class PrefixLMObjective:
 
     rates = staticmethod(prefix_lm_rates)
 
-    def __init__(self, config: PrefixLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._is_one_stack = config.architecture == "decoder"
-        self._pad_id = tokenizer.pad_id
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        self._is_one_stack = self._config.architecture == "decoder"
         closed = Frame(after=(tokenizer.sep_id,))
         self._prefix_frame = Frame(before=(tokenizer.cls_id,)) if self._is_one_stack else closed
         self._rest_frame = closed
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special token of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        length = self._sequences.length
-        if self._is_one_stack:
-            return {
-                **features.encoder_specs(length, segments=False, order=True),
-                **features.label_specs(length),
-            }
-        targets = self._config.target_length(self._sequences)
-        return {
-            **features.encoder_specs(length, segments=False),
-            **features.decoder_specs(targets),
-            **features.label_specs(targets),
-        }
+        return architecture_specs(self._config, self._sequences)
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:
@@ -114,9 +91,7 @@ class PrefixLMObjective:
             return decoder_features(inputs, targets, weights, self._sequences.length)
         return encoder_decoder_features(inputs, targets, weights, self._pad_id)
 
-    def _parts(
-        self, row: Mapping[str, tf.Tensor], sources: tf.Tensor, lengths: tf.Tensor, frame: Frame
-    ) -> Parts:
+    def _parts(self, row: Row, sources: tf.Tensor, lengths: tf.Tensor, frame: Frame) -> Parts:
         nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)
         segments = Pairs(sources, lengths, nothing, nothing, never, never)
         layout = lay_out(row, None, segments, self._sequences.length, frame, self._pad_id)

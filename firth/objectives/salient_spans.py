@@ -1,20 +1,14 @@
 """Salient span masking (Guu et al. 2020, "REALM", section 3.4; Roberts et al. 2020)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import tensorflow as tf
 
+from firth.objectives.base import Row, Tokenizer
 from firth.objectives.rates.sentinel_rates import salient_spans_rates
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text, count_by_document
 from firth.objectives.transforms.salience import SalienceRules
 from firth.objectives.transforms.spans import Noise, choose_tokens, random_spans
 from firth.recipes.objectives.denoising import SalientSpans
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
 class SalientSpansObjective(SentinelObjective):
@@ -36,6 +30,7 @@ class SalientSpansObjective(SentinelObjective):
 
     Example: `Ada Lovelace`, `Byron` and `10 December 1815` could be chosen.
 
+    >>> from firth.recipes import Sequences
     >>> from firth.recipes.objectives.denoising import SalientSpans
     >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
@@ -61,11 +56,11 @@ class SalientSpansObjective(SentinelObjective):
 
     _config: SalientSpans
 
-    def __init__(self, config: SalientSpans, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        super().__init__(config, sequences, tokenizer)
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        super()._prepare(tokenizer)
         self._is_salient = SalienceRules(tokenizer)
 
-    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+    def choose_noise(self, row: Row, text: Text, seed: tf.Tensor) -> Noise:
         """Returns a salient span of each document, or random spans of a document without one.
 
         Args:

@@ -1,9 +1,8 @@
 """Span corruption (Raffel et al. 2019, "T5", section 3.3.4)."""
 
-from collections.abc import Mapping
-
 import tensorflow as tf
 
+from firth.objectives.base import Row
 from firth.objectives.rates.sentinel_rates import span_corruption_rates
 from firth.objectives.sentinel_objective import SentinelObjective
 from firth.objectives.transforms.documents import Text
@@ -36,6 +35,7 @@ class SpanCorruptionObjective(SentinelObjective):
 
     Example: four of eleven tokens in two spans. Each document of a row is corrupted on its own.
 
+    >>> from firth.recipes import Sequences
     >>> from firth.recipes.objectives.denoising import SpanCorruption
     >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer
@@ -58,7 +58,7 @@ class SpanCorruptionObjective(SentinelObjective):
 
     _config: SpanCorruption
 
-    def choose_noise(self, row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> Noise:
+    def choose_noise(self, row: Row, text: Text, seed: tf.Tensor) -> Noise:
         """Returns random spans as the noise.
 
         Args:

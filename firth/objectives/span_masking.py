@@ -1,24 +1,18 @@
 """Masked LM over contiguous spans (Joshi et al. 2019, "SpanBERT", section 3)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Row, Specs, Tokenizer
+from firth.objectives.masking_objective import MaskingObjective
 from firth.objectives.rates.selection_rates import span_masking_rates
-from firth.objectives.transforms.layout import Frame, lay_out
-from firth.objectives.transforms.masking import Choice, ChosenTokens, Corruption
+from firth.objectives.transforms.layout import lay_out
+from firth.objectives.transforms.masking import ChosenTokens
 from firth.objectives.transforms.pairs import single_segments
 from firth.objectives.transforms.runs import geometric_lengths, select_runs
-from firth.recipes.objectives.masking import SpanMasking
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class SpanMaskingObjective:
+class SpanMaskingObjective(MaskingObjective):
     """Hides spans of whole words, and says which two tokens stand around each of them.
 
     The lengths of spans are geometric with `length_parameter`, in words, cut off at `max_span`: 3.8 in the
@@ -43,6 +37,7 @@ class SpanMaskingObjective:
 
     Example: four of eleven tokens, in two spans.
 
+    >>> from firth.recipes import Sequences, SpanMasking
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> tokenizer = WordPieceTokenizer(
@@ -70,33 +65,17 @@ class SpanMaskingObjective:
 
     rates = staticmethod(span_masking_rates)
 
-    def __init__(self, config: SpanMasking, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
-        self._corruption = Corruption(config, tokenizer)
-        self._lengths = geometric_lengths(config.length_parameter, config.max_span)
-        self._pad_id = tokenizer.pad_id
-        self._frame = Frame(before=(tokenizer.cls_id,), after=(tokenizer.sep_id,))
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        super()._prepare(tokenizer)
+        self._lengths = geometric_lengths(self._config.length_parameter, self._config.max_span)
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
         names = (features.BOUNDARY_LEFT, features.BOUNDARY_RIGHT, features.BOUNDARY_OFFSETS)
         boundary = {name: features.Spec("int32", (self._config.max_predictions,)) for name in names}
-        return {
-            **features.encoder_specs(self._sequences.length),
-            **features.selection_specs(self._config.max_predictions),
-            **(boundary if self._config.boundary else {}),
-        }
+        return {**super().specs(), **(boundary if self._config.boundary else {})}
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor] | None, seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:
@@ -111,19 +90,13 @@ class SpanMaskingObjective:
         selected = select_runs(maskable, layout.word_starts, self._lengths, budget, seeds[:2], apart=True)
         chosen = self._choice.predict(layout.token_ids, selected)
         spans = chosen.numbered_spans()
-        made = {
-            **layout.encoder_features(),
-            features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[2:], spans),
-            **chosen.features(),
-        }
-        return (
-            {**made, **boundary_features(chosen, spans, self._config.boundary_places)}
-            if self._config.boundary
-            else made
-        )
+        made = self._masked(layout, chosen, seeds[2:], spans)
+        if self._config.boundary:
+            made |= boundary_features(chosen, spans, self._config.boundary_places)
+        return made
 
 
-def boundary_features(chosen: ChosenTokens, spans: tf.Tensor, places: int) -> dict[str, tf.Tensor]:
+def boundary_features(chosen: ChosenTokens, spans: tf.Tensor, places: int) -> Features:
     """Returns the span around each prediction: int32 [max_predictions] each, zeros after.
 
     Args:

@@ -1,26 +1,19 @@
 """Masked LM under a mixture of attention masks (Dong et al. 2019, "UniLM", sections 2.1 and 2.3)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.base import Features, Row, Specs, Tokenizer
+from firth.objectives.masking_objective import MaskingObjective
 from firth.objectives.rates.selection_rates import unilm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
-from firth.objectives.transforms.masking import Choice, Corruption
 from firth.objectives.transforms.next_sentences import choose_pairs
 from firth.objectives.transforms.pairs import Pairs, single_segments, true_pairs
 from firth.objectives.transforms.runs import select_runs
-from firth.recipes.objectives.masking import UniLM
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-if TYPE_CHECKING:
-    from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
-class UniLMObjective:
+class UniLMObjective(MaskingObjective):
     """Hides tokens, and says which tokens each of them may see: a mask drawn anew for each row.
 
     Each chunk is split in two (see `pairs.split_chunks`): `[CLS] S1 [SEP] S2 [SEP]`. In `attention_order`,
@@ -49,6 +42,7 @@ class UniLMObjective:
 
     Example: a row that drew the mask of sequence to sequence.
 
+    >>> from firth.recipes import Sequences, UniLM
     >>> from firth.tokenizers import WordPieceTokenizer
     >>> words = "Thank you for inviting me to your party last week .".split()
     >>> tokenizer = WordPieceTokenizer(
@@ -75,35 +69,25 @@ class UniLMObjective:
 
     rates = staticmethod(unilm_rates)
 
-    def __init__(self, config: UniLM, sequences: Sequences, tokenizer: "PieceTokenizer") -> None:
-        self._config = config
-        self._sequences = sequences
-        self._choice = Choice(config.mask_rate, config.max_predictions, sequences.length, tokenizer)
-        self._corruption = Corruption(config, tokenizer)
-        self._lengths = np.array([1 - config.ngram_rate, config.ngram_rate / 2, config.ngram_rate / 2])
-        self._pad_id = tokenizer.pad_id
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        super()._prepare(tokenizer)
+        rate = self._config.ngram_rate
+        self._lengths = np.array([1 - rate, rate / 2, rate / 2])
         self._frame = Frame((tokenizer.cls_id,), (tokenizer.sep_id,), (tokenizer.sep_id,))
         self._single_frame = Frame((tokenizer.cls_id,), (), (tokenizer.sep_id,))
 
-    @property
-    def raw_length(self) -> int:
-        """Tokens of a row as the corpus writes it: the length less the special tokens of one document."""
-        return self._config.raw_length(self._sequences)
-
-    def specs(self) -> dict[str, features.Spec]:
+    def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
         return {
+            **super().specs(),
             **features.encoder_specs(self._sequences.length, order=True),
-            **features.selection_specs(self._config.max_predictions),
             **(self._pair_specs() if self._config.next_sentence else {}),
         }
 
-    def _pair_specs(self) -> dict[str, features.Spec]:
+    def _pair_specs(self) -> Specs:
         return features.pair_specs(self._sequences.max_documents, "next_sentence")
 
-    def __call__(
-        self, row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], seed: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
         Args:
@@ -119,10 +103,8 @@ class UniLMObjective:
         selected = select_runs(maskable, None, self._lengths, budget, seeds[1:3])
         chosen = self._choice.predict(layout.token_ids, selected)
         return {
-            **layout.encoder_features(),
-            features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds[3:5]),
+            **self._masked(layout, chosen, seeds[3:5]),
             features.ATTENTION_ORDER: self._order(layout, kind),
-            **chosen.features(),
             **(self._labels(pairs, layout) if self._config.next_sentence else {}),
         }
 
@@ -138,8 +120,8 @@ class UniLMObjective:
 
     def _pairs(
         self,
-        row: Mapping[str, tf.Tensor],
-        negative: Mapping[str, tf.Tensor],
+        row: Row,
+        negative: Row,
         kind: tf.Tensor,
         seeds: tf.Tensor,
     ) -> Pairs:
@@ -153,8 +135,8 @@ class UniLMObjective:
 
     def _lay_out(
         self,
-        row: Mapping[str, tf.Tensor],
-        negative: Mapping[str, tf.Tensor],
+        row: Row,
+        negative: Row,
         pairs: Pairs,
         kind: tf.Tensor,
     ) -> Layout:
@@ -167,7 +149,7 @@ class UniLMObjective:
         is_single = self._is_any(kind, "left_to_right", "right_to_left")
         return Layout(*(tf.where(is_single, *each) for each in zip(single, layout)))
 
-    def _labels(self, pairs: Pairs, layout: Layout) -> dict[str, tf.Tensor]:
+    def _labels(self, pairs: Pairs, layout: Layout) -> Features:
         return {
             features.POOLED_POSITIONS: layout.starts,
             features.NEXT_SENTENCE_LABELS: tf.cast(pairs.is_other & pairs.is_pair, tf.int32),

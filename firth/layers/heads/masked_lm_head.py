@@ -99,7 +99,7 @@ class MaskedLMHead(Float32Layer):
         rows = self.norm(self._activate(self.dense(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(masked_positions))
 
-    def compute_output_shape(
+    def compute_output_shape(  # type: ignore[override]
         self, hidden_shape: Shape, masked_positions_shape: Shape, token_table_shape: Shape | None = None
     ) -> Shape:
         """The shape of the positions, and `vocabulary_size`.

@@ -62,7 +62,9 @@ class Pooler(Layer):
         """
         return self.dense(gather_tokens(hidden, pooled_positions))
 
-    def compute_output_shape(self, hidden_shape: Shape, pooled_positions_shape: Shape) -> Shape:
+    def compute_output_shape(  # type: ignore[override]
+        self, hidden_shape: Shape, pooled_positions_shape: Shape
+    ) -> Shape:
         """The shape of the positions, and `width`.
 
         Args:

@@ -125,7 +125,7 @@ class SpanBoundaryHead(Float32Layer):
         rows = self.second_norm(self._activate(self.second(rows)))
         return tied_logits(rows, token_table, self.bias, ops.shape(left))
 
-    def compute_output_shape(
+    def compute_output_shape(  # type: ignore[override]
         self,
         hidden_shape: Shape,
         left_shape: Shape,

@@ -86,7 +86,9 @@ class RelativeBucketBias(Float32Layer):
         buckets = ops.take(self._buckets_by_distance, clipped)
         return ops.cast(ops.transpose(gather_rows(self.table, buckets), (0, 3, 1, 2)), "float32")
 
-    def compute_output_shape(self, query_places_shape: Shape, key_places_shape: Shape) -> Shape:
+    def compute_output_shape(  # type: ignore[override]
+        self, query_places_shape: Shape, key_places_shape: Shape
+    ) -> Shape:
         """A number for each head and pair.
 
         Args:

@@ -1,0 +1,61 @@
+"""What all objectives share: how they are made, and the lengths of rows."""
+
+import abc
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import tensorflow as tf
+
+from firth import features
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+if TYPE_CHECKING:
+    from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
+# Tensors of one row, as `features.row_specs`.
+Row: TypeAlias = Mapping[str, tf.Tensor]
+# Of one example, by the names and specs that an objective says.
+Features: TypeAlias = dict[str, tf.Tensor]
+Specs: TypeAlias = dict[str, features.Spec]
+Tokenizer: TypeAlias = "PieceTokenizer"
+
+
+class Objective(abc.ABC):
+    """A pure function from a row and a seed to features.
+
+    Args:
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids.
+    """
+
+    rates: ClassVar[Any]
+
+    def __init__(self, config: Any, sequences: Sequences, tokenizer: Any) -> None:
+        self._config = config
+        self._sequences = sequences
+        self._pad_id = tokenizer.pad_id
+        self._prepare(tokenizer)
+
+    @abc.abstractmethod
+    def _prepare(self, tokenizer: Any) -> None:
+        """Makes what all calls share, of the settings and the tokenizer."""
+
+    @property
+    def raw_length(self) -> int:
+        """Tokens of a row as the corpus writes it: its length less what the objective adds to it."""
+        return self._config.raw_length(self._sequences)
+
+    @abc.abstractmethod
+    def specs(self) -> Specs:
+        """Returns the specs of what a call gives, for one example."""
+
+    @abc.abstractmethod
+    def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
+        """Returns the features of one example.
+
+        Args:
+            row: Tensors as `features.row_specs`.
+            negative: Those of another row; not read unless the recipe's type says so.
+            seed: Seed, int32 or int64 [2].
+        """

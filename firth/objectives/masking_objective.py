@@ -1,0 +1,41 @@
+"""What the objectives share that predict masked tokens."""
+
+import tensorflow as tf
+
+from firth import features
+from firth.objectives.base import Features, Objective, Specs, Tokenizer
+from firth.objectives.transforms.layout import Frame, Layout
+from firth.objectives.transforms.masking import Choice, ChosenTokens, Corruption
+
+
+class MaskingObjective(Objective):
+    """Chooses tokens and masks or replaces them; a document is `[CLS] x1 ... xn [SEP]` unless said otherwise.
+
+    Args:
+        config: Objective of the recipe.
+        sequences: Rows of the recipe.
+        tokenizer: Tokenizer of the rows; gives the special ids and the pieces drawn at random.
+    """
+
+    def _prepare(self, tokenizer: Tokenizer) -> None:
+        config = self._config
+        self._choice = Choice(config.mask_rate, config.max_predictions, self._sequences.length, tokenizer)
+        self._corruption = Corruption(config, tokenizer)
+        self._frame = Frame(before=(tokenizer.cls_id,), after=(tokenizer.sep_id,))
+
+    def specs(self) -> Specs:
+        """Returns the specs of what a call gives, for one example."""
+        return {
+            **features.encoder_specs(self._sequences.length),
+            **features.selection_specs(self._config.max_predictions),
+        }
+
+    def _masked(
+        self, layout: Layout, chosen: ChosenTokens, seeds: tf.Tensor, groups: tf.Tensor | None = None
+    ) -> Features:
+        """Returns the features of a layout whose chosen tokens are corrupted."""
+        return {
+            **layout.encoder_features(),
+            features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds, groups),
+            **chosen.features(),
+        }
