@@ -10,7 +10,7 @@ from firth.layers import Dropout, chunked_cross_entropy, sampled_cross_entropy
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
-from firth.models.heads import Features, Heads
+from firth.models.heads import Features, Generator, Heads
 from firth.models.outputs.predictions import Predictions
 from firth.recipes.models.model import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
@@ -35,18 +35,9 @@ class BidirectionalLMHeads(Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(
-        self,
-        model: BiLSTMConfig,
-        objective: BidirectionalLM,
-        vocabulary_size: int,
-        seed: keras.random.SeedGenerator,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.vocabulary_size = vocabulary_size
+    def _make(self, model: BiLSTMConfig, objective: BidirectionalLM, seed: Generator) -> None:
         self.width = model.projection_width
-        sampled = objective.negatives is not None and objective.negatives < vocabulary_size
+        sampled = objective.negatives is not None and objective.negatives < self.vocabulary_size
         self.negatives = objective.negatives if sampled else None
         self.dropout = Dropout(model.dropout, seed=seed, dtype=self.dtype_policy, name="dropout")
         self._seed_generator = seed

@@ -8,14 +8,14 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
-from firth.layers.elements.seeds import plain_seed, seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Shape, Tensor
+from firth.models.backbone import Backbone
 from firth.models.carried_state import CarriedState
 from firth.recipes.models.model import BiLSTMConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class BiLSTMBackbone(keras.Model):
+class BiLSTMBackbone(Backbone):
     """Words from their characters, and a bidirectional language model over them: Features to hidden states.
 
     Peters et al. 2018, "Deep contextualized word representations", sections 3.1 and 3.4. Any word has a
@@ -45,31 +45,19 @@ class BiLSTMBackbone(keras.Model):
 
     token_embedding = None
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        config: BiLSTMConfig | Mapping[str, Any],
-        seed: Seed = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(dtype=dtype, **kwargs)
-        self.config = BiLSTMConfig.of(config)
-        self.vocabulary_size = vocabulary_size
-        self.seed = plain_seed(seed)
-        self.seed_generator = seed_generator(seed)
-        common = {"seed": self.seed_generator, "dtype": self.dtype_policy}
-        self.width = self.config.width
+    config_type = BiLSTMConfig
+
+    def _make(self) -> None:
         characters, projected = self.config.characters, self.config.projection_width
         self.char_cnn = CharCNN(
             characters.filters,
             characters.width,
             activation=characters.activation,
             name="char_cnn",
-            **common,
+            **self._common,
         )
         self.highways = [
-            Highway(self.char_cnn.width, name=f"highway_{index}", **common)
+            Highway(self.char_cnn.width, name=f"highway_{index}", **self._common)
             for index in range(characters.highway_layers)
         ]
         self.projection = keras.layers.Dense(
@@ -89,7 +77,7 @@ class BiLSTMBackbone(keras.Model):
             self.config.skip_connections,
             self.config.dropout,
             name="encoder",
-            **common,
+            **self._common,
         )
         self.carried_state = self._carried_state() if self.config.carry_state else None
 
@@ -194,12 +182,3 @@ class BiLSTMBackbone(keras.Model):
             features_shape: Shapes of the features by their names; that of `document_ids` is (batch, length).
         """
         return (*features_shape[names.DOCUMENT_IDS], self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **keras.layers.Layer.get_config(self),
-            "vocabulary_size": self.vocabulary_size,
-            "config": self.config.model_dump(mode="json"),
-            "seed": self.seed,
-        }

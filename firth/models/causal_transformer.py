@@ -9,13 +9,13 @@ from keras import ops
 from firth import features as names
 from firth.layers import CausalTransformer
 from firth.layers.blocks.causal_transformer import Cache
-from firth.layers.elements.types import Seed, Tensor
-from firth.models.backbone import Backbone
+from firth.layers.elements.types import Tensor
+from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import CausalTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class CausalTransformerBackbone(Backbone):
+class CausalTransformerBackbone(TransformerBackbone):
     """Embeddings and a causal stack of transformer blocks: Features to hidden states.
 
     Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3. Rows may hold
@@ -51,15 +51,8 @@ class CausalTransformerBackbone(Backbone):
 
     config_type = CausalTransformerConfig
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        config: CausalTransformerConfig | Mapping[str, Any],
-        seed: Seed = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(vocabulary_size, config, seed, dtype, **kwargs)
+    def _make(self) -> None:
+        super()._make()
         self.embeddings = self._make_embeddings("embeddings")
         self.projection = self._make_projection("projection")
         self.decoder = CausalTransformer(
@@ -87,7 +80,7 @@ class CausalTransformerBackbone(Backbone):
             training: Whether dropout acts.
         """
         return self.decoder(
-            self._embed(features, training),
+            self._read(features, training),
             features[names.DOCUMENT_IDS],
             attention_order=features.get(names.ATTENTION_ORDER),
             position_ids=features[names.POSITION_IDS],
@@ -118,7 +111,7 @@ class CausalTransformerBackbone(Backbone):
             the whole rows; and the new cache.
         """
         return self.decoder.call_with_cache(
-            self._embed(features),
+            self._read(features),
             features[names.DOCUMENT_IDS],
             cache,
             index,
@@ -126,8 +119,5 @@ class CausalTransformerBackbone(Backbone):
             position_ids=features[names.POSITION_IDS],
         )
 
-    def _embed(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        tokens = self.token_embedding(features[names.TOKEN_IDS])
-        positions, segments = features[names.POSITION_IDS], features.get(names.SEGMENT_IDS)
-        embedded = self.embeddings(tokens, positions, segment_ids=segments, training=training)
-        return self._project(embedded, self.projection)
+    def _read(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
+        return self._project(self._embed(self.embeddings, features, training), self.projection)

@@ -9,13 +9,13 @@ from keras import ops
 from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
 from firth.layers.blocks.causal_transformer import Cache
-from firth.layers.elements.types import Seed, Shape, Tensor
-from firth.models.backbone import Backbone
+from firth.layers.elements.types import Shape, Tensor
+from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import EncoderDecoderConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class EncoderDecoderBackbone(Backbone):
+class EncoderDecoderBackbone(TransformerBackbone):
     """A bidirectional encoder, and a causal decoder that attends to it: Features to the decoder's states.
 
     Raffel et al. 2019, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
@@ -51,15 +51,8 @@ class EncoderDecoderBackbone(Backbone):
 
     config_type = EncoderDecoderConfig
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        config: EncoderDecoderConfig | Mapping[str, Any],
-        seed: Seed = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(vocabulary_size, config, seed, dtype, **kwargs)
+    def _make(self) -> None:
+        super()._make()
         self.is_shared = self.config.share_encoder_decoder
         self.decoder_embeddings = self._make_embeddings("decoder_embeddings")
         self.decoder_projection = self._make_projection("decoder_projection")
@@ -98,8 +91,7 @@ class EncoderDecoderBackbone(Backbone):
             training: Whether dropout acts.
         """
         positions, documents = features[names.POSITION_IDS], features[names.DOCUMENT_IDS]
-        tokens = self.token_embedding(features[names.TOKEN_IDS])
-        embedded = self.encoder_embeddings(tokens, positions, training=training)
+        embedded = self._embed(self.encoder_embeddings, features, training)
         # A decoder in the encoder's place: where all stand at the same place in the order, each sees all.
         order = {"attention_order": ops.zeros_like(documents)} if self.is_shared else {}
         hidden = self._project(embedded, self.encoder_projection)
@@ -175,9 +167,8 @@ class EncoderDecoderBackbone(Backbone):
         )
 
     def _embed_target(self, features: Mapping[str, Tensor], training: bool | None = None) -> Tensor:
-        tokens = self.token_embedding(features[names.DECODER_TOKEN_IDS])
-        positions = features[names.DECODER_POSITION_IDS]
-        embedded = self.decoder_embeddings(tokens, positions, training=training)
+        ids = names.DECODER_TOKEN_IDS, names.DECODER_POSITION_IDS
+        embedded = self._embed(self.decoder_embeddings, features, training, *ids)
         return self._project(embedded, self.decoder_projection)
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:

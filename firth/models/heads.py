@@ -1,7 +1,7 @@
 """What the heads of all objectives have in common."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import keras
 from keras import ops
@@ -11,13 +11,33 @@ from firth.layers.elements.types import Tensor
 from firth.models.outputs.predictions import Predictions, predictions_of_logits
 
 Features = Mapping[str, Tensor]
+Generator: TypeAlias = keras.random.SeedGenerator
 
 
 class Heads(keras.layers.Layer):
     """Logits of each loss of an objective, and the losses that they make with the labels.
 
-    Subclasses give `logits` and `labels`; where all logits at once are too many, also `predictions`.
+    Subclasses make their parts in `_make`, and give `logits` and `labels`; where all logits at once are too
+    many, also `predictions`.
+
+    Args:
+        model: The recipe's `model`.
+        objective: The recipe's `objective`.
+        vocabulary_size: Number of tokens that can be predicted.
+        seed: A `keras.random.SeedGenerator` to share; None where nothing is random.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
     """
+
+    def __init__(
+        self, model: Any, objective: Any, vocabulary_size: int, seed: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.vocabulary_size = vocabulary_size
+        self.width = model.width
+        self._make(model, objective, seed)
+
+    def _make(self, model: Any, objective: Any, seed: Any) -> None:
+        """Makes the parts, each an attribute."""
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of each loss, by its name, from features without labels too.

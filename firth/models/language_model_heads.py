@@ -9,7 +9,7 @@ from firth import features as names
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
-from firth.models.heads import Features, Heads
+from firth.models.heads import Features, Generator, Heads
 from firth.models.outputs.predictions import Predictions
 from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig
 from firth.recipes.objectives.objective_base import Objective
@@ -37,18 +37,10 @@ class LanguageModelHeads(Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(
-        self,
-        model: CausalTransformerConfig | EncoderDecoderConfig,
-        objective: Objective,
-        vocabulary_size: int,
-        seed: keras.random.SeedGenerator,
-        **kwargs: Any,
+    def _make(
+        self, model: CausalTransformerConfig | EncoderDecoderConfig, objective: Objective, seed: Generator
     ) -> None:
-        super().__init__(**kwargs)
         del objective
-        self.vocabulary_size = vocabulary_size
-        self.width = model.width
         self.embedding_width = model.embedding_width
         self.is_tied = model.tied_output
         self.scale = model.output_scale

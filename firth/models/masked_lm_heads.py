@@ -8,7 +8,7 @@ from keras import ops
 from firth import features as names
 from firth.layers import MaskedLMHead, NextSentenceHead, Pooler
 from firth.layers.elements.types import Tensor
-from firth.models.heads import Features, Heads, masked_labels, masked_positions
+from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM, UniLM
@@ -33,20 +33,11 @@ class MaskedLMHeads(Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(
-        self,
-        model: MaskedTransformerConfig,
-        objective: MaskedLM | UniLM,
-        vocabulary_size: int,
-        seed: keras.random.SeedGenerator,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
+    def _make(self, model: MaskedTransformerConfig, objective: MaskedLM | UniLM, seed: Generator) -> None:
         start = {"seed": seed, "dtype": self.dtype_policy, "initializer_stddev": model.initializer_stddev}
         self.task = next((loss for loss in objective.losses if loss in _TASKS), None)
-        self.width = model.width
         self.masked_lm_head = MaskedLMHead(
-            vocabulary_size,
+            self.vocabulary_size,
             self.width,
             model.feed_forward.activation,
             model.norm.epsilon,

@@ -7,13 +7,13 @@ import keras
 
 from firth import features as names
 from firth.layers import MaskedTransformer
-from firth.layers.elements.types import Seed, Tensor
-from firth.models.backbone import Backbone
+from firth.layers.elements.types import Tensor
+from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import MaskedTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class MaskedTransformerBackbone(Backbone):
+class MaskedTransformerBackbone(TransformerBackbone):
     """Embeddings and a bidirectional stack of transformer blocks: Features to hidden states.
 
     Devlin et al. 2018, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
@@ -45,15 +45,8 @@ class MaskedTransformerBackbone(Backbone):
 
     config_type = MaskedTransformerConfig
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        config: MaskedTransformerConfig | Mapping[str, Any],
-        seed: Seed = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(vocabulary_size, config, seed, dtype, **kwargs)
+    def _make(self) -> None:
+        super()._make()
         self.embeddings = self._make_embeddings("embeddings")
         self.projection = self._make_projection("projection")
         self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
@@ -73,9 +66,7 @@ class MaskedTransformerBackbone(Backbone):
             features: Features as in the call.
             training: Whether dropout acts.
         """
-        tokens = self.token_embedding(features[names.TOKEN_IDS])
-        positions, segments = features[names.POSITION_IDS], features.get(names.SEGMENT_IDS)
-        return self.embeddings(tokens, positions, segment_ids=segments, training=training)
+        return self._embed(self.embeddings, features, training)
 
     def call(
         self,

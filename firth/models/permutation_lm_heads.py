@@ -9,8 +9,6 @@ from firth import features as names
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Heads, masked_labels, masked_positions
-from firth.recipes.models.model import TwoStreamTransformerConfig
-from firth.recipes.objectives.masking import PermutationLM
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -29,19 +27,6 @@ class PermutationLMHeads(Heads):
 
     Example: see `firth.models.build_pretraining_model`.
     """
-
-    def __init__(
-        self,
-        model: TwoStreamTransformerConfig,
-        objective: PermutationLM,
-        vocabulary_size: int,
-        seed: keras.random.SeedGenerator | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        del objective, seed
-        self.width = model.width
-        self.vocabulary_size = vocabulary_size
 
     def build(self) -> None:
         """Creates `bias` [vocabulary_size]; it depends on no input shape."""

@@ -11,7 +11,7 @@ from firth.layers.elements.activations import get_activation
 from firth.layers.elements.noise import current_noise
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
-from firth.models.heads import Features, Heads, masked_labels, masked_positions
+from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.models.mask_decoder import build_mask_positions, decoding
 from firth.models.outputs.predictions import Predictions, predictions_of_logits
 from firth.recipes.models.model import MaskedTransformerConfig
@@ -51,17 +51,11 @@ class ReplacedTokenDetectionHeads(Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(
-        self,
-        model: MaskedTransformerConfig,
-        objective: ReplacedTokenDetection,
-        vocabulary_size: int,
-        seed: keras.random.SeedGenerator,
-        **kwargs: Any,
+    def _make(
+        self, model: MaskedTransformerConfig, objective: ReplacedTokenDetection, seed: Generator
     ) -> None:
-        super().__init__(**kwargs)
         small = generator_of(model, objective)
-        self.width, self.generator_width = model.width, small.width
+        self.generator_width = small.width
         self.embedding_width = model.embedding_width
         self.temperature = objective.temperature
         self.seed_generator = seed
@@ -83,7 +77,7 @@ class ReplacedTokenDetectionHeads(Heads):
             dtype=self.dtype_policy,
         )
         self.masked_lm_head = MaskedLMHead(
-            vocabulary_size,
+            self.vocabulary_size,
             small.width,
             model.feed_forward.activation,
             model.norm.epsilon,

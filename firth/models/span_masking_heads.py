@@ -8,7 +8,7 @@ from keras import ops
 from firth import features as names
 from firth.layers import MaskedLMHead, SpanBoundaryHead
 from firth.layers.elements.types import Tensor
-from firth.models.heads import Features, Heads, masked_labels, masked_positions
+from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.masking import SpanMasking
 
@@ -30,16 +30,7 @@ class SpanMaskingHeads(Heads):
     Example: see `firth.models.build_pretraining_model`.
     """
 
-    def __init__(
-        self,
-        model: MaskedTransformerConfig,
-        objective: SpanMasking,
-        vocabulary_size: int,
-        seed: keras.random.SeedGenerator,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.width = model.width
+    def _make(self, model: MaskedTransformerConfig, objective: SpanMasking, seed: Generator) -> None:
         shared = {
             "activation": model.feed_forward.activation,
             "norm_epsilon": model.norm.epsilon,
@@ -48,7 +39,7 @@ class SpanMaskingHeads(Heads):
             "dtype": self.dtype_policy,
         }
         self.masked_lm_head = MaskedLMHead(
-            vocabulary_size,
+            self.vocabulary_size,
             self.width,
             embedding_width=model.embeddings.width,
             name="masked_lm_head",
@@ -57,7 +48,11 @@ class SpanMaskingHeads(Heads):
         self.span_boundary_head = None
         if objective.boundary:
             self.span_boundary_head = SpanBoundaryHead(
-                vocabulary_size, self.width, objective.boundary_places, name="span_boundary_head", **shared
+                self.vocabulary_size,
+                self.width,
+                objective.boundary_places,
+                name="span_boundary_head",
+                **shared,
             )
 
     def build(self) -> None:

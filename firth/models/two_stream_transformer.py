@@ -9,13 +9,13 @@ from keras import ops
 from firth import features as names
 from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
-from firth.layers.elements.seeds import plain_seed, seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Tensor
+from firth.models.backbone import Backbone
 from firth.recipes.models.model import TwoStreamTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamTransformerBackbone(keras.Model):
+class TwoStreamTransformerBackbone(Backbone):
     """A token table and an encoder of two streams: Features to hidden states.
 
     Yang et al. 2019, "XLNet: Generalized Autoregressive Pretraining for Language Understanding", section 2.
@@ -41,25 +41,14 @@ class TwoStreamTransformerBackbone(keras.Model):
     (2, 5, 8)
     """
 
-    def __init__(
-        self,
-        vocabulary_size: int,
-        config: TwoStreamTransformerConfig | Mapping[str, Any],
-        seed: Seed = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(dtype=dtype, **kwargs)
-        self.config = TwoStreamTransformerConfig.of(config)
-        self.seed = plain_seed(seed)
-        self.seed_generator = seed_generator(seed)
-        self.width = self.config.width
-        common = {"seed": self.seed_generator, "dtype": self.dtype_policy}
-        start = {"initializer_stddev": self.config.initializer_stddev, **common}
-        self.token_embedding = Embedding(vocabulary_size, self.width, name="token_embedding", **start)
+    config_type = TwoStreamTransformerConfig
+
+    def _make(self) -> None:
+        start = {"initializer_stddev": self.config.initializer_stddev, **self._common}
+        self.token_embedding = Embedding(self.vocabulary_size, self.width, name="token_embedding", **start)
         # A table of one row: what every token of the query stream starts from.
         self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
-        self.encoder = TwoStreamTransformer(self.config, name="encoder", **common)
+        self.encoder = TwoStreamTransformer(self.config, name="encoder", **self._common)
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.
@@ -108,20 +97,3 @@ class TwoStreamTransformerBackbone(keras.Model):
             features[names.SEGMENT_IDS],
             features.get(names.ATTENTION_ORDER),
         )
-
-    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """The shape of the ids, and `width`.
-
-        Args:
-            features_shape: Shapes of the features by their names; that of `token_ids` is (batch, length).
-        """
-        return (*features_shape[names.TOKEN_IDS], self.width)
-
-    def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
-        return {
-            **keras.layers.Layer.get_config(self),
-            "vocabulary_size": self.token_embedding.rows,
-            "config": self.config.model_dump(mode="json"),
-            "seed": self.seed,
-        }

@@ -1,0 +1,88 @@
+"""What the backbones of transformers have in common that begin with a table of tokens."""
+
+from collections.abc import Mapping
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers import Embedding, InputEmbedding
+from firth.layers.elements.initializers import normal
+from firth.layers.elements.types import Tensor
+from firth.models.backbone import Backbone
+
+
+class TransformerBackbone(Backbone):
+    """A token table, and builders of what stands between it and a stack of blocks; see `Backbone`."""
+
+    def _make(self) -> None:
+        # Rows are summed with those of positions and segments before they are cast.
+        self.token_embedding = Embedding(
+            self.vocabulary_size,
+            self.config.embedding_width,
+            self.config.embeddings.initializer_stddev or self.config.initializer_stddev,
+            truncated=not self.config.scaled_initializer,
+            seed=self.seed_generator,
+            dtype=self.variable_dtype,
+            name="token_embedding",
+        )
+
+    def _make_embeddings(self, name: str) -> InputEmbedding:
+        config = self.config
+        return InputEmbedding(
+            config.embedding_width,
+            positions=config.positions,
+            segments=config.embeddings.segments,
+            norm=config.norm if config.embeddings.norm else None,
+            biases=config.biases,
+            dropout=config.dropout,
+            initializer_stddev=config.initializer_stddev,
+            name=name,
+            **self._common,
+        )
+
+    def _make_projection(self, name: str) -> keras.layers.Layer | None:
+        """Returns the layer after a factorised token table, or None between equal widths."""
+        config = self.config
+        if config.embedding_width == config.width:
+            return None
+        start = self._initializer
+        if config.scaled_initializer:
+            start = normal(config.embedding_width**-0.5, self.seed_generator, truncated=False)
+        return keras.layers.Dense(
+            config.width,
+            use_bias=config.biases,
+            kernel_initializer=start,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _project(self, embedded: Tensor, projection: keras.layers.Layer | None) -> Tensor:
+        """Returns embeddings as wide as the first block needs them."""
+        if projection is None:
+            return embedded
+        rows = projection(ops.reshape(embedded, (-1, self.config.embedding_width)))
+        return ops.reshape(rows, (*ops.shape(embedded)[:-1], self.width))
+
+    def _build_parts(
+        self, embeddings: keras.layers.Layer, projection: keras.layers.Layer | None, stack: keras.layers.Layer
+    ) -> None:
+        """Creates the weights of what stands between the token table and the last block, and the table's."""
+        shape = (None, None, self.config.embedding_width)
+        for part in (self.token_embedding, embeddings, projection):
+            if part is not None and not part.built:
+                part.build(shape)
+        if not stack.built:
+            stack.build((None, None, self.width))
+
+    def _embed(
+        self,
+        embeddings: keras.layers.Layer,
+        features: Mapping[str, Tensor],
+        training: bool | None,
+        token_ids: str = names.TOKEN_IDS,
+        position_ids: str = names.POSITION_IDS,
+    ) -> Tensor:
+        """Returns the sum of all embeddings before any projection, [batch, length, embedding width]."""
+        tokens, segments = self.token_embedding(features[token_ids]), features.get(names.SEGMENT_IDS)
+        return embeddings(tokens, features[position_ids], segment_ids=segments, training=training)
