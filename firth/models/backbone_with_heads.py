@@ -88,7 +88,7 @@ class BackboneWithHeads(keras.Model):
             features: Features as the `specs` of the objective or task, batched. With
                 `firth.features.NOISE_KEYS` among them, what is drawn for an example follows from its key,
                 whichever batch it stands in.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         with example_noise(features.get(names.NOISE_KEYS)):
             return self.heads.predictions(self.backbone, features, training=training)
@@ -99,7 +99,7 @@ class BackboneWithHeads(keras.Model):
         Args:
             features: Features as in the call, or what the backbone reads of them. Without `masked_positions`
                 every position is predicted.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             float32 [batch, predictions or length, classes] each. A loss is the cross-entropy of its logits.

@@ -58,7 +58,7 @@ class BidirectionalLMHeads(Heads):
         Args:
             backbone: `BiLSTMBackbone` that reads the features.
             features: Objective's features, batched; of them the backbone's, `characters` and `document_ids`.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = self._states(backbone, features, training)
         rows = ops.reshape(hidden, (-1, self.width))

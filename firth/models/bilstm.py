@@ -146,7 +146,7 @@ class BiLSTMBackbone(Backbone):
 
         Args:
             features: Features by their names, as in the call.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, layers + 1, length, 2 projection_width], the first of which is the words'
@@ -165,7 +165,7 @@ class BiLSTMBackbone(Backbone):
         Args:
             features: Features by their names, as in the call.
             state: State that the first document of each row goes on from, as it is returned; None for zeros.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             What `layer_outputs` returns, and a pair of float32 tensors [batch, layers, 2, projection_width]

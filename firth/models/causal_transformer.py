@@ -77,7 +77,7 @@ class CausalTransformerBackbone(TransformerBackbone):
         Args:
             features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, each int32
                 [batch, length]; see `firth.features.encoder_specs`.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.decoder(
             self._read(features, training),

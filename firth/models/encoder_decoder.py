@@ -88,7 +88,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
 
         Args:
             features: Features as in the call; those of the decoder are not read.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         positions, documents = features[names.POSITION_IDS], features[names.DOCUMENT_IDS]
         embedded = self._embed(self.encoder_embeddings, features, training)
@@ -103,7 +103,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
         Args:
             features: Features as in the call; of those of the encoder only `document_ids` is read.
             encoded: Float tensor [batch, length, width] that `encode` returned.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.decoder(
             self._embed_target(features, training),
@@ -121,7 +121,7 @@ class EncoderDecoderBackbone(TransformerBackbone):
             features: A dict that holds `token_ids`, `position_ids` and `document_ids`, each int32 [batch,
                 length], and `decoder_token_ids`, `decoder_position_ids` and `decoder_document_ids`, each
                 int32 [batch, target length]; see `firth.features.decoder_specs`.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, target length, width] of the compute dtype, the decoder's states.

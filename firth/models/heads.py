@@ -46,7 +46,7 @@ class Heads(keras.layers.Layer):
             backbone: The backbone that reads the features.
             features: Objective's features, batched. What is predicted at chosen positions is, where the
                 features hold none, predicted at each.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             float32 [batch, predictions or length, classes] each; its cross-entropy with the labels is the
@@ -70,7 +70,7 @@ class Heads(keras.layers.Layer):
         Args:
             backbone: The backbone that reads the features.
             features: Objective's features, batched.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         logits, labels = self.logits(backbone, features, training), self.labels(features)
         return {name: predictions_of_logits(logits[name], *labels[name]) for name in logits}

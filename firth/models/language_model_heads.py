@@ -76,7 +76,7 @@ class LanguageModelHeads(Heads):
         Args:
             backbone: Backbone with a decoder; its token table is used where it is tied.
             features: Objective's features, batched; of them those that the backbone reads.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return {"lm": self.project(backbone, backbone(features, training=training))}
 
@@ -112,7 +112,7 @@ class LanguageModelHeads(Heads):
             backbone: Backbone with a decoder; its token table is used where it is tied.
             features: Objective's features, batched, with `label_ids` and `label_weights`, [batch, positions
                 of the decoder] each.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = backbone(features, training=training)
         labels, weights = self.labels(features)["lm"]

@@ -72,7 +72,7 @@ class MaskedLMHeads(Heads):
         Args:
             backbone: `MaskedTransformerBackbone`, whose token table is tied to the logits.
             features: Objective's features, batched; without `masked_positions`, every position is predicted.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         extra = decoding(self.mask_decoder, self.mask_positions, features)
         hidden = backbone(features, training=training, **extra)

@@ -64,7 +64,7 @@ class MaskedTransformerBackbone(TransformerBackbone):
 
         Args:
             features: Features as in the call.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self._embed(self.embeddings, features, training)
 
@@ -84,7 +84,7 @@ class MaskedTransformerBackbone(TransformerBackbone):
             absolute: Float tensor [batch, length, width], vectors of absolute positions, with which the last
                 block decodes masked tokens; see `firth.layers.MaskedTransformer`. None for none.
             passes: Number of times that the last block is then applied.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.encoder(
             self._project(self.embed(features, training), self.projection),

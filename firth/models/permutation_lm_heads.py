@@ -43,7 +43,7 @@ class PermutationLMHeads(Heads):
         Args:
             backbone: `TwoStreamTransformerBackbone`, whose token table is tied to the logits.
             features: Objective's features, batched; without `masked_positions`, every position is predicted.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         order = features.get(names.ATTENTION_ORDER, features.get(names.POSITION_IDS))
         asked = {names.ATTENTION_ORDER: order, names.MASKED_POSITIONS: masked_positions(features)}

@@ -72,7 +72,7 @@ class SpanMaskingHeads(Heads):
             backbone: `MaskedTransformerBackbone`, whose token table is tied to the logits.
             features: Objective's features, batched; without `masked_positions`, every position is predicted
                 by `mlm`.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden, table = backbone(features, training=training), backbone.token_embedding.table
         made = {"mlm": self.masked_lm_head(hidden, masked_positions(features), table)}

@@ -67,7 +67,7 @@ class TwoStreamTransformerBackbone(Backbone):
             features: A dict that holds at least `token_ids`, `segment_ids` and `document_ids`, each int32
                 [batch, length]; and `attention_order` where the content stream follows an order. Positions
                 are told apart by their distance, so `position_ids` are not read.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.encoder(*self._content(features), training=training)
 
@@ -77,7 +77,7 @@ class TwoStreamTransformerBackbone(Backbone):
         Args:
             features: Features as in the call, with `attention_order` and `masked_positions`, int32
                 [batch, predictions].
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, predictions, width] of the compute dtype. Each state follows from the

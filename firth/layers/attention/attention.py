@@ -181,7 +181,7 @@ class Attention(Layer):
                 blocks of queries and keys are then read in which a key is seen, which packed documents make
                 few; where their number cannot be left to the data (see `block_sparse`), all keys up to a
                 block of queries.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, context, positions)

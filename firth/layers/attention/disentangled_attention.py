@@ -80,7 +80,7 @@ class DisentangledAttention(Attention):
             content: Float tensor [batch, length, width] that keys and values are made of; `hidden` itself
                 where it is None.
             causal: Python bool, whether `bias` hides every key after its query.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = (

@@ -130,7 +130,7 @@ class TwoStreamAttention(Attention):
             positions: int32 [batch, predictions], where the tokens of the query stream stand. None where
                 there is the content stream alone.
             both: Whether `hidden` holds both streams.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         query, key, value = self._project(hidden, content, None)

@@ -96,7 +96,7 @@ class CausalTransformer(TransformerStack):
             context: Float tensor [batch, keys, width], an encoder's states; None for no attention to them.
             context_document_ids: Int tensor [batch, keys]; a token attends to its own document. None without
                 a context.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, length, width] of the compute dtype.

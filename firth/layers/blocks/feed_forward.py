@@ -110,7 +110,7 @@ class FeedForward(Layer):
 
         Args:
             hidden: Float tensor [batch, length, width].
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))

@@ -116,7 +116,7 @@ class InputEmbedding(Layer):
             position_ids: int32 [batch, length], each below `length` where positions are learned; None where
                 none are added.
             segment_ids: int32 [batch, length]; read with `segments` only.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         total = tokens
         if self.segment is not None:

@@ -71,7 +71,7 @@ class MaskedTransformer(TransformerStack):
                 3.2): it reads the states before it, and its queries are those states plus these vectors.
             passes: An int, how often the last block is then applied, each time to the queries of the time
                 before.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [batch, length, width] of the compute dtype.

@@ -75,7 +75,7 @@ class ScalarMix(Layer):
 
         Args:
             hidden: Float tensor [batch, layers, length, width].
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         values = ops.cast(hidden, "float32")
         if self.layer_norm:

@@ -118,7 +118,7 @@ class TransformerBlock(Layer):
             causal: A Python bool, whether `bias` hides every key after its query.
             queries: Float tensor [batch, length, width] that the block renews, where it reads `hidden` but
                 does not renew it; with disentangled positions only.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         reading = {"positions": positions, "causal": causal, "training": training}

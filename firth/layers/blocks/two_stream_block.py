@@ -106,7 +106,7 @@ class TwoStreamBlock(Layer):
             positions: int32 [batch, predictions], where the tokens of the query stream stand; None without
                 them.
             both: Whether `hidden` holds the content stream and, after it, the query stream.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
         attended = self.attention(

@@ -99,7 +99,7 @@ class TwoStreamTransformer(Layer):
             query: Float tensor [batch, predictions, width] that the query stream starts from; None for none.
             positions: int32 [batch, predictions], places of the query stream's tokens in their rows; None
                 without `query`.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor: the content stream [batch, length, width], or with `query` the query stream

@@ -59,7 +59,9 @@ class Dropout(Layer):
             inputs: A float tensor of any shape.
             parts: Pair of int tensors, where the first axis holds parts of examples; see
                 `ExampleNoise.draw_keys`. None where it holds examples.
-            training: Whether to drop; otherwise the inputs are returned as they are.
+            training: Whether dropout acts; otherwise the inputs are returned as they are. None, as in every
+                layer here, takes over what the layer that makes this call was told; where none was told
+                anything, dropout does not act.
         """
         if not training or self.rate == 0.0:
             return inputs

@@ -83,7 +83,7 @@ class DisentangledPositions(Layer):
         Args:
             position_ids: int32 [batch, length], of which only the length is read: within a document, places
                 in the row and positions have the same differences.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A float tensor [2 length + 1, width] of the compute dtype. Row r is the distance `length - r`, the

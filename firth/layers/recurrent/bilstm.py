@@ -86,7 +86,7 @@ class BiLSTM(Layer):
         Args:
             inputs: Float tensor [batch, length, width].
             document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.run(inputs, document_ids, training=training)[0][-1]
 
@@ -103,7 +103,7 @@ class BiLSTM(Layer):
             inputs: Float tensor [batch, length, width].
             document_ids: Int tensor [batch, length], 0 on padding and equal on the tokens of a document.
             state: State that the first document of each row goes on from, as it is returned; None for zeros.
-            training: Whether dropout acts.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
             A list of float tensors [batch, length, 2 * projection_width], one for each layer; and a pair of

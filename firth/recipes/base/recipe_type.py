@@ -2,6 +2,7 @@
 
 import decimal
 import json
+import numbers
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -124,9 +125,11 @@ def check_order(config: Config, low: str, high: str) -> None:
 
 
 def _as_json(values: Any) -> Any:
-    """Returns values as they are after JSON; what JSON does not have is told by its `repr`."""
+    """Returns values as they are after JSON, NumPy's numbers as plain ones; others are told by their `repr`."""
 
     def plain(value: Any) -> Any:
+        if isinstance(value, numbers.Real):
+            return int(value) if isinstance(value, numbers.Integral) else float(value)
         return value.model_dump() if isinstance(value, Config) else repr(value)
 
     return json.loads(json.dumps(values, default=plain))
