@@ -125,7 +125,7 @@ def check_order(config: Config, low: str, high: str) -> None:
 
 
 def _as_json(values: Any) -> Any:
-    """Returns values as they are after JSON, NumPy's numbers as plain ones; others are told by their `repr`."""
+    """Returns values as they are after JSON, NumPy's numbers as plain ones; others are given as `repr`."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, numbers.Real):
