@@ -59,3 +59,12 @@ class Objective(abc.ABC):
             negative: Those of another row; not read unless the recipe's type says so.
             seed: Seed, int32 or int64 [2].
         """
+
+    def _architecture_specs(self) -> Specs:
+        """Returns the specs of an encoder and a decoder; without targets of their own, of one stack."""
+        length = self._config.input_length(self._sequences)
+        targets = self._config.target_length(self._sequences)
+        encoder = features.encoder_specs(length, segments=False, order=not targets)
+        if not targets:
+            return {**encoder, **features.label_specs(length)}
+        return {**encoder, **features.decoder_specs(targets), **features.label_specs(targets)}

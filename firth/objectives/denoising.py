@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.rates.denoising_rates import denoising_rates
-from firth.objectives.transforms.architectures import architecture_specs, encoder_decoder_features
+from firth.objectives.transforms.architectures import encoder_decoder_features
 from firth.objectives.transforms.documents import (
     Parts,
     Text,
@@ -82,7 +82,7 @@ class DenoisingObjective(Objective):
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        return architecture_specs(self._config, self._sequences)
+        return self._architecture_specs()
 
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.

@@ -6,7 +6,6 @@ from firth import features
 from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import prefix_lm_rates
 from firth.objectives.transforms.architectures import (
-    architecture_specs,
     decoder_features,
     encoder_decoder_features,
 )
@@ -71,7 +70,7 @@ class PrefixLMObjective(Objective):
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        return architecture_specs(self._config, self._sequences)
+        return self._architecture_specs()
 
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.

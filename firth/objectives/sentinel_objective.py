@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
 from firth.objectives.transforms.architectures import (
-    architecture_specs,
     decoder_features,
     encoder_decoder_features,
 )
@@ -44,7 +43,7 @@ class SentinelObjective(Objective):
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        return architecture_specs(self._config, self._sequences)
+        return self._architecture_specs()
 
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.

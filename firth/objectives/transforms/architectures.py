@@ -4,25 +4,6 @@ import tensorflow as tf
 
 from firth import features
 from firth.objectives.transforms.documents import Parts, find_parts
-from firth.recipes.goals.goal import Goal
-from firth.recipes.tokenizers.tokenizer import Sequences
-
-
-def architecture_specs(config: Goal, sequences: Sequences) -> dict[str, features.Spec]:
-    """Returns the specs of what the functions below give, for one example.
-
-    Args:
-        config: Objective of the recipe; without targets of their own, one stack reads inputs and targets.
-        sequences: Rows of the recipe.
-    """
-    length, targets = config.input_length(sequences), config.target_length(sequences)
-    if not targets:
-        return {**features.encoder_specs(length, segments=False, order=True), **features.label_specs(length)}
-    return {
-        **features.encoder_specs(length, segments=False),
-        **features.decoder_specs(targets),
-        **features.label_specs(targets),
-    }
 
 
 def encoder_decoder_features(
