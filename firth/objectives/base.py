@@ -20,7 +20,7 @@ Specs: TypeAlias = dict[str, features.Spec]
 Tokenizer: TypeAlias = "PieceTokenizer"
 
 
-class Objective(abc.ABC):
+class ObjectiveFunction(abc.ABC):
     """A pure function from a row and a seed to features.
 
     Args:

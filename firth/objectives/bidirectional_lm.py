@@ -5,14 +5,14 @@ from typing import Any
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Objective, Row, Specs
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs
 from firth.objectives.rates.label_rates import bidirectional_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
 from firth.objectives.transforms.pairs import single_segments
 
 
-class BidirectionalLMObjective(Objective):
+class BidirectionalLMObjective(ObjectiveFunction):
     """Predicts each word from those before it, and from those after it (section 3.1).
 
     A document is `<S> x1 ... xn </S>`. The forward labels are `x1 ... xn </S>` and predict nothing from

@@ -3,14 +3,14 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import causal_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens
 from firth.objectives.transforms.pairs import single_segments
 
 
-class CausalLMObjective(Objective):
+class CausalLMObjective(ObjectiveFunction):
     """Predicts each token of a document from those before it.
 
     A document is `[CLS] x1 ... xn`, and its labels are `x1 ... xn [SEP]`: its beginning and its end are

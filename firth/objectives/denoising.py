@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.rates.denoising_rates import denoising_rates
 from firth.objectives.transforms.architectures import encoder_decoder_features
 from firth.objectives.transforms.documents import (
@@ -35,7 +35,7 @@ class TextCorruption(NamedTuple):
     infilling: Infilling
 
 
-class DenoisingObjective(Objective):
+class DenoisingObjective(ObjectiveFunction):
     """Corrupts documents in several ways, and lets a decoder write the originals.
 
     In this order: the sentences of a document are permuted; it is turned to begin at a random token; tokens

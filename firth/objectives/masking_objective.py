@@ -3,12 +3,12 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Objective, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Specs, Tokenizer
 from firth.objectives.transforms.layout import Frame, Layout
 from firth.objectives.transforms.masking import Choice, ChosenTokens, Corruption
 
 
-class MaskingObjective(Objective):
+class MaskingObjective(ObjectiveFunction):
     """Chooses tokens and masks or replaces them; a document is `[CLS] x1 ... xn [SEP]` unless said otherwise.
 
     Args:

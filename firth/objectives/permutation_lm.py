@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.rates.selection_rates import permutation_lm_rates
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.masking import Choice
@@ -11,7 +11,7 @@ from firth.objectives.transforms.pairs import true_pairs
 from firth.objectives.transforms.runs import select_runs, uniform_lengths
 
 
-class PermutationLMObjective(Objective):
+class PermutationLMObjective(ObjectiveFunction):
     """Puts the tokens of each document in a random order, whose last ones are predicted from those before.
 
     Each chunk is split in two (see `pairs.split_chunks`): `A [SEP] B [SEP] [CLS]`, with the segment ids 0, 1

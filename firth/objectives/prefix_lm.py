@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.rates.label_rates import prefix_lm_rates
 from firth.objectives.transforms.architectures import (
     decoder_features,
@@ -14,7 +14,7 @@ from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
 
 
-class PrefixLMObjective(Objective):
+class PrefixLMObjective(ObjectiveFunction):
     """Splits each document in two, and predicts the second part from the first and from itself.
 
     The place of the split is uniform, with a token at least on each side. Only the rest and the `[SEP]`

@@ -5,7 +5,7 @@ import abc
 import numpy as np
 import tensorflow as tf
 
-from firth.objectives.base import Features, Objective, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
 from firth.objectives.transforms.architectures import (
     decoder_features,
     encoder_decoder_features,
@@ -15,7 +15,7 @@ from firth.objectives.transforms.sentinels import sentinel_inputs, sentinel_targ
 from firth.objectives.transforms.spans import Noise
 
 
-class SentinelObjective(Objective):
+class SentinelObjective(ObjectiveFunction):
     """Base of the objectives that replace tokens by sentinels, each document of a row on its own.
 
     A subclass chooses the tokens that are corrupted. A document without any has no weight in the loss.
