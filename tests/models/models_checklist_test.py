@@ -54,9 +54,9 @@ def build(name, dtype=None, seed=1) -> PretrainingModel:
 
 
 @functools.cache
-def built(name) -> PretrainingModel:
+def built(name, dtype=None) -> PretrainingModel:
     """A model for tests that leave its weights as they are."""
-    return build(name)
+    return build(name, dtype)
 
 
 def numpy(tensor) -> np.ndarray:
@@ -116,7 +116,7 @@ def test_save_and_load(name, tmp_path):
 
 @cases
 def test_every_weight_gets_a_gradient_in_mixed_precision(name):
-    model, features = build(name, dtype="mixed_bfloat16"), training_features(name)
+    model, features = built(name, "mixed_bfloat16"), training_features(name)
     losses = TRAINED[name][1].losses
     found = gradients(model, lambda: total_loss(example_sums(model(features)), losses)["loss"])
     assert len(found) == len(model.trainable_variables)
@@ -126,7 +126,7 @@ def test_every_weight_gets_a_gradient_in_mixed_precision(name):
 
 @cases
 def test_mixed_precision_is_close_to_float32(name):
-    mixed = sums_of(build(name, dtype="mixed_bfloat16")(training_features(name)))
+    mixed = sums_of(built(name, "mixed_bfloat16")(training_features(name)))
     for loss in TRAINED[name][1].losses:
         # ELECTRA's samples may differ, and with them what its discriminator reads.
         if loss != "rtd":
@@ -158,7 +158,7 @@ def test_weights_follow_from_the_seed(name):
 
 @cases
 def test_dropout_follows_from_the_seed_state(name):
-    model, features = build(name), training_features(name)
+    model, features = built(name), training_features(name)
     state = model.seed_generator.state
     assert [id(variable) for variable in model.variables if not variable.trainable] == [id(state)]
     start = keras.ops.convert_to_numpy(state.value)
@@ -176,7 +176,7 @@ def test_dropout_follows_from_the_seed_state(name):
 @cases
 def test_dropout_of_an_example_follows_from_its_key(name):
     """Whichever examples share its batch, and in whichever place: so it does on any number of devices."""
-    model, keys = build(name), np.random.default_rng(1).integers(-(2**31), 2**31, (BATCH, 2))
+    model, keys = built(name), np.random.default_rng(1).integers(-(2**31), 2**31, (BATCH, 2))
     features = {**training_features(name), names.NOISE_KEYS: keys.astype("int32")}
     start = keras.ops.convert_to_numpy(model.seed_generator.state.value)
 
