@@ -1,18 +1,14 @@
 """The transformer decoder over packed rows."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.transformer_stack import TransformerStack
-from firth.layers.elements.configs import stack_of
+from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.types import Seed, Tensor
-
-if TYPE_CHECKING:
-    from firth.recipes.models.stack import StackConfig
 
 # Of each layer what `TransformerBlock.empty_cache` returns.
 Cache = tuple[tuple[Tensor, ...], ...]
@@ -55,7 +51,7 @@ class CausalTransformer(TransformerStack):
 
     def __init__(
         self,
-        stack: "StackConfig | Mapping[str, Any]",
+        stack: AnyStack,
         cross_attention: bool = False,
         bidirectional_prefix: bool = False,
         scaled_residual_initializer: bool = False,

@@ -1,18 +1,15 @@
 """The bidirectional transformer encoder over packed rows."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.transformer_stack import TransformerStack
+from firth.layers.elements.configs import AnyStack
 from firth.layers.elements.types import Seed, Tensor
 from firth.layers.positions.disentangled_positions import DisentangledPositions
-
-if TYPE_CHECKING:
-    from firth.recipes.models.stack import StackConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -45,7 +42,7 @@ class MaskedTransformer(TransformerStack):
     (1, 4, 8)
     """
 
-    def __init__(self, stack: "StackConfig | Mapping[str, Any]", seed: Seed = None, **kwargs: Any) -> None:
+    def __init__(self, stack: AnyStack, seed: Seed = None, **kwargs: Any) -> None:
         super().__init__(stack, seed=seed, **kwargs)
 
     def call(

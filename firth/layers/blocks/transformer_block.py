@@ -1,22 +1,19 @@
 """A transformer block: attention, attention to an encoder if asked, and feed-forward."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.building import build_attention
 from firth.layers.blocks.feed_forward import build_feed_forward
-from firth.layers.elements.configs import stack_of
+from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-
-if TYPE_CHECKING:
-    from firth.recipes.models.stack import StackConfig
 
 Read = Callable[[Tensor], Tensor]
 
@@ -50,7 +47,7 @@ class TransformerBlock(Layer):
 
     def __init__(
         self,
-        stack: "StackConfig | Mapping[str, Any]",
+        stack: AnyStack,
         cross_attention: bool = False,
         output_stddev: float | None = None,
         seed: Seed = None,

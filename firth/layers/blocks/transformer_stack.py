@@ -1,23 +1,19 @@
 """What the stacks of transformer blocks have in common."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.building import build_positions
 from firth.layers.blocks.transformer_block import TransformerBlock
-from firth.layers.elements.configs import stack_of
+from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_bucket_bias import RelativeBucketBias
-
-if TYPE_CHECKING:
-    from firth.recipes.models.stack import StackConfig
 
 
 class TransformerStack(Layer):
@@ -36,7 +32,7 @@ class TransformerStack(Layer):
 
     def __init__(
         self,
-        stack: "StackConfig | Mapping[str, Any]",
+        stack: AnyStack,
         cross_attention: bool = False,
         output_stddev: float | None = None,
         bidirectional: bool = True,

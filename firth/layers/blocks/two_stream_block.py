@@ -1,22 +1,18 @@
 """A transformer block of XLNet."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.two_stream_attention import TwoStreamAttention
 from firth.layers.blocks.feed_forward import build_feed_forward
-from firth.layers.elements.configs import two_streams_of
+from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
-
-if TYPE_CHECKING:
-    from firth.recipes.models.model import TwoStreamTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -44,12 +40,7 @@ class TwoStreamBlock(Layer):
     (1, 3, 8)
     """
 
-    def __init__(
-        self,
-        stack: "TwoStreamTransformerConfig | Mapping[str, Any]",
-        seed: Seed = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, stack: AnyTwoStreams, seed: Seed = None, **kwargs: Any) -> None:
         # A bias stays float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
         self.stack = two_streams_of(stack)

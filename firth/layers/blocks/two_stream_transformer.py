@@ -1,22 +1,18 @@
 """XLNet's encoder of two streams over packed rows."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 from keras import ops
 
 from firth.layers.attention.attention_bias import attention_bias
 from firth.layers.blocks.two_stream_block import TwoStreamBlock
-from firth.layers.elements.configs import two_streams_of
+from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_sinusoids import relative_sinusoids
-
-if TYPE_CHECKING:
-    from firth.recipes.models.model import TwoStreamTransformerConfig
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -49,12 +45,7 @@ class TwoStreamTransformer(Layer):
     (1, 4, 8)
     """
 
-    def __init__(
-        self,
-        stack: "TwoStreamTransformerConfig | Mapping[str, Any]",
-        seed: Seed = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, stack: AnyTwoStreams, seed: Seed = None, **kwargs: Any) -> None:
         # Sinusoids stay float32 under mixed precision; blocks cast what they read.
         super().__init__(autocast=False, **kwargs)
         self.stack = two_streams_of(stack)

@@ -1,13 +1,17 @@
 """The recipe types that layers are made of. They load with the first layer, not with the import of layers."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from firth.recipes.models.blocks import NormConfig
     from firth.recipes.models.model import TwoStreamTransformerConfig
     from firth.recipes.models.positions import Positions, RotaryScalingConfig
     from firth.recipes.models.stack import StackConfig
+
+# A recipe type, or a mapping of its values.
+AnyStack: TypeAlias = "StackConfig | Mapping[str, Any]"
+AnyTwoStreams: TypeAlias = "TwoStreamTransformerConfig | Mapping[str, Any]"
 
 
 def find_type(name: str) -> Any:
@@ -26,7 +30,7 @@ def find_type(name: str) -> Any:
     return StackConfig
 
 
-def stack_of(values: "StackConfig | Mapping[str, Any]") -> "StackConfig":
+def stack_of(values: AnyStack) -> "StackConfig":
     """Returns what a stack of blocks is made of, given as it is, within a model's config, or as plain values.
 
     Args:
@@ -49,9 +53,7 @@ def stack_of(values: "StackConfig | Mapping[str, Any]") -> "StackConfig":
     return StackConfig.of(values).stack
 
 
-def two_streams_of(
-    values: "TwoStreamTransformerConfig | Mapping[str, Any]",
-) -> "TwoStreamTransformerConfig":
+def two_streams_of(values: AnyTwoStreams) -> "TwoStreamTransformerConfig":
     """Returns what XLNet's stack is made of, given as it is or as plain values; as `stack_of`.
 
     Args:

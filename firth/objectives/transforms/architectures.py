@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.documents import Parts, find_parts
+from firth.objectives.transforms.documents import Parts, find_parts, of_documents
 
 
 def encoder_decoder_features(
@@ -23,7 +23,7 @@ def encoder_decoder_features(
     decoder_documents, decoder_offsets = find_parts(targets.lengths, tf.size(targets.ids))
     exists = decoder_documents < tf.size(targets.lengths)
     read = tf.where(decoder_offsets > 0, tf.roll(targets.ids, 1, 0), start_id)
-    label_weights = tf.gather(tf.concat([weights, [0.0]], 0), decoder_documents)
+    label_weights = of_documents(weights, decoder_documents)
     return {
         features.TOKEN_IDS: inputs.ids,
         features.POSITION_IDS: offsets,
@@ -51,13 +51,13 @@ def decoder_features(inputs: Parts, targets: Parts, weights: tf.Tensor, length: 
     lengths = tf.where(inputs.lengths > 0, inputs.lengths + targets.lengths - 1, 0)
     documents, offsets = find_parts(lengths, length)
     exists = documents < tf.size(lengths)
-    behind = offsets - _of_document(inputs.lengths, documents)  # Place among the targets, from 0.
-    input_places = _of_document(tf.cumsum(inputs.lengths, exclusive=True), documents) + offsets
-    target_places = _of_document(tf.cumsum(targets.lengths, exclusive=True), documents) + behind
+    behind = offsets - of_documents(inputs.lengths, documents)  # Place among the targets, from 0.
+    input_places = of_documents(tf.cumsum(inputs.lengths, exclusive=True), documents) + offsets
+    target_places = of_documents(tf.cumsum(targets.lengths, exclusive=True), documents) + behind
     from_targets = tf.gather(targets.ids, tf.clip_by_value(target_places, 0, tf.size(targets.ids) - 1))
     from_inputs = tf.gather(inputs.ids, tf.minimum(input_places, tf.size(inputs.ids) - 1))
     labels = tf.gather(targets.ids, tf.clip_by_value(target_places + 1, 0, tf.size(targets.ids) - 1))
-    label_weights = tf.where(behind >= -1, tf.gather(tf.concat([weights, [0.0]], 0), documents), 0.0)
+    label_weights = tf.where(behind >= -1, of_documents(weights, documents), 0.0)
     return {
         features.TOKEN_IDS: tf.where(exists, tf.where(behind >= 0, from_targets, from_inputs), 0),
         features.POSITION_IDS: offsets,
@@ -70,7 +70,3 @@ def decoder_features(inputs: Parts, targets: Parts, weights: tf.Tensor, length: 
 
 def _document_ids(documents: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
     return tf.where(documents < tf.size(lengths), documents + 1, 0)
-
-
-def _of_document(values: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
-    return tf.gather(tf.concat([values, [0]], 0), documents)

@@ -102,6 +102,27 @@ def find_parts(lengths: tf.Tensor, size: tf.Tensor | int) -> tuple[tf.Tensor, tf
     return tf.where(inside, parts, tf.size(lengths)), tf.where(inside, offsets, 0)
 
 
+def of_documents(values: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
+    """Returns the value of each token's document, 0 outside of all.
+
+    Args:
+        values: Tensor [documents] of values.
+        documents: int32 [n], the document of each token, the number of documents outside of all.
+    """
+    return tf.gather(tf.pad(values, [[0, 1]]), documents)
+
+
+def sum_by_document(values: tf.Tensor, documents: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+    """Returns the sum of each document, int32 [count].
+
+    Args:
+        values: int32 [n], a value of each token.
+        documents: int32 [n], the document of each token, `count` outside of all.
+        count: Number of documents.
+    """
+    return tf.math.unsorted_segment_sum(values, documents, count + 1)[:count]
+
+
 def count_by_document(flags: tf.Tensor, text: Text) -> tf.Tensor:
     """Returns the number of flags of each document that are set, int32 [max_documents].
 
@@ -109,8 +130,7 @@ def count_by_document(flags: tf.Tensor, text: Text) -> tf.Tensor:
         flags: Flags of the tokens, bool [raw_length].
         text: Tokens of the row.
     """
-    count = tf.size(text.lengths)
-    return tf.math.unsorted_segment_sum(tf.cast(flags, tf.int32), text.documents, count + 1)[:count]
+    return sum_by_document(tf.cast(flags, tf.int32), text.documents, tf.size(text.lengths))
 
 
 def within_document(counted: tf.Tensor, text: Text) -> tf.Tensor:
@@ -125,7 +145,7 @@ def within_document(counted: tf.Tensor, text: Text) -> tf.Tensor:
     """
     before = tf.cumsum(tf.cast(counted, tf.int32), exclusive=True)
     starts = tf.cumsum(text.lengths, exclusive=True)
-    firsts = tf.gather(tf.concat([starts, [0]], 0), text.documents)
+    firsts = of_documents(starts, text.documents)
     return before - tf.gather(before, tf.minimum(firsts, tf.size(before) - 1))
 
 

@@ -7,7 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.objectives.transforms.documents import Text, count_by_document, find_parts
+from firth.objectives.transforms.documents import (
+    Text,
+    count_by_document,
+    find_parts,
+    of_documents,
+    sum_by_document,
+)
 from firth.objectives.transforms.spans import random_ranks
 
 # After this share of its mass the distribution of lengths is cut off.
@@ -64,12 +70,12 @@ def choose_infilling(
     """
     counts, size = count_by_document(text.ordinary, text), tf.size(text.tokens)
     lengths, spans = _draw_lengths(counts, hidden_counts, size, cdf, seeds[0])
-    hidden = _sums(lengths, find_parts(spans, size)[0], spans)
+    hidden = sum_by_document(lengths, find_parts(spans, size)[0], tf.size(spans))
     items, places = find_parts(counts - hidden + spans, size)
     exists = items < tf.size(counts)
     ranks = random_ranks(items, places, seeds[1])
-    is_span = exists & (ranks < _of(spans, items))
-    span_places = tf.clip_by_value(_of(tf.cumsum(spans, exclusive=True), items) + ranks, 0, size - 1)
+    is_span = exists & (ranks < of_documents(spans, items))
+    span_places = tf.clip_by_value(of_documents(tf.cumsum(spans, exclusive=True), items) + ranks, 0, size - 1)
     widths = tf.where(is_span, tf.gather(lengths, span_places), tf.cast(exists, tf.int32))
     return _read_items(text, counts, _Items(items, is_span, widths))
 
@@ -99,21 +105,23 @@ def _draw_lengths(
     draws = tf.random.stateless_uniform([size], seed, alg="philox")
     lengths = tf.minimum(tf.searchsorted(tf.constant(cdf), draws, side="right"), len(cdf) - 1)
     documents, offsets = find_parts(counts, size)  # A document has as many draws as ordinary tokens.
-    wanted, firsts = _of(hidden_counts, documents), tf.range(size) - offsets
+    wanted, firsts = of_documents(hidden_counts, documents), tf.range(size) - offsets
     sums = tf.cumsum(lengths, exclusive=True)
     left = wanted - (sums - tf.gather(sums, firsts))
     # Where the mean is small all draws may not be enough; the last one then takes the rest.
-    is_last = offsets == _of(counts, documents) - 1
+    is_last = offsets == of_documents(counts, documents) - 1
     lengths = tf.where(left > 0, tf.where(is_last, left, tf.minimum(lengths, left)), 0)
     is_full = lengths > 0
-    saved = _sums(tf.where(is_full, lengths - 1, 0), documents, counts)
+    saved = sum_by_document(tf.where(is_full, lengths - 1, 0), documents, tf.size(counts))
     is_empty = (left > 0) & ~is_full
     empties = tf.cumsum(tf.cast(is_empty, tf.int32), exclusive=True)
-    is_empty &= empties - tf.gather(empties, firsts) < _of(saved, documents)
+    is_empty &= empties - tf.gather(empties, firsts) < of_documents(saved, documents)
     is_used = is_full | is_empty
     order = tf.argsort(tf.where(is_used, 0, 1), stable=True)
     used = tf.gather(is_used, order)
-    return tf.where(used, tf.gather(lengths, order), 0), _sums(tf.cast(is_used, tf.int32), documents, counts)
+    return tf.where(used, tf.gather(lengths, order), 0), sum_by_document(
+        tf.cast(is_used, tf.int32), documents, tf.size(counts)
+    )
 
 
 def _read_items(text: Text, counts: tf.Tensor, items: _Items) -> Infilling:
@@ -133,12 +141,3 @@ def _read_items(text: Text, counts: tf.Tensor, items: _Items) -> Infilling:
         inserted=tf.where(text.ordinary, tf.gather(inserted, slots + text.documents), 0),
         appended=tf.gather(inserted, ends),
     )
-
-
-def _of(values: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
-    return tf.gather(tf.concat([values, [0]], 0), documents)
-
-
-def _sums(values: tf.Tensor, documents: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-    count = tf.size(like)
-    return tf.math.unsorted_segment_sum(values, documents, count + 1)[:count]

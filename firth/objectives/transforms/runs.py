@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from firth.objectives.transforms.selection import number_words, take_in_order
+from firth.objectives.transforms.selection import number_words, taken_units
 
 
 def uniform_lengths(longest: int) -> npt.NDArray[Any]:
@@ -97,9 +97,7 @@ def select_runs(
     sizes = tf.math.unsorted_segment_sum(tf.cast(allowed, tf.int32), units, count)
     # A unit's tokens have one draw too; units that do not exist come last.
     order = tf.argsort(tf.math.unsorted_segment_min(draws, units, count), stable=True)
-    taken = take_in_order(tf.gather(sizes, order), budget)
-    taken_by_unit = tf.scatter_nd(order[:, tf.newaxis], tf.cast(taken, tf.int32), tf.shape(order))
-    return allowed & (tf.gather(taken_by_unit, units) > 0)
+    return allowed & taken_units(sizes, order, budget, units)
 
 
 def cut_runs(

@@ -71,9 +71,21 @@ def select_words(
     words = number_words(maskable, word_starts)
     sizes = tf.math.unsorted_segment_sum(tf.cast(maskable, tf.int32), words, tf.size(words))
     order = tf.argsort(_random_ranks(sizes > 0, seed))
+    return maskable & taken_units(sizes, order, budget, words)
+
+
+def taken_units(sizes: tf.Tensor, order: tf.Tensor, budget: tf.Tensor, units: tf.Tensor) -> tf.Tensor:
+    """Returns whether each token's unit is taken, bool [n]; see `take_in_order`.
+
+    Args:
+        sizes: int32 [n], size of each unit.
+        order: int32 [n], units in the order in which they are offered.
+        budget: int32 scalar, most tokens that are taken.
+        units: int32 [n], each token's unit.
+    """
     taken = take_in_order(tf.gather(sizes, order), budget)
-    taken_by_word = tf.scatter_nd(order[:, tf.newaxis], tf.cast(taken, tf.int32), tf.shape(order))
-    return maskable & (tf.gather(taken_by_word, words) > 0)
+    taken_by_unit = tf.scatter_nd(order[:, tf.newaxis], tf.cast(taken, tf.int32), tf.shape(order))
+    return tf.gather(taken_by_unit, units) > 0
 
 
 def number_words(maskable: tf.Tensor, word_starts: tf.Tensor) -> tf.Tensor:
