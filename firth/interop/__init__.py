@@ -1,0 +1,1 @@
+"""Weights and tokenizers of others, in and out."""

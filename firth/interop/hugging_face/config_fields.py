@@ -1,0 +1,177 @@
+"""Values of another library's configuration, and where they stand in a recipe's model, for both ways."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from firth.interop.errors import InteropError
+from firth.recipes.base.choices import config_of
+from firth.recipes.models.model import AnyModel
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One value of both.
+
+    Attributes:
+        theirs: Key in their configuration.
+        ours: Path of keys in a recipe's `model`, joined by dots.
+        default: Value where their configuration has none.
+        read: Function from their value to ours.
+        write: Function from our value to theirs.
+    """
+
+    theirs: str
+    ours: str
+    default: Any = None
+    read: Callable[[Any], Any] = _as_it_is
+    write: Callable[[Any], Any] = _as_it_is
+
+
+# By their names.
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_new": "gelu_approximate",
+    "gelu_pytorch_tanh": "gelu_approximate",
+    "gelu_python": "gelu",
+    "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+}
+
+
+def read_activation(name: str) -> str:
+    """Returns our name of an activation.
+
+    Args:
+        name: Their name.
+
+    Raises:
+        InteropError: for an activation that no layer here has.
+
+    Example:
+
+    >>> read_activation("gelu_new")
+    'gelu_approximate'
+    """
+    if name not in ACTIVATIONS:
+        raise InteropError(f"the activation {name!r} is not known; known are {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]
+
+
+def write_activation(name: str) -> str:
+    """Returns their name of an activation.
+
+    Args:
+        name: Our name.
+
+    Example:
+
+    >>> write_activation("gelu_approximate")
+    'gelu_new'
+    """
+    return next(theirs for theirs, ours in ACTIVATIONS.items() if ours == name)
+
+
+def activation(theirs: str, default: str = "gelu") -> Field:
+    """Returns the field of an activation.
+
+    Args:
+        theirs: Key in their configuration.
+        default: Their value where their configuration has none.
+    """
+    return Field(theirs, "feed_forward.activation", default, read_activation, write_activation)
+
+
+def read_model(
+    config: Mapping[str, Any],
+    fields: Sequence[Field],
+    always: Mapping[str, Any],
+    theirs_always: Mapping[str, Any],
+) -> Any:
+    """Returns the recipe's model that a configuration describes.
+
+    Args:
+        config: Their configuration.
+        fields: Values of both.
+        always: Values of ours by path that all models of the family have.
+        theirs_always: Values of theirs that all models have that can be expressed here.
+
+    Raises:
+        InteropError: for a value that cannot be expressed here, or a model that is refused.
+    """
+    for key, value in theirs_always.items():
+        if (found := config.get(key, value)) != value:
+            raise InteropError(f"{key}: {found!r} cannot be expressed here, {value!r} can")
+    values = dict(always)
+    for field in fields:
+        found = config.get(field.theirs)
+        found = field.default if found is None else found
+        if found is not None:
+            try:
+                values[field.ours] = field.read(found)
+            except InteropError as error:
+                raise InteropError(f"{field.theirs}: {error}") from None
+    try:
+        return config_of("model", AnyModel, _nested(values))
+    except ValueError as error:
+        raise InteropError(str(error)) from None
+
+
+def write_config(
+    model: Any,
+    fields: Sequence[Field],
+    always: Mapping[str, Any],
+    theirs_always: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Returns the configuration of a recipe's model.
+
+    Args:
+        model: Model of the recipe.
+        fields, always, theirs_always: As for `read_model`.
+
+    Raises:
+        InteropError: if the model has something that the configuration cannot say, naming its key.
+    """
+    ours = model.model_dump(mode="json")
+    config = dict(theirs_always)
+    for field in fields:
+        value = _at(ours, field.ours)
+        if value is not None:
+            config[field.theirs] = field.write(value)
+    back = read_model(config, fields, always, theirs_always).model_dump(mode="json")
+    if different := [path for path in _paths(ours) if _at(ours, path) != _at(back, path)]:
+        path = different[0]
+        raise InteropError(
+            f"model.{path}: {_at(ours, path)!r} cannot be expressed there, {_at(back, path)!r} can"
+        )
+    return config
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in values.items():
+        *parents, last = path.split(".")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    return nested
+
+
+def _at(values: Any, path: str) -> Any:
+    for key in path.split("."):
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
+
+
+def _paths(values: Mapping[str, Any], prefix: str = "") -> list[str]:
+    found = []
+    for key, value in values.items():
+        path = f"{prefix}{key}"
+        found += _paths(value, f"{path}.") if isinstance(value, Mapping) and value else [path]
+    return found

@@ -1,0 +1,216 @@
+"""Rules from the tensors of another format to our weights, and back: each is written once, for both ways."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Rules = Iterator["Rule"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One weight of ours, and the tensors that it is made of.
+
+    Attributes:
+        ours: Path of our weight, as in a bundle.
+        theirs: Names of the tensors, in the order in which `read` takes them.
+        read: Function from their tensors to our weight.
+        write: Function from our weight to their tensors.
+    """
+
+    ours: str
+    theirs: tuple[str, ...]
+    read: Callable[..., Array]
+    write: Callable[[Array], tuple[Array, ...]]
+
+
+def same(theirs: str, ours: str) -> Rule:
+    """Returns the rule of a weight that is their tensor.
+
+    Args:
+        theirs: Name of the tensor.
+        ours: Path of our weight.
+    """
+    return Rule(ours, (theirs,), lambda tensor: tensor, lambda weight: (weight,))
+
+
+def transposed(theirs: str, ours: str) -> Rule:
+    """Returns the rule of a kernel that is their tensor transposed: torch's are [outputs, inputs].
+
+    Args:
+        theirs: Name of the tensor.
+        ours: Path of our weight.
+    """
+    return Rule(ours, (theirs,), lambda tensor: tensor.T, lambda weight: (weight.T,))
+
+
+def linear(theirs: str, ours: str, biases: bool = True) -> Rules:
+    """Yields the rules of a dense layer.
+
+    Args:
+        theirs: Name of torch's layer.
+        ours: Path of our layer.
+        biases: Whether it has a bias.
+    """
+    yield transposed(f"{theirs}.weight", f"{ours}/kernel")
+    if biases:
+        yield same(f"{theirs}.bias", f"{ours}/bias")
+
+
+def norm(theirs: str, ours: str, biases: bool = True) -> Rules:
+    """Yields the rules of a layer norm; without biases, of a root mean square norm.
+
+    Args:
+        theirs: Name of torch's layer.
+        ours: Path of our layer.
+        biases: Whether it is a layer norm with a bias.
+    """
+    if not biases:
+        yield same(f"{theirs}.weight", f"{ours}/scale")
+        return
+    yield same(f"{theirs}.weight", f"{ours}/gamma")
+    yield same(f"{theirs}.bias", f"{ours}/beta")
+
+
+def feed_forward(inner: str, outer: str, ours: str, gate: str | None = None, biases: bool = True) -> Rules:
+    """Yields the rules of a feed-forward layer; ours holds the first kernels as torch does.
+
+    Args:
+        inner, outer: Names of torch's layers.
+        ours: Path of our layer.
+        gate: Name of the layer that is activated, if there is one next to `inner`.
+        biases: Whether they have biases.
+    """
+    first = {"inner": inner, **({"gate": gate} if gate else {})}
+    for name, theirs in first.items():
+        yield same(f"{theirs}.weight", f"{ours}/{name}_kernel")
+        if biases:
+            yield same(f"{theirs}.bias", f"{ours}/{name}_bias")
+    yield transposed(f"{outer}.weight", f"{ours}/outer_kernel")
+    if biases:
+        yield same(f"{outer}.bias", f"{ours}/outer_bias")
+
+
+def joined(theirs: Sequence[str], ours: str, widths: Sequence[int], biases: bool, prefix: str = "") -> Rules:
+    """Yields the rules of dense layers that are one layer in ours.
+
+    Args:
+        theirs: Names of torch's layers.
+        ours: Path of our layer.
+        widths: Outputs of each of theirs.
+        biases: Whether they have biases.
+        prefix: Text in front of `kernel` and `bias` in our paths.
+    """
+    ends = np.cumsum(widths)[:-1].tolist()
+
+    def split(weight: Array) -> tuple[Array, ...]:
+        return tuple(np.split(weight, ends, axis=-1))
+
+    yield Rule(
+        f"{ours}/{prefix}kernel",
+        tuple(f"{name}.weight" for name in theirs),
+        lambda *tensors: np.concatenate([tensor.T for tensor in tensors], axis=1),
+        lambda weight: tuple(part.T for part in split(weight)),
+    )
+    if biases:
+        yield Rule(
+            f"{ours}/{prefix}bias",
+            tuple(f"{name}.bias" for name in theirs),
+            lambda *tensors: np.concatenate(tensors),
+            split,
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Heads:
+    """The heads of an attention.
+
+    Attributes:
+        queries: Number of query heads.
+        keys: Number of heads of keys and values.
+        width: Width of a head.
+    """
+
+    queries: int
+    keys: int
+    width: int
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """Outputs of the projections to queries, keys and values."""
+        return self.queries * self.width, self.keys * self.width, self.keys * self.width
+
+
+def self_attention(parts: Sequence[str], ours: str, heads: Heads, biases: bool = True) -> Rules:
+    """Yields the rules of a self-attention; ours joins queries, keys and values.
+
+    Where query heads share keys, neighbouring ones read different heads of keys in ours, and the same one in
+    theirs, so they change places.
+
+    Args:
+        parts: Names of torch's layers: queries, keys, values and the output.
+        ours: Path of our layer.
+        heads: Heads of the attention.
+        biases: Whether the layers have biases.
+    """
+    *projections, output = parts
+    rules = [*joined(projections, ours, heads.widths, biases), *linear(output, f"{ours}/output", biases)]
+    if heads.keys == heads.queries:
+        yield from rules
+        return
+    for rule in rules:
+        is_output = rule.ours == f"{ours}/output/kernel"
+        yield _regrouped(rule, heads, axis=0 if is_output else -1) if _has_queries(rule, ours) else rule
+
+
+def _has_queries(rule: Rule, ours: str) -> bool:
+    return rule.ours != f"{ours}/output/bias"
+
+
+def _regrouped(rule: Rule, heads: Heads, axis: int) -> Rule:
+    """Returns a rule after which query heads have our order."""
+    groups = (heads.keys, heads.queries // heads.keys)
+    end = heads.queries * heads.width
+
+    def reorder(weight: Array, order: tuple[int, int]) -> Array:
+        last = np.moveaxis(weight, axis, -1)
+        queries = last[..., :end].reshape(*last.shape[:-1], *order, heads.width)
+        queries = np.swapaxes(queries, -3, -2).reshape(*last.shape[:-1], end)
+        return np.moveaxis(np.concatenate([queries, last[..., end:]], axis=-1), -1, axis)
+
+    return dataclasses.replace(
+        rule,
+        read=lambda *tensors: reorder(rule.read(*tensors), groups),
+        write=lambda weight: rule.write(reorder(weight, groups[::-1])),
+    )
+
+
+def cross_attention(parts: Sequence[str], ours: str, heads: Heads, biases: bool = True) -> Rules:
+    """Yields the rules of an attention to an encoder; ours joins keys and values.
+
+    Args:
+        parts: Names of torch's layers: queries, keys, values and the output.
+        ours: Path of our layer.
+        heads: Heads of the attention.
+        biases: Whether the layers have biases.
+    """
+    query, key, value, output = parts
+    widths = heads.widths
+    yield from joined([query], ours, widths[:1], biases, prefix="query_")
+    yield from joined([key, value], ours, widths[1:], biases)
+    yield from linear(output, f"{ours}/output", biases)
+
+
+def below(prefix: str, rules: Iterable[Rule]) -> Rules:
+    """Yields rules whose tensors stand below a name.
+
+    Args:
+        prefix: Name in front of the tensors' names, with its dot.
+        rules: Rules to change.
+    """
+    for rule in rules:
+        yield dataclasses.replace(rule, theirs=tuple(prefix + name for name in rule.theirs))
