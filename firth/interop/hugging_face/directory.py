@@ -1,0 +1,129 @@
+"""A model in Hugging Face's format on disk: its configuration, and its tensors one by one."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import safetensors
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.families import FAMILIES
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.rules import Array
+from firth.recipes.base.errors import suggest
+
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE = "model.safetensors"
+INDEX_FILE = "model.safetensors.index.json"
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt")
+
+
+class Directory:
+    """A folder of `config.json` and safetensors, in one file or in shards.
+
+    Files are mapped into memory, and a tensor is read when it is asked for.
+
+    Args:
+        path: Path of the folder, on this machine.
+
+    Raises:
+        InteropError: if there is no such folder, a file is missing or damaged, the weights are a pickle, or
+            the family is not known.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        if not os.path.isdir(self.path):
+            raise InteropError(f"there is no folder {self.path}")
+        self.config = self._read_json(CONFIG_FILE)
+        self._files = self._find_files()
+
+    @property
+    def family(self) -> Family:
+        """The family that `config.json` names."""
+        name = self.config.get("model_type")
+        if name not in FAMILIES:
+            near = suggest(str(name), FAMILIES)
+            raise InteropError(f"{self._place(CONFIG_FILE)}: model_type: {name!r} is not known; {near}")
+        return FAMILIES[name]
+
+    @contextlib.contextmanager
+    def tensors(self) -> Iterator["Tensors"]:
+        """Opens the files of the weights for as long as tensors are read."""
+        with contextlib.ExitStack() as stack:
+            opened = {}
+            for file in sorted(set(self._files.values())):
+                try:
+                    opened[file] = stack.enter_context(safetensors.safe_open(file, framework="numpy"))
+                except (safetensors.SafetensorError, OSError) as error:
+                    raise InteropError(f"{file} cannot be read: {error}") from error
+            yield Tensors({name: opened[file] for name, file in self._files.items()})
+
+    def _place(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        try:
+            with open(self._place(name), encoding="utf-8") as file:
+                content = json.load(file)
+        except OSError as error:
+            raise InteropError(f"{self._place(name)}: cannot be read: {error.strerror}") from None
+        except ValueError as error:
+            raise InteropError(f"{self._place(name)}: is not JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise InteropError(f"{self._place(name)}: must hold a mapping")
+        return content
+
+    def _find_files(self) -> dict[str, str]:
+        """Returns the file of each tensor."""
+        if os.path.exists(self._place(INDEX_FILE)):
+            shards = self._read_json(INDEX_FILE).get("weight_map", {})
+            files = {name: self._place(shard) for name, shard in shards.items()}
+        elif os.path.exists(self._place(WEIGHTS_FILE)):
+            files = dict.fromkeys(_names_in(self._place(WEIGHTS_FILE)), self._place(WEIGHTS_FILE))
+        else:
+            raise InteropError(self._no_weights())
+        if missing := sorted({file for file in files.values() if not os.path.exists(file)}):
+            raise InteropError(f"{self._place(INDEX_FILE)} names {missing[0]}, which does not exist")
+        return files
+
+    def _no_weights(self) -> str:
+        pickles = sorted(name for name in os.listdir(self.path) if name.endswith(_PICKLES))
+        if not pickles:
+            return f"{self.path} holds no {WEIGHTS_FILE}"
+        return (
+            f"{self._place(pickles[0])} is a pickle, which can run any code when it is read; convert it "
+            f"where you trust it: transformers.AutoModel.from_pretrained({self.path!r})"
+            f".save_pretrained('converted', safe_serialization=True)"
+        )
+
+
+def _names_in(file: str) -> list[str]:
+    try:
+        with safetensors.safe_open(file, framework="numpy") as opened:
+            return list(opened.keys())
+    except (safetensors.SafetensorError, OSError) as error:
+        raise InteropError(f"{file} cannot be read: {error}") from error
+
+
+class Tensors(Mapping[str, Array]):
+    """The tensors of some open files by name; each is read anew when it is asked for.
+
+    Args:
+        files: Open file of each tensor.
+    """
+
+    def __init__(self, files: Mapping[str, Any]) -> None:
+        self._files = files
+
+    def __getitem__(self, name: str) -> Array:
+        tensor: Array = self._files[name].get_tensor(name)
+        return tensor
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
