@@ -11,6 +11,7 @@ from firth.interop.hugging_face.rules import Rules, below, feed_forward, linear,
 from firth.recipes.goals.goal import Goal
 from firth.recipes.models.stack import StackConfig
 from firth.recipes.models.transformers import MaskedTransformerConfig
+from firth.recipes.objectives.generator import generator_of
 
 ENCODER = "backbone/encoder"
 
@@ -130,3 +131,18 @@ def electra_heads(model: MaskedTransformerConfig, goal: Goal) -> Rules:
     del model, goal
     yield from linear("discriminator_predictions.dense", "heads/dense")
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")
+
+
+def electra_generator(model: MaskedTransformerConfig, goal: Goal) -> Rules:
+    """Yields the rules of a generator, a checkpoint of its own that shares the discriminator's embeddings.
+
+    Args:
+        model: Model of the recipe, which is the discriminator's.
+        goal: Goal of the recipe, which says what the generator's shape is.
+    """
+    small = generator_of(model, goal)
+    yield from linear("electra.embeddings_project", "heads/generator_projection")
+    yield from below("electra.", blocks("encoder.layer", "heads/generator", bert_block, small.stack))
+    yield from masked_lm_head(
+        "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
+    )
