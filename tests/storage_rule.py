@@ -66,6 +66,7 @@ LOCAL = {
     "corpus/quality/quality_model.py": ("numpy.load numpy.savez", "in files that storage has opened"),
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),
     "corpus/readers/python_packages.py": ("os.path.isfile os.stat os.walk", "installed packages"),
+    "interop/hugging_face/directory.py": ("safetensors.safe_open", "in files of `storage.local_copy`"),
     "models/bundle.py": (
         "safetensors.numpy.save_file safetensors.safe_open",
         "in folders of `storage.whole_folder` and `storage.local_copy`",

@@ -3,9 +3,9 @@
 import numpy as np
 
 from tests.models import weights
-from tests.models.transformers_weights import LAYERS
 from tests.models.weights import Linear, Weights
 
+LAYERS = 2
 PROJECTIONS = ("query", "key", "value", "attention_output")
 
 

@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from firth.interop.hugging_face.encoders import electra_generator
+from firth.interop.hugging_face.families import FAMILIES
+from firth.interop.hugging_face.rules import Rule, below
 from firth.models import PretrainingModel
 from firth.recipes.models import blocks, model, positions
 from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 from firth.recipes.objectives.objective_base import Objective
-from tests.models import transformers_weights as weights
 from tests.models.weights import copy_weights
 
 FOLDER = pathlib.Path(__file__).parent / "golden"
@@ -83,24 +85,31 @@ def bart() -> model.EncoderDecoderConfig:
 
 
 class Reference(NamedTuple):
-    """A model of ours, and the weights of the reference by its paths."""
+    """A model of ours, and the rules of its weights."""
 
     model: object
     objective: Objective
-    weights: Callable
+    rules: Callable[[object, Objective], list[Rule]]
+
+
+def electra_rules(shape, objective) -> list[Rule]:
+    """Those of a discriminator and of a generator in one file."""
+    discriminator = FAMILIES["electra"].rules(shape, objective)
+    generator = electra_generator(shape, objective)
+    return [*below("discriminator.", discriminator), *below("generator.", generator)]
 
 
 MASKED_LM = MaskedLM(max_predictions=12, next_sentence=False)
 SCALING = positions.RotaryScalingConfig(original_length=64)
 REFERENCES = {
-    "bert": Reference(encoder(), MaskedLM(max_predictions=12), weights.bert),
+    "bert": Reference(encoder(), MaskedLM(max_predictions=12), FAMILIES["bert"].rules),
     "roberta": Reference(
         encoder(
             positions=positions.LearnedPositionsConfig(length=14, unused=2),
             embeddings=blocks.EmbeddingsConfig(segments=1, norm=True),
         ),
         MASKED_LM,
-        weights.roberta,
+        FAMILIES["roberta"].rules,
     ),
     "albert": Reference(
         encoder(
@@ -109,7 +118,7 @@ REFERENCES = {
             feed_forward=blocks.FeedForwardConfig(width=24, activation="gelu_approximate"),
         ),
         MaskedLM(max_predictions=12, next_sentence=False, sentence_order=True),
-        weights.albert,
+        FAMILIES["albert"].rules,
     ),
     "deberta": Reference(
         encoder(
@@ -117,23 +126,25 @@ REFERENCES = {
             embeddings=blocks.EmbeddingsConfig(norm=True),
         ),
         MASKED_LM,
-        weights.deberta,
+        FAMILIES["deberta-v2"].rules,
     ),
     "electra": Reference(
-        encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), weights.electra
+        encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), electra_rules
     ),
-    "gpt2": Reference(gpt2(), CausalLM(), weights.gpt2),
-    "llama": Reference(llama(positions.RotaryPositionsConfig(base=100.0)), CausalLM(), weights.llama),
+    "gpt2": Reference(gpt2(), CausalLM(), FAMILIES["gpt2"].rules),
+    "llama": Reference(
+        llama(positions.RotaryPositionsConfig(base=100.0)), CausalLM(), FAMILIES["llama"].rules
+    ),
     "llama_3_1": Reference(
         llama(positions.RotaryPositionsConfig(base=100.0, scaling=SCALING), head_width=8),
         CausalLM(),
-        weights.llama_3_1,
+        FAMILIES["llama"].rules,
     ),
-    "t5": Reference(t5(tied=True, activation="relu"), SpanCorruption(), weights.t5),
+    "t5": Reference(t5(tied=True, activation="relu"), SpanCorruption(), FAMILIES["t5"].rules),
     "t5_1_1": Reference(
-        t5(tied=False, activation="gelu_approximate", gated=True), SpanCorruption(), weights.t5_1_1
+        t5(tied=False, activation="gelu_approximate", gated=True), SpanCorruption(), FAMILIES["t5"].rules
     ),
-    "bart": Reference(bart(), Denoising(), weights.bart),
+    "bart": Reference(bart(), Denoising(), FAMILIES["bart"].rules),
 }
 
 
@@ -159,8 +170,14 @@ def build_model(name: str) -> PretrainingModel:
         dtype="float32",
     )
     made.build()
-    state = weights.State(read_golden(name)).below("weight/")
-    copy_weights(made, reference.weights(state))
+    given = read_golden(name)
+    copy_weights(
+        made,
+        {
+            rule.ours: rule.read(*(given[f"weight/{tensor}"] for tensor in rule.theirs))
+            for rule in reference.rules(reference.model, reference.objective)
+        },
+    )
     return made
 
 

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+from firth.interop.hugging_face.families import FAMILIES
 from firth.models import example_sums, total_loss
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
@@ -11,9 +12,8 @@ from firth.recipes.models import blocks
 from firth.recipes.models.model import TwoStreamTransformerConfig
 from firth.recipes.objectives.masking import PermutationLM
 from tests.backends.gradients import compiled
-from tests.models import references, transformers_weights, weights
+from tests.models import references, weights
 from tests.models.references import EPSILON, VOCABULARY, read_golden
-from tests.models.transformers_weights import State
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
 MODEL = TwoStreamTransformerConfig(
@@ -27,34 +27,15 @@ MODEL = TwoStreamTransformerConfig(
 GOLDEN = read_golden("xlnet")
 
 
-def xlnet_block(state: State, path: str) -> weights.Weights:
-    attention, here = state.below("rel_attn."), f"{path}/attention"
-    # Theirs are [width, heads, head width], the output's too; ours join heads, the output's kernel to rows.
-    query, key, value, output, relative = (attention[name].reshape(16, -1) for name in "qkvor")
-    return {
-        f"{here}/query_kernel": query,
-        f"{here}/kernel": np.concatenate([key, value], axis=1),
-        f"{here}/relative_kernel": relative,
-        f"{here}/content_bias": attention["r_w_bias"][:, None],
-        f"{here}/position_bias": attention["r_r_bias"][:, None],
-        f"{here}/segment_bias": attention["r_s_bias"][:, None],
-        f"{here}/segments": attention["seg_embed"][:, :, None],
-        f"{here}/output/kernel": output.T,
-        **attention.norm(f"{path}/attention_norm", "layer_norm"),
-        **weights.feed_forward(f"{path}/feed_forward", *state.linears("ff.layer_1", "ff.layer_2")),
-        **state.norm(f"{path}/feed_forward_norm", "ff.layer_norm"),
-    }
-
-
 @pytest.fixture(scope="module")
 def backbone() -> TwoStreamTransformerBackbone:
     made = TwoStreamTransformerBackbone(VOCABULARY, MODEL, dtype="float32")
     made.build()
-    state = State(GOLDEN).below("weight/transformer.")
+    rules = FAMILIES["xlnet"].rules(MODEL, PermutationLM())
+    ours = [rule for rule in rules if rule.ours.startswith("backbone/")]
     found = {
-        "token_embedding/table": state["word_embedding.weight"],
-        "mask_embedding/table": state["mask_emb"][0],
-        **transformers_weights.blocks(state, "layer", "encoder", xlnet_block),
+        rule.ours.removeprefix("backbone/"): rule.read(*(GOLDEN[f"weight/{name}"] for name in rule.theirs))
+        for rule in ours
     }
     weights.copy_weights(made, found)
     return made

@@ -1,9 +1,10 @@
 """Rules of the blocks that several families share."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from firth.interop.hugging_face.rules import (
-    Heads,
+    AttentionHeads,
     Rule,
     Rules,
     below,
@@ -16,20 +17,20 @@ from firth.interop.hugging_face.rules import (
 from firth.recipes.models.stack import BlocksConfig, StackConfig
 from firth.recipes.models.transformers import TransformerConfig
 
-Block = Callable[[StackConfig, str], Iterable[Rule]]
+Block = Callable[[Any, str], Iterable[Rule]]
 BERT_ATTENTION = ("query", "key", "value")
 
 
-def heads_of(stack: BlocksConfig) -> Heads:
+def heads_of(stack: BlocksConfig) -> AttentionHeads:
     """Returns the heads of a stack's attention.
 
     Args:
         stack: Stack of blocks.
     """
-    return Heads(stack.attention.heads, stack.key_value_heads, stack.head_width)
+    return AttentionHeads(stack.attention.heads, stack.key_value_heads, stack.head_width)
 
 
-def blocks(theirs: str, ours: str, block: Block, stack: StackConfig) -> Rules:
+def blocks(theirs: str, ours: str, block: Block, stack: BlocksConfig) -> Rules:
     """Yields the rules of all blocks of a stack.
 
     Args:

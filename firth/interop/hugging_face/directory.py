@@ -8,6 +8,7 @@ from typing import Any
 
 import safetensors
 
+from firth import storage
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.family import Family
@@ -26,7 +27,7 @@ class Directory:
     Files are mapped into memory, and a tensor is read when it is asked for.
 
     Args:
-        path: Path of the folder, on this machine.
+        path: Path of the folder, on this machine or with a scheme (`gs://`).
 
     Raises:
         InteropError: if there is no such folder, a file is missing or damaged, the weights are a pickle, or
@@ -35,7 +36,7 @@ class Directory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        if not os.path.isdir(self.path):
+        if not storage.is_folder(self.path):
             raise InteropError(f"there is no folder {self.path}")
         self.config = self._read_json(CONFIG_FILE)
         self._files = self._find_files()
@@ -55,21 +56,17 @@ class Directory:
         with contextlib.ExitStack() as stack:
             opened = {}
             for file in sorted(set(self._files.values())):
-                try:
-                    opened[file] = stack.enter_context(safetensors.safe_open(file, framework="numpy"))
-                except (safetensors.SafetensorError, OSError) as error:
-                    raise InteropError(f"{file} cannot be read: {error}") from error
+                opened[file] = stack.enter_context(_opened(file))
             yield Tensors({name: opened[file] for name, file in self._files.items()})
 
     def _place(self, name: str) -> str:
         return os.path.join(self.path, name)
 
     def _read_json(self, name: str) -> dict[str, Any]:
+        if not storage.exists(self._place(name)):
+            raise InteropError(f"{self.path} holds no {name}")
         try:
-            with open(self._place(name), encoding="utf-8") as file:
-                content = json.load(file)
-        except OSError as error:
-            raise InteropError(f"{self._place(name)}: cannot be read: {error.strerror}") from None
+            content = json.loads(storage.read_text(self._place(name)))
         except ValueError as error:
             raise InteropError(f"{self._place(name)}: is not JSON: {error}") from None
         if not isinstance(content, dict):
@@ -78,19 +75,19 @@ class Directory:
 
     def _find_files(self) -> dict[str, str]:
         """Returns the file of each tensor."""
-        if os.path.exists(self._place(INDEX_FILE)):
+        if storage.exists(self._place(INDEX_FILE)):
             shards = self._read_json(INDEX_FILE).get("weight_map", {})
             files = {name: self._place(shard) for name, shard in shards.items()}
-        elif os.path.exists(self._place(WEIGHTS_FILE)):
+        elif storage.exists(self._place(WEIGHTS_FILE)):
             files = dict.fromkeys(_names_in(self._place(WEIGHTS_FILE)), self._place(WEIGHTS_FILE))
         else:
             raise InteropError(self._no_weights())
-        if missing := sorted({file for file in files.values() if not os.path.exists(file)}):
+        if missing := sorted({file for file in files.values() if not storage.exists(file)}):
             raise InteropError(f"{self._place(INDEX_FILE)} names {missing[0]}, which does not exist")
         return files
 
     def _no_weights(self) -> str:
-        pickles = sorted(name for name in os.listdir(self.path) if name.endswith(_PICKLES))
+        pickles = sorted(name for name in storage.list_folder(self.path) if name.endswith(_PICKLES))
         if not pickles:
             return f"{self.path} holds no {WEIGHTS_FILE}"
         return (
@@ -101,11 +98,20 @@ class Directory:
 
 
 def _names_in(file: str) -> list[str]:
-    try:
-        with safetensors.safe_open(file, framework="numpy") as opened:
-            return list(opened.keys())
-    except (safetensors.SafetensorError, OSError) as error:
-        raise InteropError(f"{file} cannot be read: {error}") from error
+    with _opened(file) as opened:
+        return list(opened.keys())
+
+
+@contextlib.contextmanager
+def _opened(file: str) -> Iterator[Any]:
+    """Opens a file of safetensors; a damaged one is named."""
+    with storage.local_copy(file) as local:
+        try:
+            opened = safetensors.safe_open(local, framework="numpy")
+        except (safetensors.SafetensorError, OSError) as error:
+            raise InteropError(f"{file} cannot be read: {error}") from error
+        with opened:
+            yield opened
 
 
 class Tensors(Mapping[str, Array]):

@@ -12,6 +12,7 @@ from firth.recipes.goals.goal import Goal
 from firth.recipes.models.stack import StackConfig
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
+from firth.recipes.objectives.masking import ReplacedTokenDetection
 
 ENCODER = "backbone/encoder"
 
@@ -133,14 +134,14 @@ def electra_heads(model: MaskedTransformerConfig, goal: Goal) -> Rules:
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")
 
 
-def electra_generator(model: MaskedTransformerConfig, goal: Goal) -> Rules:
+def electra_generator(model: MaskedTransformerConfig, objective: ReplacedTokenDetection) -> Rules:
     """Yields the rules of a generator, a checkpoint of its own that shares the discriminator's embeddings.
 
     Args:
         model: Model of the recipe, which is the discriminator's.
-        goal: Goal of the recipe, which says what the generator's shape is.
+        objective: Objective of the recipe, which says what the generator's shape is.
     """
-    small = generator_of(model, goal)
+    small = generator_of(model, objective)
     yield from linear("electra.embeddings_project", "heads/generator_projection")
     yield from below("electra.", blocks("encoder.layer", "heads/generator", bert_block, small.stack))
     yield from masked_lm_head(

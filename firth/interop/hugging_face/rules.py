@@ -126,7 +126,7 @@ def joined(theirs: Sequence[str], ours: str, widths: Sequence[int], biases: bool
 
 
 @dataclasses.dataclass(frozen=True)
-class Heads:
+class AttentionHeads:
     """The heads of an attention.
 
     Attributes:
@@ -145,7 +145,7 @@ class Heads:
         return self.queries * self.width, self.keys * self.width, self.keys * self.width
 
 
-def self_attention(parts: Sequence[str], ours: str, heads: Heads, biases: bool = True) -> Rules:
+def self_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
     """Yields the rules of a self-attention; ours joins queries, keys and values.
 
     Where query heads share keys, neighbouring ones read different heads of keys in ours, and the same one in
@@ -154,7 +154,7 @@ def self_attention(parts: Sequence[str], ours: str, heads: Heads, biases: bool =
     Args:
         parts: Names of torch's layers: queries, keys, values and the output.
         ours: Path of our layer.
-        heads: Heads of the attention.
+        heads: AttentionHeads of the attention.
         biases: Whether the layers have biases.
     """
     *projections, output = parts
@@ -171,7 +171,7 @@ def _has_queries(rule: Rule, ours: str) -> bool:
     return rule.ours != f"{ours}/output/bias"
 
 
-def _regrouped(rule: Rule, heads: Heads, axis: int) -> Rule:
+def _regrouped(rule: Rule, heads: AttentionHeads, axis: int) -> Rule:
     """Returns a rule after which query heads have our order."""
     groups = (heads.keys, heads.queries // heads.keys)
     end = heads.queries * heads.width
@@ -189,13 +189,13 @@ def _regrouped(rule: Rule, heads: Heads, axis: int) -> Rule:
     )
 
 
-def cross_attention(parts: Sequence[str], ours: str, heads: Heads, biases: bool = True) -> Rules:
+def cross_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
     """Yields the rules of an attention to an encoder; ours joins keys and values.
 
     Args:
         parts: Names of torch's layers: queries, keys, values and the output.
         ours: Path of our layer.
-        heads: Heads of the attention.
+        heads: AttentionHeads of the attention.
         biases: Whether the layers have biases.
     """
     query, key, value, output = parts

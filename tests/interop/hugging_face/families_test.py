@@ -1,0 +1,159 @@
+"""Configurations and weights of each family, both ways, on what golden files of transformers hold."""
+
+import keras
+import numpy as np
+import pytest
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.families import FAMILIES
+from firth.interop.hugging_face.weights import read_weights, written_tensors
+from firth.models import PretrainingModel, build_model
+from firth.recipes import PermutationLM, load_recipe
+from tests.models import references
+from tests.models import two_stream_transformer_parity_test as xlnet
+from tests.models.references import REFERENCES, Reference
+
+FILES = {name: name for name in REFERENCES} | {"xlnet": "xlnet"}
+MODEL_TYPES = {"deberta": "deberta-v2", "llama_3_1": "llama", "t5_1_1": "t5"}
+# Of tokens, training and older releases: not of the model's shape.
+NO_SHAPE = {"vocab_size", "pad_token_id", "decoder_start_token_id", "embd_pdrop", "max_position_embeddings"}
+files = pytest.mark.parametrize("name", FILES)
+
+
+def family(name):
+    return FAMILIES[MODEL_TYPES.get(name, name)]
+
+
+def reference(name) -> Reference:
+    if name == "xlnet":
+        return Reference(xlnet.MODEL, PermutationLM(), FAMILIES["xlnet"].rules)
+    return REFERENCES[name]
+
+
+def tensors(name) -> dict[str, np.ndarray]:
+    golden = references.read_golden(name)
+    return {key.removeprefix("weight/"): value for key, value in golden.items() if key.startswith("weight/")}
+
+
+@files
+def test_a_configuration_describes_the_model_and_is_written_back(name):
+    config = references.made_with(name)["config"]
+    model = family(name).read_model(config)
+    assert (model.layers, model.width, model.attention.heads, model.inner_width) == (2, 16, 4, 24)
+    wanted = reference(name).model
+    assert model.head_width == wanted.head_width and model.feed_forward == wanted.feed_forward
+    if name != "xlnet":
+        assert model.norm == wanted.norm and model.positions == wanted.positions
+    written = family(name).write_config(model)
+    assert family(name).read_model(written) == model
+    # DeBERTa's length is written where its distances were.
+    assert {key: written[key] for key in config.keys() - NO_SHAPE} == {
+        key: config[key] for key in config.keys() - NO_SHAPE
+    }
+
+
+@files
+def test_weights_go_out_as_they_came_in(name):
+    shape, objective, rules = reference(name)
+    given = tensors(name)
+    used = []
+    for rule in rules(shape, objective):
+        weight = rule.read(*(given[tensor] for tensor in rule.theirs))
+        for tensor, back in zip(rule.theirs, rule.write(weight), strict=True):
+            assert back.dtype == given[tensor].dtype
+            np.testing.assert_array_equal(back, given[tensor], err_msg=tensor)
+            used.append(tensor)
+    assert len(used) == len(set(used)) and set(used) == set(given)
+
+
+def test_grouped_query_heads_by_hand():
+    """Four query heads of width 1, two heads of keys: theirs stand as 0 0 1 1, ours as 0 1 0 1."""
+    from firth.interop.hugging_face.rules import AttentionHeads, self_attention
+
+    heads = AttentionHeads(queries=4, keys=2, width=1)
+    kernel, output = self_attention(["q", "k", "v", "o"], "here", heads, biases=False)
+    query, key, value = np.array([[0.0], [1], [2], [3]]), np.array([[4.0], [5]]), np.array([[6.0], [7]])
+    assert kernel.read(query, key, value).tolist() == [[0, 2, 1, 3, 4, 5, 6, 7]]
+    assert output.read(np.array([[0.0, 1, 2, 3]])).tolist() == [[0], [2], [1], [3]]
+
+
+@pytest.fixture(scope="module")
+def bert():
+    recipe = load_recipe("bert_tiny", ["tokenizer.vocabulary_size=40"])
+    return recipe.model_copy(
+        update={"model": REFERENCES["bert"].model, "objective": REFERENCES["bert"].objective}
+    )
+
+
+def test_a_model_with_heads_and_what_it_writes(bert):
+    given, model = tensors("bert"), build_model(bert)
+    read = read_weights(model, bert, FAMILIES["bert"], given)
+    assert read.fresh == read.surplus == ()
+    written = written_tensors(model, bert, FAMILIES["bert"])
+    assert set(written) == set(given)
+    for name, tensor in given.items():
+        np.testing.assert_array_equal(written[name], tensor)
+
+
+def test_a_base_model_has_fresh_heads_and_its_own_names(bert):
+    base = {name.removeprefix("bert."): each for name, each in tensors("bert").items() if "cls." not in name}
+    model = build_model(bert)
+    read = read_weights(model, bert, FAMILIES["bert"], {**base, "embeddings.position_ids": np.arange(14)})
+    # The pooler stands in the base model, which writes it without the family's name.
+    assert sorted({path.split("/")[1] for path in read.fresh}) == ["masked_lm_head", "pair_head"]
+    assert read.surplus == ()
+    states = model.backbone(references.features_of("bert"))
+    expected = references.build_model("bert").backbone(references.features_of("bert"))
+    np.testing.assert_allclose(
+        keras.ops.convert_to_numpy(states), keras.ops.convert_to_numpy(expected), atol=1e-6
+    )
+
+
+def test_what_does_not_fit_is_told_by_tensor(bert):
+    given = tensors("bert")
+    missing = {key: each for key, each in given.items() if key != "bert.encoder.layer.1.output.dense.weight"}
+    with pytest.raises(
+        InteropError, match="no tensor for backbone/encoder/block_1/feed_forward/outer_kernel"
+    ):
+        read_weights(build_model(bert), bert, FAMILIES["bert"], missing)
+    name = "bert.encoder.layer.0.attention.self.key.weight"
+    with pytest.raises(InteropError, match=r"self\.key\.weight \[8, 16\].*do not fit|gives \[16, 40\]"):
+        read_weights(build_model(bert), bert, FAMILIES["bert"], {**given, name: given[name][:8]})
+    read = read_weights(
+        build_model(bert), bert, FAMILIES["bert"], {**given, "bert.adapter.weight": given[name]}
+    )
+    assert read.surplus == ("bert.adapter.weight",)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "config", "message"),
+    [
+        ("bert", {"hidden_act": "mish"}, "hidden_act: the activation 'mish' is not known"),
+        ("bert", {"position_embedding_type": "relative_key"}, "position_embedding_type: 'relative_key'"),
+        ("llama", {"rope_scaling": {"type": "yarn"}}, "rope_type: 'yarn' cannot be expressed"),
+        ("llama", {"attention_bias": True}, "attention_bias: True cannot be expressed"),
+        ("bart", {"encoder_ffn_dim": 8, "decoder_ffn_dim": 9}, "decoder_ffn_dim: 9 differs"),
+        ("bert", {"num_attention_heads": 7}, "heads: 7 does not divide"),
+    ],
+)
+def test_what_cannot_be_expressed_is_refused_by_key(model_type, config, message):
+    with pytest.raises(InteropError, match=message):
+        FAMILIES[model_type].read_model(config)
+
+
+def test_what_cannot_be_said_there_is_refused_by_key():
+    model = references.encoder(norm=references.POST_NORM.model_copy(update={"placement": "pre"}))
+    with pytest.raises(InteropError, match=r"model\.norm\.placement: 'pre' cannot be expressed there"):
+        FAMILIES["bert"].write_config(model)
+
+
+def test_older_releases_say_rotary_positions_in_keys_of_their_own():
+    new = references.made_with("llama_3_1")["config"]
+    rope = dict(new["rope_parameters"])
+    old = {key: value for key, value in new.items() if key != "rope_parameters"}
+    old |= {"rope_theta": rope.pop("rope_theta"), "rope_scaling": {"type": rope.pop("rope_type"), **rope}}
+    assert FAMILIES["llama"].read_model(old) == FAMILIES["llama"].read_model(new)
+
+
+def test_a_pretraining_model_is_what_weights_are_read_into(bert):
+    assert isinstance(build_model(bert), PretrainingModel)
