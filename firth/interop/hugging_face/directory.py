@@ -50,6 +50,14 @@ class Directory:
             raise InteropError(f"{self._place(CONFIG_FILE)}: model_type: {name!r} is not known; {near}")
         return FAMILIES[name]
 
+    @property
+    def vocabulary_size(self) -> int:
+        """The number of rows of the token table."""
+        size = self.config.get("vocab_size")
+        if not isinstance(size, int):
+            raise InteropError(f"{self._place(CONFIG_FILE)}: vocab_size: {size!r} is not a number of tokens")
+        return size
+
     @contextlib.contextmanager
     def tensors(self) -> Iterator["Tensors"]:
         """Opens the files of the weights for as long as tensors are read."""

@@ -79,4 +79,12 @@ class Family:
             model: Model of the recipe.
             goal: Goal of the recipe.
         """
-        return [*below(f"{self.base}." if self.base else "", self.backbone(model)), *self.heads(model, goal)]
+        return [*self.backbone_rules(model), *self.heads(model, goal)]
+
+    def backbone_rules(self, model: Any) -> list[Rule]:
+        """Returns the rules of the weights of a backbone, by paths that begin with `backbone/`.
+
+        Args:
+            model: Model of the recipe.
+        """
+        return list(below(f"{self.base}." if self.base else "", self.backbone(model)))

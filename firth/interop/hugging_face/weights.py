@@ -47,13 +47,38 @@ def read_weights(
         InteropError: if a tensor of the backbone is missing, or a shape does not fit.
     """
     variables = weights_by_path(model)
-    rules = _found(family.rules(recipe.model, recipe.goal), family, tensors)
-    problems, read = [], set()
+    return _read(variables, family.rules(recipe.model, recipe.goal), family, tensors)
+
+
+def assign_weights(
+    backbone: keras.Model, rules: Iterable[Rule], family: Family, tensors: Mapping[str, Array]
+) -> None:
+    """Assigns a checkpoint's tensors to a built backbone.
+
+    Args:
+        backbone: Backbone of `firth.models.build_backbone`.
+        rules: Rules of its weights, by paths that begin with `backbone/`.
+        family: Family of the checkpoint.
+        tensors: Tensors by name.
+
+    Raises:
+        InteropError: if a tensor is missing, or a shape does not fit.
+    """
+    variables = {f"backbone/{each.path.split('/', 1)[1]}": each for each in backbone.trainable_variables}
+    _read(variables, rules, family, tensors)
+
+
+def _read(
+    variables: Mapping[str, keras.Variable],
+    rules: Iterable[Rule],
+    family: Family,
+    tensors: Mapping[str, Array],
+) -> Read:
+    rules, problems, read = _found(rules, family, tensors), [], set()
     for rule in rules:
         if any(name not in tensors for name in rule.theirs):
             continue
-        variable = variables[rule.ours]
-        problem = _assign(rule, variable, tensors)
+        problem = _assign(rule, variables[rule.ours], tensors)
         problems += [problem] if problem else []
         read.add(rule.ours)
     fresh = tuple(path for path in variables if path not in read)
