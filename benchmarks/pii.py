@@ -2,10 +2,10 @@
 
     FIRTH_PRESIDIO_PYTHON=build/presidio/bin/python python -m benchmarks.pii
 
-The table is that of `tests/corpus/privacy/pii_table_test.py`. A value is found by whatever of its type overlaps
-with it. Presidio runs with all recognisers that look for patterns, of every country, without a language
-model, from two least scores on; detect-secrets as it comes. firth knows the country of a row and the United
-States, as a recipe's `phone_regions` says. Nothing here is timed.
+The table is that of `tests/corpus/privacy/pii_table_test.py`. A value is found by whatever of its type is in
+its place, in part at least. Presidio runs with all recognisers that look for patterns, of every country,
+without a language model, from two least scores on; detect-secrets as it comes. firth knows the country of a
+row and the United States, as a recipe's `phone_regions` says. Nothing here is timed.
 """
 
 import argparse

@@ -22,7 +22,8 @@ def main(kind: str, backbone: str, folder: str) -> dict:
     from firth.recipes import Recipe
     from firth.recipes.counting import memory_bytes, parameter_counts, training_flops_per_step
     from firth.serving import Client, export
-    from firth.serving.cases import cases, read_description
+    from firth.serving.cases import cases
+    from firth.serving.description import read_description
     from firth.tokenizers import load_tokenizer
     from firth.training.objective_rates import measure_objective
     from firth.training.pretraining import train

@@ -54,7 +54,7 @@ LOCAL = {
     "cli/runs_on_disk.py": (".exists .glob .read_text .stat", "the folders of local runs"),
     "corpus/curation/step_files.py": ("FileSystems.open", _BEAM),
     "corpus/grouping/values.py": (
-        "FileSystems.create FileSystems.open",
+        "FileSystems.create FileSystems.match FileSystems.open",
         "scratch of Beam's workers: each file has a random name, and goes with the folder",
     ),
     "corpus/io/lines.py": ("FileSystems.open", _BEAM),
@@ -62,6 +62,7 @@ LOCAL = {
         "FileSystems.open",
         "Beam's workers read records of artifacts without loading TensorFlow; they are written by storage",
     ),
+    "corpus/io/records.py": ("FileSystems.match", "what Beam's workers then read"),
     "corpus/io/source_files.py": ("FileSystems.match os.path.isdir", _BEAM),
     "corpus/quality/quality_model.py": ("numpy.load numpy.savez", "in files that storage has opened"),
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),

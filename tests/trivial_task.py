@@ -62,8 +62,7 @@ class TextLabelTask:
 class TextLabelHeads(Heads):
     """The pooled `[CLS]`, and a dense layer on it."""
 
-    def __init__(self, model, task, vocabulary_size, seed, **kwargs):
-        super().__init__(**kwargs)
+    def _make(self, model, task, seed):
         (loss,) = task.loss_terms
         self.pooler = Pooler(model.width, 0.5, seed, name="pooler")
         self.dense = keras.layers.Dense(loss.classes, name="dense")
@@ -85,6 +84,7 @@ class HeadsAlone(Method):
     """The backbone stays as it is."""
 
     kind: Literal["heads_alone"] = "heads_alone"
+    rate: float = 1.0
 
 
 def freeze_backbone(model, method):

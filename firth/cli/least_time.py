@@ -1,4 +1,4 @@
-"""The least time that a training can take, known before anything runs."""
+"""About the least time of a long training, known before anything runs."""
 
 import time
 
@@ -12,7 +12,9 @@ _SIZE = 1024
 
 
 def least_time_line(recipe: Recipe) -> str | None:
-    """Returns how long a training takes at least on this machine's CPU; None where that is under an hour.
+    """Returns about how long a whole training takes at least on this machine's CPU; None for under an hour.
+
+    It is what the matrix products alone take, at the speed that the machine has now.
 
     Args:
         recipe: Recipe of the run.
@@ -21,8 +23,8 @@ def least_time_line(recipe: Recipe) -> str | None:
     if flops / speed < LONG_SECONDS:
         return None
     return (
-        f"training takes at least {seconds_text(flops / speed)} on this machine's CPU alone: {flops:.3g} "
-        f"FLOPs at the {speed / 1e9:,.0f} GFLOP/s of its matrix products"
+        f"from its beginning, training takes about {seconds_text(flops / speed)} or more on this machine's "
+        f"CPU: {flops:.3g} FLOPs at the {speed / 1e9:,.0f} GFLOP/s of its matrix products"
     )
 
 

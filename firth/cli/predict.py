@@ -102,7 +102,10 @@ def _ask(
     from firth.pipelines.logs import output_in
 
     if verbose:
-        return _answers(directory, name, texts, targets)
+        try:
+            return _answers(directory, name, texts, targets)
+        except _Unaskable as error:
+            fail(str(error), ExitCode.USAGE)
     descriptor, log = tempfile.mkstemp(prefix="firth-predict-", suffix=".log")
     os.close(descriptor)
     try:
@@ -129,11 +132,10 @@ def _answers(
     with without_optional_packages():
         from firth.serving import Client
         from firth.serving.answers import told
-        from firth.serving.cases import read_description
         from firth.serving.client import newest_model
+        from firth.serving.description import read_description
     path = newest_model(os.fspath(directory))
-    # A model that another program exported describes nothing.
-    signature = (read_description(path) or {"signatures": {}})["signatures"].get(name, {})
+    signature = read_description(path)["signatures"].get(name, {})
     lacking = [text for text in texts if signature.get("needs", "") not in text]
     if lacking:
         raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")

@@ -111,9 +111,13 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _signatures(pushed: pathlib.Path) -> dict[str, Any]:
-    from firth.serving.cases import read_description
+    from firth.serving.description import read_description
 
-    return read_description(str(pushed))["signatures"]
+    try:
+        return read_description(str(pushed))["signatures"]
+    except ValueError:
+        # A cached run may end with a model that an earlier version exported.
+        return {}
 
 
 def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:

@@ -41,7 +41,7 @@ class BackboneWithHeads(keras.Model):
     """
 
     # What paths of weights begin with; names of an optimizer's variables hold it.
-    path: ClassVar[str]
+    name_in_paths: ClassVar[str]
     # What the goal is called in a config, and in errors.
     _goal_key: ClassVar[str]
 

@@ -58,7 +58,7 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
         vocabulary_size=recipe.tokenizer.vocabulary_size,
         seed=recipe.seed,
         dtype=dtype or recipe.training.precision,
-        name=kind.path,
+        name=kind.name_in_paths,
     )
     model.build()
     if recipe.model.carries_state:

@@ -1,4 +1,4 @@
-"""What the heads of all objectives have in common."""
+"""What the heads of all objectives and tasks have in common."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -15,28 +15,26 @@ Generator: TypeAlias = keras.random.SeedGenerator
 
 
 class Heads(keras.layers.Layer):
-    """Logits of each loss of an objective, and the losses that they make with the labels.
+    """Logits of each loss of an objective or a task, and the losses that they make with the labels.
 
     Subclasses make their parts in `_make`, and give `logits` and `labels`; where all logits at once are too
     many, also `predictions`.
 
     Args:
         model: The recipe's `model`.
-        objective: The recipe's `objective`.
+        goal: The recipe's goal: its objective, or its task.
         vocabulary_size: Number of tokens that can be predicted.
         seed: A `keras.random.SeedGenerator` to share; None where nothing is random.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
     """
 
-    def __init__(
-        self, model: Any, objective: Any, vocabulary_size: int, seed: Any = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, model: Any, goal: Any, vocabulary_size: int, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size
         self.width = model.width
-        self._make(model, objective, seed)
+        self._make(model, goal, seed)
 
-    def _make(self, model: Any, objective: Any, seed: Any) -> None:
+    def _make(self, model: Any, goal: Any, seed: Any) -> None:
         """Makes the parts, each an attribute."""
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:

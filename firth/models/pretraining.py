@@ -29,7 +29,7 @@ class PretrainingModel(BackboneWithHeads):
     Example: see `build_pretraining_model`.
     """
 
-    path = "pretraining_model"
+    name_in_paths = "pretraining_model"
     _goal_key = "objective"
 
     def __init__(

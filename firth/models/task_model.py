@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import keras
-
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.choices import config_of
 from firth.recipes.models.model import AnyModel
 from firth.recipes.tasks.task import Task
 
 
-@keras.saving.register_keras_serializable(package="firth")
 class TaskModel(BackboneWithHeads):
     """Features to the predictions of each loss of a task.
+
+    `firth.models.save_model` keeps it with its recipe; Keras's own `save` cannot, for it knows no task.
 
     Args:
         model: The recipe's `model`, or a mapping of its values.
@@ -29,7 +28,7 @@ class TaskModel(BackboneWithHeads):
     Example: see `build_model`.
     """
 
-    path = "task_model"
+    name_in_paths = "task_model"
     _goal_key = "task"
 
     def __init__(

@@ -20,7 +20,6 @@ class IidDenoisingObjective(SentinelObjective):
 
     Example:
 
-    >>> from firth.recipes import IidDenoising, Sequences
     >>> import tensorflow as tf
     >>> from firth.recipes.objectives.denoising import IidDenoising
     >>> from firth.recipes.tokenizers.tokenizer import Sequences

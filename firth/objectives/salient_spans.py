@@ -30,7 +30,6 @@ class SalientSpansObjective(SentinelObjective):
 
     Example: `Ada Lovelace`, `Byron` and `10 December 1815` could be chosen.
 
-    >>> from firth.recipes import Sequences
     >>> from firth.recipes.objectives.denoising import SalientSpans
     >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer

@@ -35,7 +35,6 @@ class SpanCorruptionObjective(SentinelObjective):
 
     Example: four of eleven tokens in two spans. Each document of a row is corrupted on its own.
 
-    >>> from firth.recipes import Sequences
     >>> from firth.recipes.objectives.denoising import SpanCorruption
     >>> from firth.recipes.tokenizers.tokenizer import Sequences
     >>> from firth.tokenizers import WordPieceTokenizer

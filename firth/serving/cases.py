@@ -1,16 +1,13 @@
 """The requests that a model must answer before it is served."""
 
 import dataclasses
-import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from firth import storage
+from firth.serving.description import read_description
 from firth.serving.samples import TEXTS
-from firth.serving.warmup import FOLDER, Request, read_warmup
+from firth.serving.warmup import Request, read_warmup
 
 MEGABYTE = 2**20
-DESCRIPTION = "firth.json"
 
 TEXT_CASES: dict[str, list[bytes]] = {
     "one": [TEXTS[0].encode()],
@@ -63,15 +60,6 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
     yield from _row_cases(list(rows) or made_up, description["evaluation_sums"])
     for index, request in enumerate(warmup):
         yield Case(f"warm-up request {index}", request)
-
-
-def read_description(directory: str) -> dict[str, Any]:
-    """Returns the description next to a SavedModel: recipe, signatures, sums and versions.
-
-    Args:
-        directory: Folder of the SavedModel.
-    """
-    return storage.read_json(os.path.join(directory, FOLDER, DESCRIPTION))
 
 
 def _row_cases(rows: list[bytes], sums: list[str]) -> Iterator[Case]:

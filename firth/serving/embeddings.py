@@ -20,7 +20,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """Returns the signature `embed`, if the recipe's model has an encoder.
 
     Args:
-        recipe: RunRecipe of the model.
+        recipe: Recipe of the model.
     """
     if not recipe.model.has_encoder:
         return None
@@ -31,7 +31,7 @@ def offer_tokens(recipe: RunRecipe) -> Signature | None:
     """Returns the signature `embed_tokens`, if the recipe's model has an encoder.
 
     Args:
-        recipe: RunRecipe of the model.
+        recipe: Recipe of the model.
     """
     if not recipe.model.has_encoder:
         return None

@@ -25,7 +25,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """Returns the signature, if the recipe's model fills masks.
 
     Args:
-        recipe: RunRecipe of the model.
+        recipe: Recipe of the model.
     """
     if not recipe.goal.fills_masks:
         return None

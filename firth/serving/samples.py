@@ -36,8 +36,7 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
 
 
 def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
-    """Returns a serialized row of one document, without a negative row, as the goal's
-    `row_specs` says; labels are zeros.
+    """Returns a serialized row of one document: no negative row, and zeros as the labels of a task.
 
     Args:
         served: Model and tokenizer.

@@ -14,13 +14,13 @@ import tensorflow as tf
 from firth import storage
 from firth.features import evaluation_sums
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.cases import DESCRIPTION
+from firth.serving.description import DESCRIPTION, FOLDER
 from firth.serving.evaluate import evaluator
 from firth.serving.samples import warmup_requests
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
-from firth.serving.warmup import FOLDER, write_warmup
+from firth.serving.warmup import write_warmup
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
@@ -50,7 +50,7 @@ def export(
     Args:
         model: Trained model of `firth.models.build_model`.
         tokenizer: Tokenizer of `firth.tokenizers`; its vocabulary becomes a part of the graph.
-        recipe: RunRecipe of the run.
+        recipe: Recipe of the run.
         unigram_counts: Number of occurrences of each piece in the training split, int64 [rows]; None for a
             goal whose main loss does not run over the vocabulary.
         directory: Folder that does not exist yet, or is empty, on any file system.

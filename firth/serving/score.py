@@ -24,7 +24,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """Returns the signature, if the recipe's model scores texts, or the targets that follow them.
 
     Args:
-        recipe: RunRecipe of the model.
+        recipe: Recipe of the model.
     """
     inputs = recipe.goal.score_inputs
     if not inputs:

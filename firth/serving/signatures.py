@@ -22,7 +22,7 @@ def text_signatures(recipe: RunRecipe) -> dict[str, Signature]:
     `target` where there is a prefix or an encoder), `embed` and `embed_tokens` for all encoders and biLMs.
 
     Args:
-        recipe: RunRecipe of the model.
+        recipe: Recipe of the model.
     """
     offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
     return {name: signature for name, signature in offered.items() if signature is not None}

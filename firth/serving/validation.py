@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth import storage
-from firth.serving.cases import Case, cases, read_description
+from firth.serving.cases import Case, cases
+from firth.serving.description import read_description
 
 SCRIPT = pathlib.Path(__file__).with_name("isolated_check.py")
 LOG_BYTES = 2_000

@@ -8,8 +8,8 @@ import tensorflow as tf
 from tensorflow_serving.apis import model_pb2, predict_pb2, prediction_log_pb2
 
 from firth import storage
+from firth.serving.description import FOLDER
 
-FOLDER = "assets.extra"
 FILE = "tf_serving_warmup_requests"
 
 

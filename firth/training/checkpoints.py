@@ -60,6 +60,7 @@ def run_key(recipe: RunRecipe, data_digest: str, tokenizer_digest: str) -> str:
         "training": recipe.training.model_dump(exclude=incidental),
         "data": data_digest,
         "tokenizer": tokenizer_digest,
+        **recipe.start_key,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 

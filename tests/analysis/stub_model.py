@@ -58,7 +58,8 @@ def _describe(directory, preset, *names):
     from firth.serving.signatures import text_signatures
 
     offered = text_signatures(load_recipe(preset))
-    description = {"signatures": {name: offered[name].describe() for name in names}}
+    signatures = {name: offered[name].describe() for name in names}
+    description = {"signatures": signatures, "evaluation_sums": []}
     folder = pathlib.Path(directory, "assets.extra")
     folder.mkdir()
     (folder / "firth.json").write_text(json.dumps(description))

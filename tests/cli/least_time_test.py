@@ -8,7 +8,7 @@ from firth.recipes.counting import training_flops
 
 
 @pytest.mark.parametrize(
-    ("hours", "said"), [(0.9, None), (3, "at least 3 h 0 min"), (40, "at least 40 h 0 min")]
+    ("hours", "said"), [(0.9, None), (3, "about 3 h 0 min or more"), (40, "about 40 h 0 min or more")]
 )
 def test_a_long_training_is_told_before_it_starts(monkeypatch, hours, said):
     recipe = load_recipe("bert_mini")

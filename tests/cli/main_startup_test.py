@@ -43,7 +43,8 @@ def test_predict_loads_no_more_than_tensorflow_needs(tmp_path):
         "import sys; from firth.cli.main import app\n"
         "try: app(['predict', sys.argv[1], 'embed', 'four'])\n"
         "except SystemExit: pass\n"
-        "heavy = {'tensorflow', 'tfx', 'apache_beam', 'matplotlib', 'pandas', 'sklearn'}\n"
+        "heavy = {'tensorflow', 'tfx', 'apache_beam', 'matplotlib', 'pandas', 'sklearn', 'keras_hub'}\n"
+        "heavy |= {'firth.objectives', 'firth.recipes', 'tensorflow_serving'}\n"
         "print(*sorted(heavy & sys.modules.keys()))"
     )
     process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)

@@ -72,8 +72,9 @@ def test_an_answer_of_an_earlier_runs_model_says_so(firth, make_run, model, summ
     )
 
 
-def test_a_text_without_a_mask(firth, served):
-    result = firth("predict", "first", "fill-mask", "no mask")
+@pytest.mark.parametrize("options", [(), ("--verbose",)])
+def test_a_text_without_a_mask(firth, served, options):
+    result = firth("predict", "first", "fill-mask", "no mask", *options)
     assert result.exit_code == 2 and "there is no [MASK] in 'no mask'" in result.stderr
 
 

@@ -43,7 +43,8 @@ def runner(monkeypatch, tmp_path):
     description = tmp_path / "firth-runs" / "demo" / "serving" / "1" / "assets.extra" / "firth.json"
     description.parent.mkdir(parents=True)
     example = {"text": "The [MASK] of the house."}
-    description.write_text(json.dumps({"signatures": {"fill_mask": {"example": example}}}))
+    signatures = {"fill_mask": {"example": example}}
+    description.write_text(json.dumps({"signatures": signatures, "evaluation_sums": []}))
     monkeypatch.chdir(tmp_path)
     runner = Runner()
     runner.calls = []
@@ -79,9 +80,12 @@ REASONS = (
 
 def test_the_least_time_of_a_long_training_is_said_first(firth, runner):
     lines = firth("run", "bert_large", "--set", "seed=1").output.splitlines()
-    assert lines[0].startswith("training takes at least ") and "GFLOP/s of its matrix products" in lines[0]
+    assert (
+        lines[0].startswith("from its beginning, training takes about ")
+        and "GFLOP/s of its matrix products" in lines[0]
+    )
     assert "bert_large in firth-runs/bert_large" in lines[1]
-    assert "at least" not in firth("run", "bert_tiny", "--set", "training.steps=1").output
+    assert "from its beginning" not in firth("run", "bert_tiny", "--set", "training.steps=1").output
 
 
 def test_the_command_that_shows_the_curves_in_tensorboard(firth, runner):

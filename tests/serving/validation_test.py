@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from firth.serving import validate_serving
 from firth.serving.cases import TEXT_CASES
-from firth.serving.warmup import FOLDER
+from firth.serving.description import FOLDER
 from tests.exported_model import exported_model
 
 

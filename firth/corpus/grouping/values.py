@@ -13,7 +13,6 @@ from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
 from apache_beam.typehints.decorators import no_annotations
 
-from firth import storage
 from firth.corpus.documents.coders import as_row
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Grouping
@@ -38,7 +37,7 @@ def grouping_for(pattern: str, scratch: str) -> Grouping:
         pattern: Path pattern of the files of documents.
         scratch: Folder that all workers can read and write, for the values of groups.
     """
-    size = sum(map(storage.size_of, storage.glob(pattern)))
+    size = sum(each.size_in_bytes for each in FileSystems.match([pattern])[0].metadata_list)
     return Grouping(max(MIN_GROUPS, -(-size // GROUP_BYTES)), scratch)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
 
-from firth import storage
 from firth.corpus.documents.hashing import digest
 from firth.corpus.io.record_files import read_records, write_file
 
@@ -31,7 +31,8 @@ class ReadBatches(beam.PTransform):
 
     def __init__(self, pattern: str) -> None:
         super().__init__()
-        self._paths = storage.glob(pattern)
+        # Workers read through Beam, so Beam says what there is to read.
+        self._paths = [each.path for each in FileSystems.match([pattern])[0].metadata_list]
         if not self._paths:
             raise OSError(f"no file matches {pattern!r}")
 

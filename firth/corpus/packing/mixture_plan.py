@@ -62,6 +62,10 @@ def plan_mixture(mixture: Mixed, available: Mapping[str, int], sources: Sequence
     """
     names = list(dict.fromkeys([*sources, *sorted(available)]))
     sizes = {name: available.get(name, 0) for name in names}
+    # Without the recipe's sources, one that has nothing left may have been named.
+    checked = mixture if sources else mixture.model_copy(update={"max_repeats_of": {}})
+    for line in checked.conflicts(names):
+        raise MixtureError(line)
     asked = _asked(mixture, sizes)
     most = {name: max(min(size, 1), int(_max_repeats(mixture, name) * size)) for name, size in sizes.items()}
     wanted = {name: share for name, share in asked.items() if share and sizes[name]}
@@ -84,8 +88,6 @@ def _max_repeats(mixture: Mixed, name: str) -> float:
 
 
 def _asked(mixture: Mixed, sizes: Mapping[str, int]) -> dict[str, float]:
-    for line in mixture.conflicts(list(sizes)):
-        raise MixtureError(line)
     for name, size in sizes.items():
         if not size and not mixture.leaves_out(name) and mixture.on_exhausted != "renormalize":
             raise MixtureError(

@@ -96,7 +96,7 @@ class Attention(Layer):
             dropout, batch_axis=-4, seed=generator, dtype=self.dtype_policy, name="dropout"
         )
         self.output_projection = keras.layers.Dense(
-            width,
+            self.width,
             use_bias=biases,
             kernel_initializer=normal(output_start, generator, truncated=not scaled_initializer),
             dtype=self.dtype_policy,

@@ -26,6 +26,8 @@ class Layer(keras.layers.Layer):
     (3.0, 3.0)
     """
 
+    _arguments: dict[str, Any]
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Keeps the arguments, each by its name."""
         layer = super().__new__(cls, *args, **kwargs)

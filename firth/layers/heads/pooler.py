@@ -40,7 +40,7 @@ class Pooler(Layer):
         check_positive("Pooler", width=width)
         kernel = truncated_normal(initializer_stddev, seed_generator(seed))
         self.dense = keras.layers.Dense(
-            width, activation="tanh", kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
+            self.width, activation="tanh", kernel_initializer=kernel, dtype=self.dtype_policy, name="dense"
         )
 
     def build(self, hidden_shape: Shape, pooled_positions_shape: Shape | None = None) -> None:

@@ -155,8 +155,6 @@ class EncoderDecoderConfig(TransformerConfig):
         scaled_output: True to multiply the decoder's states by width ** -0.5 before a tied projection, as T5
             does.
         width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
-            output_dropout, initializer_stddev, scaled_initializer: As in `MaskedTransformerConfig`.
-        width, attention, feed_forward, norm, positions, embeddings, biases, share_layers, dropout,
             output_dropout, initializer_stddev, scaled_initializer: Values of both stacks, as in
             `MaskedTransformerConfig`.
     """

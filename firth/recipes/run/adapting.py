@@ -1,6 +1,6 @@
 """The recipe of a run that adapts a trained model to a task."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pydantic
 
@@ -36,3 +36,8 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     task: pydantic.SerializeAsAny[Task]
     method: pydantic.SerializeAsAny[Method]
+
+    @property
+    def start_key(self) -> dict[str, Any]:
+        """The bundle's folder, which is never written anew in its place, and the method."""
+        return {"start": self.start, "method": self.method.model_dump()}

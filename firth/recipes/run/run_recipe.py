@@ -48,6 +48,11 @@ class RunRecipe(Config):
     export: Export = Export()
 
     @property
+    def start_key(self) -> dict[str, Any]:
+        """What else the weights at the start follow from, next to seed, model and goal; a bundle, for one."""
+        return {}
+
+    @property
     def goal(self) -> Goal:
         """The goal that the model is trained for: an objective, or a task."""
         goal: Goal = getattr(self, self.goal_key)

@@ -107,7 +107,8 @@ def test_it_is_a_run_over_the_base_of_all_runs(adapted):
     assert not hasattr(recipe, "objective") and recipe.goal is recipe.task
     key = run_key(recipe, "data", "tokenizer")
     assert key == run_key(recipe.model_copy(update={"name": "other"}), "data", "tokenizer")
-    assert key != run_key(recipe.model_copy(update={"seed": 4}), "data", "tokenizer")
+    for changed in ({"seed": 4}, {"start": "another/bundle"}, {"method": trivial_task.HeadsAlone(rate=0.5)}):
+        assert key != run_key(recipe.model_copy(update=changed), "data", "tokenizer")
 
 
 def test_it_learns_on_a_backbone_that_stays_as_it_was(adapted):
