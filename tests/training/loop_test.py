@@ -92,6 +92,7 @@ def test_history_progress_and_token_count(artifact, tmp_path, caplog):
     assert training[-1]["eta_seconds"] == 0
 
 
+@pytest.mark.repeated
 def test_mixed_bfloat16_learns_as_well(artifact, tmp_path):
     """Weights and losses stay in float32."""
     model = run(tiny_recipe(steps=40, precision="mixed_bfloat16"), artifact, tmp_path)

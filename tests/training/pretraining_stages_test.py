@@ -66,7 +66,7 @@ def test_stages_share_steps_and_learning_rate(recipe, uninterrupted):
     assert tokens[:SWITCH].max() <= 2 * LENGTH < tokens[SWITCH:].min()
 
 
-@pytest.mark.parametrize(("step", "saved"), [(3, 2), (7, SWITCH)])
+@pytest.mark.parametrize(("step", "saved"), [pytest.param(3, 2, marks=pytest.mark.repeated), (7, SWITCH)])
 def test_a_killed_run_goes_on_in_its_stage(step, saved, recipe, artifact, uninterrupted, killed, tmp_path):
     """The last checkpoint before step 7 is the last one of the first stage."""
     killed[step].rename(tmp_path / "checkpoints")

@@ -75,6 +75,8 @@ def test_the_survivor_is_the_longest_then_of_the_first_source_then_of_the_smalle
     assert kept([*web, *books], "d", exact) == min(books, key=lambda each: each.id)
 
 
+# `step_table_corpus_steps_test.py` has the same for all steps at once.
+@pytest.mark.repeated
 def test_order_batches_and_groups_change_nothing(tmp_path):
     documents = corpus()
     first = run_steps(tmp_path / "1", documents, EXACT, NEAR, batch=9)
