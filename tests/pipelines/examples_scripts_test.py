@@ -22,7 +22,7 @@ SCRIPTS = {
         ],
     ),
     "train_and_serve": (
-        ["--steps", "120"],
+        ["--steps", "180"],
         [r"perplexity over unigram: 0\.\d\d", r"0\.\d+  Returns the \S+ of .*"],
     ),
     "hidden_states": (

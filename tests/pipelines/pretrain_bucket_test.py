@@ -1,6 +1,7 @@
 """Runs whose artifacts are objects in a bucket: no renames, no empty folders, nothing appended."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -34,6 +35,8 @@ WITHOUT = "tensorflow-io, through which TensorFlow reads s3://, has no release f
 @pytest.fixture
 def bucket_server(tmp_path):
     """The environment variables with which `s3://` is a server on this machine."""
+    if importlib.util.find_spec("tensorflow_io") is None:
+        pytest.skip(WITHOUT)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -76,7 +79,6 @@ def files(objects, pattern):
 
 @pytest.mark.repeated
 def test_a_whole_run_in_a_bucket(tmp_path, bucket_server):
-    pytest.importorskip("tensorflow_io", reason=WITHOUT)
     command = [sys.executable, "-m", "tests.pipelines.bucket_run", str(tmp_path), *OVERRIDES]
     with open(tmp_path / "log.txt", "w") as log:
         done = subprocess.run(
@@ -133,7 +135,8 @@ class Bucket:
     """A bucket as it is seen without TensorFlow."""
 
     def __init__(self, url):
-        boto3 = pytest.importorskip("boto3")
+        import boto3  # Where the server is, this is too.
+
         secrets = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
         self._client = boto3.client("s3", endpoint_url=url, region_name="us-east-1", **secrets)
         self._client.create_bucket(Bucket="artifacts")
