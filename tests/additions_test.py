@@ -281,9 +281,9 @@ def test_an_added_objective_is_trained_exported_served_evaluated_and_reported(tr
         add(tree)
     # The copy comes before the package itself; `tests` are the repository's.
     paths = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-    script = REPOSITORY / "tests" / "added_objective.py"
+    # As a module: next to a script, `tests/tokenizers` would be taken for the library of that name.
     done = subprocess.run(
-        [sys.executable, str(script), KIND, BACKBONE, str(tmp_path)],
+        [sys.executable, "-m", "tests.added_objective", KIND, BACKBONE, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "3"},
         cwd=tmp_path,
         capture_output=True,
