@@ -69,11 +69,11 @@ from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, 
 from firth.recipes.objectives.masking import (
     EnhancedMaskDecoder,
     MaskedLM,
-    PermutationLM,
     ReplacedTokenDetection,
     SpanMasking,
     UniLM,
 )
+from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.reading.loading import load_recipe, recipe_to_yaml
 from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.adapting import AdaptingRecipe

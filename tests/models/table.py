@@ -19,11 +19,11 @@ from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, 
 from firth.recipes.objectives.masking import (
     EnhancedMaskDecoder,
     MaskedLM,
-    PermutationLM,
     ReplacedTokenDetection,
     SpanMasking,
     UniLM,
 )
+from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.recipes.training.training import Training

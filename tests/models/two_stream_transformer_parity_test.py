@@ -10,7 +10,7 @@ from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models import blocks
 from firth.recipes.models.model import TwoStreamTransformerConfig
-from firth.recipes.objectives.masking import PermutationLM
+from firth.recipes.objectives.permutation import PermutationLM
 from tests.backends.gradients import compiled
 from tests.models import references, weights
 from tests.models.references import EPSILON, VOCABULARY, read_golden

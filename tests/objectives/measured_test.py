@@ -10,14 +10,9 @@ from firth.objectives import OBJECTIVES, measure_rates
 from firth.objectives.rates.rate_checks import by_chance, near
 from firth.recipes.objectives.denoising import Denoising, IidDenoising, SalientSpans, SpanCorruption
 from firth.recipes.objectives.language_models import BidirectionalLM, CausalLM, PrefixLM
-from firth.recipes.objectives.masking import (
-    MaskedLM,
-    PermutationLM,
-    ReplacedTokenDetection,
-    SpanMasking,
-    UniLM,
-)
+from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection, SpanMasking, UniLM
 from firth.recipes.objectives.objective import AnyObjective
+from firth.recipes.objectives.permutation import PermutationLM
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordTokenizer
 from tests.objectives.cases import WORD_PIECES as TOKENIZER

@@ -7,9 +7,10 @@ import pydantic
 from firth.recipes.objectives.denoising import AnyDenoising
 from firth.recipes.objectives.language_models import AnyLanguageModel
 from firth.recipes.objectives.masking import AnyMasking
+from firth.recipes.objectives.permutation import PermutationLM
 
 AnyObjective = Annotated[
-    AnyMasking | AnyLanguageModel | AnyDenoising,
+    AnyMasking | PermutationLM | AnyLanguageModel | AnyDenoising,
     pydantic.Field(discriminator="kind"),
 ]
 _ANY_OBJECTIVE: pydantic.TypeAdapter[AnyObjective] = pydantic.TypeAdapter(AnyObjective)

@@ -1,0 +1,47 @@
+"""The objective of permutation language models."""
+
+from typing import ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.goals.frames import TextFrame
+from firth.recipes.models.blocks import Count
+from firth.recipes.objectives.objective_base import Objective
+
+# The segment of XLNet's `[CLS]`, next to 0 and 1 of the two parts of a document.
+CLS_SEGMENT = 2
+
+
+class PermutationLM(Objective):
+    """Predict the last tokens of a random order from those before them (Yang et al. 2019, "XLNet").
+
+    Each document is `A [SEP] B [SEP] [CLS]`, special tokens first in the order and never predicted.
+
+    Attributes:
+        predicted_fraction: Share of maskable tokens that is predicted, 1/K in the paper.
+        max_predictions: Most predicted tokens of a row; no more are selected.
+        max_span: Longest span of predicted tokens; lengths are drawn uniformly from 1 to this.
+    """
+
+    model_architecture: ClassVar[str] = "two_streams"
+    heads: ClassVar[str] = "permutation_lm"
+
+    kind: Literal["permutation_lm"] = "permutation_lm"
+    predicted_fraction: float = pydantic.Field(default=1 / 6, gt=0.0, lt=1.0)
+    max_predictions: Count = 22
+    max_span: Count = 5
+
+    @property
+    def special_tokens(self) -> int:
+        """Two `[SEP]` and `[CLS]`."""
+        return 3
+
+    @property
+    def predictions(self) -> int:
+        """The most predictions of a row."""
+        return self.max_predictions
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """The text, `[SEP]`, and `[CLS]` in a segment of its own."""
+        return TextFrame((), ("sep", "cls"), last_segment=CLS_SEGMENT)
