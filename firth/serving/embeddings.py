@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from firth import features as names
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
@@ -48,20 +49,36 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
     Returns:
         embedding: float32 [batch, width]; with `mean`, the mean over the vectors that `embed_tokens` gives,
-            which is zero for a text without tokens; with `cls`, the pooled `[CLS]`.
+            which is zero for a text without tokens; with `mean_with_special`, over those of the special
+            tokens too; with `cls`, the pooled `[CLS]`.
         truncated: bool [batch].
     """
     encoded = served.encode(text)
-    if served.recipe.export.pooling == "cls":
-        first = tf.zeros([tf.shape(text)[0], 1], tf.int32)
-        hidden = served.encoder_states(encoded.features)
-        embedding = tf.cast(served.model.heads.pooler(hidden, first)[:, 0], tf.float32)
-    else:
-        vectors, count = _token_vectors(served, encoded)["embeddings"], _count(encoded)
-        embedding = tf.math.divide_no_nan(
-            tf.reduce_sum(vectors, axis=1), tf.cast(count, tf.float32)[:, tf.newaxis]
-        )
-    return {"embedding": embedding, "truncated": encoded.truncated}
+    return {
+        "embedding": _POOLINGS[served.recipe.export.pooling](served, encoded),
+        "truncated": encoded.truncated,
+    }
+
+
+def _mean(served: Served, encoded: Encoded) -> tf.Tensor:
+    vectors, count = _token_vectors(served, encoded)["embeddings"], _count(encoded)
+    return tf.math.divide_no_nan(tf.reduce_sum(vectors, axis=1), tf.cast(count, tf.float32)[:, tf.newaxis])
+
+
+def _mean_with_special(served: Served, encoded: Encoded) -> tf.Tensor:
+    hidden = tf.cast(served.encoder_states(encoded.features), tf.float32)
+    real = tf.cast(encoded.features[names.DOCUMENT_IDS] > 0, tf.float32)[:, :, tf.newaxis]
+    return tf.math.divide_no_nan(tf.reduce_sum(hidden * real, axis=1), tf.reduce_sum(real, axis=1))
+
+
+def _pooled(served: Served, encoded: Encoded) -> tf.Tensor:
+    hidden = served.encoder_states(encoded.features)
+    first = tf.zeros([tf.shape(hidden)[0], 1], tf.int32)
+    return tf.cast(served.model.heads.pooler(hidden, first)[:, 0], tf.float32)
+
+
+# By `recipe.export.pooling`.
+_POOLINGS = {"mean": _mean, "mean_with_special": _mean_with_special, "cls": _pooled}
 
 
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

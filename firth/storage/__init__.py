@@ -23,6 +23,7 @@ from firth.storage.growing import GrowingText
 from firth.storage.local import local_copy, local_folder
 from firth.storage.markers import MARKER, NotWholeError, check_whole, is_unchanged, is_whole
 from firth.storage.paths import is_local
+from firth.storage.unfinished import scratch_folder
 from firth.storage.writing import copy_file, whole_file, write_json, write_text
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "read_json",
     "read_text",
     "remove",
+    "scratch_folder",
     "size_of",
     "whole_file",
     "whole_folder",

@@ -1,11 +1,16 @@
 """The families that are brought in and out, by the `model_type` of their configuration."""
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import decoders, encoder_decoders, encoders, two_streams
 from firth.interop.hugging_face.config_fields import Field, activation
 from firth.interop.hugging_face.family import Family
+from firth.recipes.objectives.denoising import Denoising, SpanCorruption
+from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
+from firth.recipes.objectives.permutation import PermutationLM
 
 _BERT_FIELDS = (
     Field("num_hidden_layers", "layers", 12),
@@ -35,11 +40,22 @@ def _with_unused(length: int) -> int:
     return length + 2
 
 
+def _pairs(name: str, with_pairs: MaskedLM) -> Callable[[Collection[str]], MaskedLM]:
+    """Returns what says whether a checkpoint has a head for pairs, by the name of its tensor."""
+    return lambda names: with_pairs if name in names else _masked_lm(names)
+
+
+def _masked_lm(names: Collection[str]) -> MaskedLM:
+    del names
+    return MaskedLM(next_sentence=False)
+
+
 BERT = Family(
     "bert",
     "bert",
     (*_BERT_FIELDS, _LENGTH),
     _LEARNED,
+    _pairs("cls.seq_relationship.weight", MaskedLM(next_sentence=True)),
     encoders.bert_backbone,
     encoders.bert_heads,
     _ABSOLUTE,
@@ -53,6 +69,7 @@ ROBERTA = Family(
         Field("max_position_embeddings", "positions.length", 514, _after_unused, _with_unused),
     ),
     {**_LEARNED, "positions.unused": 2},
+    _masked_lm,
     encoders.bert_backbone,
     encoders.roberta_heads,
     {**_ABSOLUTE, "pad_token_id": 1},
@@ -69,6 +86,7 @@ ALBERT = Family(
         Field("inner_group_num", "share_layers.blocks", 1),
     ),
     _LEARNED,
+    _pairs("sop_classifier.classifier.weight", MaskedLM(next_sentence=False, sentence_order=True)),
     encoders.albert_backbone,
     encoders.albert_heads,
     _ABSOLUTE,
@@ -85,6 +103,7 @@ DEBERTA = Family(
         Field("max_relative_positions", "positions.max_distance"),
     ),
     {**_ENCODER, "positions.kind": "disentangled"},
+    _masked_lm,
     encoders.deberta_backbone,
     encoders.bert_heads,
     {
@@ -115,6 +134,7 @@ GPT2 = Family(
         Field("tie_word_embeddings", "tied_output", True),
     ),
     {"kind": "causal_transformer", "norm.placement": "pre", "positions.kind": "learned"},
+    lambda names: CausalLM(),
     decoders.gpt2_backbone,
     theirs_always={"scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True},
     unread=("attn.bias", "attn.masked_bias", "lm_head.weight"),
@@ -152,6 +172,7 @@ ELECTRA = Family(
     "electra",
     (*_BERT_FIELDS, _LENGTH, _EMBEDDING_WIDTH),
     _LEARNED,
+    lambda names: ReplacedTokenDetection(),
     encoders.electra_backbone,
     encoders.electra_heads,
     _ABSOLUTE,
@@ -171,6 +192,7 @@ XLNET = Family(
         Field("layer_norm_eps", "norm_epsilon", 1e-12),
     ),
     {"kind": "two_stream_transformer"},
+    lambda names: PermutationLM(),
     two_streams.xlnet_backbone,
     two_streams.xlnet_heads,
     {"untie_r": True, "attn_type": "bi", "clamp_len": -1, "same_length": False},
@@ -230,6 +252,7 @@ LLAMA = Family(
         "biases": False,
         "dropout": 0.0,
     },
+    lambda names: CausalLM(),
     decoders.llama_backbone,
     lambda model, goal: decoders.untied_head(model),
     {"attention_bias": False, "mlp_bias": False},
@@ -290,6 +313,7 @@ T5 = Family(
         "positions.kind": "relative_buckets",
         "biases": False,
     },
+    lambda names: SpanCorruption(),
     encoder_decoders.t5_backbone,
     lambda model, goal: decoders.untied_head(model),
     unread=("encoder.embed_tokens.weight", "decoder.embed_tokens.weight"),
@@ -335,6 +359,7 @@ BART = Family(
         "positions.unused": 2,
         "embeddings.norm": True,
     },
+    lambda names: Denoising(),
     encoder_decoders.bart_backbone,
     theirs_always={"scale_embedding": False},
     unread=(

@@ -1,12 +1,13 @@
 """What a family of models says about itself, to be brought in and out."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from firth.interop.hugging_face.config_fields import Field, read_model, write_config
 from firth.interop.hugging_face.rules import Rule, Rules, below
 from firth.recipes.goals.goal import Goal
+from firth.recipes.objectives.objective import AnyObjective
 
 
 def no_heads(model: Any, goal: Goal) -> Rules:
@@ -30,6 +31,8 @@ class Family:
             and those of a base model alone do not.
         fields: Values of both.
         always: Values of ours by path that all models of the family have.
+        objective: Function from the names of a checkpoint's tensors to the objective of its heads, or of
+            those that it is given.
         backbone: Function from a model to the rules of its backbone, by names below the base.
         heads: Function from a model and a goal to the rules of its heads.
         theirs_always: Values of theirs that all models have that can be expressed here.
@@ -42,6 +45,7 @@ class Family:
     base: str
     fields: Sequence[Field]
     always: Mapping[str, Any]
+    objective: Callable[[Collection[str]], AnyObjective]
     backbone: Callable[[Any], Rules]
     heads: Callable[[Any, Goal], Rules] = no_heads
     theirs_always: Mapping[str, Any] = dataclasses.field(default_factory=dict)

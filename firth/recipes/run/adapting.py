@@ -28,6 +28,7 @@ class AdaptingRecipe(RunRecipe):
     Example: see `tests/recipes/run/adapting_test.py`.
     """
 
+    own_key: ClassVar[str] = "task"
     goal_key: ClassVar[str] = "task"
 
     start: str

@@ -1,7 +1,7 @@
 """Checks that the parts of a recipe fit together."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.models.model import model_kinds
@@ -9,7 +9,10 @@ from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
 
 if TYPE_CHECKING:
+    from firth.recipes.run.imported import ImportedRecipe
     from firth.recipes.run.recipe import Recipe
+
+    AnyPretrained: TypeAlias = Recipe | ImportedRecipe
 
 
 def conflicts(recipe: "Recipe") -> Iterator[str]:
@@ -18,6 +21,19 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
     Args:
         recipe: Recipe whose parts are each valid on their own.
     """
+    yield from model_conflicts(recipe)
+    yield from _stages(recipe)
+    yield from _names(recipe)
+    yield from _named_sources(recipe)
+    yield from recipe.mixture.conflicts([source.name for source in recipe.sources])
+
+
+def model_conflicts(recipe: "AnyPretrained") -> Iterator[str]:
+    """Yields a line for each pair of parts that cannot work together, data and stages aside.
+
+    Args:
+        recipe: Recipe of a model that an objective trains.
+    """
     yield from _model_and_objective(recipe)
     yield from _lengths(recipe)
     yield from _tokenizer(recipe)
@@ -25,20 +41,16 @@ def conflicts(recipe: "Recipe") -> Iterator[str]:
     yield from _pooler(recipe)
     yield from _objective(recipe)
     yield from _carried_state(recipe)
-    yield from _stages(recipe)
-    yield from _names(recipe)
-    yield from _named_sources(recipe)
-    yield from recipe.mixture.conflicts([source.name for source in recipe.sources])
 
 
-def _model_and_objective(recipe: "Recipe") -> Iterator[str]:
+def _model_and_objective(recipe: "AnyPretrained") -> Iterator[str]:
     model, objective = recipe.model, recipe.objective
     if model.architecture != objective.model_architecture:
         needed = " or ".join(model_kinds(objective.model_architecture))
         yield f"objective.kind: {objective.kind} needs model.kind: {needed}, not {model.kind}"
 
 
-def _lengths(recipe: "Recipe") -> Iterator[str]:
+def _lengths(recipe: "AnyPretrained") -> Iterator[str]:
     objective, sequences, longest = recipe.objective, recipe.sequences, recipe.model.longest
     length = max(objective.input_length(sequences), objective.target_length(sequences))
     if longest is not None and length > longest:
@@ -53,7 +65,7 @@ def _lengths(recipe: "Recipe") -> Iterator[str]:
         )
 
 
-def _tokenizer(recipe: "Recipe") -> Iterator[str]:
+def _tokenizer(recipe: "AnyPretrained") -> Iterator[str]:
     objective, tokenizer = recipe.objective, recipe.tokenizer
     if objective.reads_words != tokenizer.of_words:
         *others, last = tokenizer_kinds(of_words=objective.reads_words)
@@ -71,23 +83,23 @@ def _tokenizer(recipe: "Recipe") -> Iterator[str]:
         yield f"tokenizer.max_characters: {given} is not model.characters.max_characters: {read}"
 
 
-def _candidates(recipe: "Recipe") -> Iterator[str]:
+def _candidates(recipe: "AnyPretrained") -> Iterator[str]:
     asked, pieces = recipe.export.top_k, recipe.tokenizer.vocabulary_size
     if asked > pieces:
         yield f"export.top_k: {asked} is above tokenizer.vocabulary_size: {pieces}"
 
 
-def _pooler(recipe: "Recipe") -> Iterator[str]:
+def _pooler(recipe: "AnyPretrained") -> Iterator[str]:
     if not recipe.objective.trains_pooler and recipe.export.pooling == "cls":
         yield "export.pooling: cls needs objective.next_sentence: true or objective.sentence_order: true"
 
 
-def _objective(recipe: "Recipe") -> Iterator[str]:
+def _objective(recipe: "AnyPretrained") -> Iterator[str]:
     if recipe.model.architecture == recipe.objective.model_architecture:
         yield from recipe.objective.conflicts(recipe.model, recipe.sequences)
 
 
-def _carried_state(recipe: "Recipe") -> Iterator[str]:
+def _carried_state(recipe: "AnyPretrained") -> Iterator[str]:
     if recipe.model.carries_state and recipe.training.strategy != "none":
         yield (
             f"training.strategy: {recipe.training.strategy} does not work with model.carry_state: true, "

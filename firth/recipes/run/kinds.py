@@ -1,8 +1,11 @@
 """The kinds of runs."""
 
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.imported import ImportedRecipe
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.run.run_recipe import RunRecipe
 
-# By the key of their goal, which only this kind has.
-RUN_RECIPES: dict[str, type[RunRecipe]] = {kind.goal_key: kind for kind in (Recipe, AdaptingRecipe)}
+# By the key that only this kind has.
+RUN_RECIPES: dict[str, type[RunRecipe]] = {
+    kind.own_key: kind for kind in (Recipe, AdaptingRecipe, ImportedRecipe)
+}

@@ -37,6 +37,7 @@ class Recipe(RunRecipe):
             positions.
     """
 
+    own_key: ClassVar[str] = "sources"
     goal_key: ClassVar[str] = "objective"
 
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]

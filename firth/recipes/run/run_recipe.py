@@ -24,7 +24,8 @@ class RunRecipe(Config):
     Each kind of run also has `tokenizer`, `sequences` and `model`.
 
     Attributes:
-        goal_key: The key that only this kind of run has: that of its goal.
+        own_key: A key that only this kind of run has.
+        goal_key: The key of its goal.
         name: Name of the run, and of its folder.
         description: Text for readers of `firth recipes` and of the report.
         seed: Seed of all random choices: weights, data order, masks and dropout.
@@ -33,6 +34,7 @@ class RunRecipe(Config):
         export: Settings of the served signatures.
     """
 
+    own_key: ClassVar[str]
     goal_key: ClassVar[str]
 
     if TYPE_CHECKING:

@@ -1,0 +1,43 @@
+"""The recipe of a model that somebody else has trained."""
+
+from typing import ClassVar
+
+import pydantic
+
+from firth.recipes.models.model import AnyModel
+from firth.recipes.objectives.objective import AnyObjective
+from firth.recipes.run.fit import model_conflicts
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
+
+
+class ImportedRecipe(RunRecipe):
+    """A model of another library, as what it would be in a run that pre-trains: all but its corpus.
+
+    Attributes:
+        imported_from: Format and origin of the model, for readers.
+        tokenizer: Tokenizer that came with the model.
+        sequences: Longest rows that are read.
+        objective: Objective that the model's heads are made for.
+        model: Shape of the backbone.
+
+    Raises:
+        ValueError: for parts that cannot work together.
+
+    Example: see `firth.interop.hugging_face.import_model`.
+    """
+
+    own_key: ClassVar[str] = "imported_from"
+    goal_key: ClassVar[str] = "objective"
+
+    imported_from: str
+    tokenizer: AnyTokenizerConfig
+    sequences: Sequences
+    objective: AnyObjective
+    model: AnyModel
+
+    @pydantic.model_validator(mode="after")
+    def _parts_fit(self) -> "ImportedRecipe":
+        if problems := list(dict.fromkeys(model_conflicts(self))):
+            raise ValueError("\n".join(problems))
+        return self

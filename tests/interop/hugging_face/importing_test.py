@@ -1,0 +1,75 @@
+"""A folder in Hugging Face's format becomes a bundle that is loaded, served and exported."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face import import_model
+from firth.models import PretrainingModel, load_model
+from firth.models.bundle import read_recipe
+from firth.recipes.run.imported import ImportedRecipe
+from firth.serving import load_served
+from tests.models import references
+
+WORDS = ["the", "a", "cat", "sat", "on", "mat", "##s"]
+PIECES = ["[PAD]", "[unused]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+
+
+def checkpoint(folder, changed=(), **config) -> str:
+    """BERT's golden file with a vocabulary, as a folder; tensors may be changed or, by None, left out."""
+    golden = references.read_golden("bert")
+    tensors = {key.removeprefix("weight/"): value for key, value in golden.items() if "weight/" in key}
+    tensors = {**tensors, **dict(changed)}
+    kept = {key: np.ascontiguousarray(value) for key, value in tensors.items() if value is not None}
+    save_file(kept, folder / "model.safetensors")
+    settings = {"model_type": "bert", **references.made_with("bert")["config"], **config}
+    (folder / "config.json").write_text(json.dumps(settings))
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in PIECES))
+    return str(folder)
+
+
+def test_a_model_with_its_heads(tmp_path):
+    read = import_model(checkpoint(tmp_path), tmp_path / "bundle", "tiny")
+    assert read.fresh == read.surplus == ()
+    model, recipe = load_model(tmp_path / "bundle"), read_recipe(tmp_path / "bundle")
+    assert isinstance(model, PretrainingModel) and isinstance(recipe, ImportedRecipe)
+    assert recipe.objective.next_sentence and recipe.sequences.length == 14
+    features = references.features_of("bert")
+    found = keras.ops.convert_to_numpy(model.backbone(features))
+    golden, real = references.read_golden("bert")["hidden/last"], features["document_ids"] > 0
+    np.testing.assert_allclose(found[real], golden[real], atol=1e-4)
+
+
+def test_a_text_is_read_with_the_tokenizer_that_came_along(tmp_path):
+    import_model(checkpoint(tmp_path), tmp_path / "bundle", "tiny")
+    served = load_served(tmp_path / "bundle")
+    ids = served.encode(["The cats sat", "[MASK] mat"]).features["token_ids"].numpy()
+    assert ids.tolist() == [[3, 6, 8, 12, 9, 4], [3, 5, 11, 4, 0, 0]]
+
+
+def test_heads_that_are_missing_are_fresh_and_said(tmp_path):
+    golden = references.read_golden("bert")
+    heads = {key.removeprefix("weight/"): None for key in golden if "cls." in key or "pooler" in key}
+    read = import_model(checkpoint(tmp_path, heads), tmp_path / "bundle", "tiny")
+    assert {path.split("/")[1] for path in read.fresh} == {"masked_lm_head"}
+    assert not read_recipe(tmp_path / "bundle").objective.next_sentence
+
+
+def test_sentence_transformers_pooling_is_kept(tmp_path):
+    path = checkpoint(tmp_path)
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+    import_model(path, tmp_path / "bundle", "tiny")
+    assert read_recipe(tmp_path / "bundle").export.pooling == "mean_with_special"
+
+
+def test_a_tokenizer_of_other_weights_is_refused(tmp_path):
+    path = checkpoint(tmp_path)
+    (tmp_path / "vocab.txt").write_text("".join(f"{piece}\n" for piece in [*PIECES, *map(str, range(40))]))
+    with pytest.raises(InteropError, match="has 53 pieces, the weights have 40 rows"):
+        import_model(path, tmp_path / "bundle", "tiny")
+    assert not (tmp_path / "bundle").exists()
