@@ -4,18 +4,10 @@ import os
 from typing import Literal
 
 from firth import storage
-from firth.interop.errors import InteropError
 from firth.interop.hugging_face.directory import Directory
 from firth.interop.hugging_face.tokenizers import read_tokenizer
 from firth.interop.hugging_face.weights import Read, read_weights
-from firth.models.build import build_model
-from firth.models.bundle import save_model
-from firth.recipes.run.imported import ImportedRecipe
-from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
-from firth.recipes.training.export import Export
-from firth.tokenizers import WordPieceTokenizer, save_tokenizer
-
-_LONGEST = 512
+from firth.interop.imported import Imported
 
 
 def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
@@ -34,48 +26,23 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         FileExistsError: if there is something in the bundle's place.
     """
     directory, tokenizer = Directory(path), read_tokenizer(path)
-    recipe = _recipe(directory, tokenizer, name)
-    model = build_model(recipe)
+    family = directory.family
     with directory.tensors() as tensors:
-        read = read_weights(model, recipe, directory.family, tensors)
-    with storage.scratch_folder() as scratch:
-        save_tokenizer(tokenizer, os.path.join(scratch, "tokenizer"))
-        save_model(model, recipe, os.path.join(scratch, "tokenizer"), folder)
-    return read
+        imported = Imported(
+            path=directory.path,
+            origin=f"{family.model_type} in Hugging Face's format",
+            model=family.read_model(directory.config),
+            objective=family.objective(tensors),
+            vocabulary_size=directory.vocabulary_size,
+            tokenizer=tokenizer,
+            pooling=_pooling(directory.path),
+        )
+        return imported.write(
+            name, folder, lambda model, recipe: read_weights(model, recipe, family, tensors)
+        )
 
 
 def _pooling(folder: str) -> Literal["mean", "mean_with_special"]:
     """Returns how sentence-transformers pools, if the folder says that it does."""
     said = storage.read_json(os.path.join(folder, "1_Pooling", "config.json")) or {}
     return "mean_with_special" if said.get("pooling_mode_mean_tokens") else "mean"
-
-
-def _recipe(directory: Directory, tokenizer: WordPieceTokenizer, name: str) -> ImportedRecipe:
-    family, rows = directory.family, directory.vocabulary_size
-    if tokenizer.vocabulary_size() > rows:
-        raise InteropError(
-            f"{directory.path}: the tokenizer has {tokenizer.vocabulary_size()} pieces, the weights have "
-            f"{rows} rows: they do not belong together"
-        )
-    model = family.read_model(directory.config)
-    with directory.tensors() as tensors:
-        objective = family.objective(tensors)
-    length = min(model.longest or _LONGEST, _LONGEST)
-    if objective.predictions > length:
-        objective = objective.model_copy(update={"max_predictions": length})
-    try:
-        return ImportedRecipe(
-            name=name,
-            imported_from=f"{family.model_type} in Hugging Face's format",
-            tokenizer=WordPieceTokenizerConfig(
-                vocabulary_size=rows,
-                lowercase=tokenizer.lowercase,
-                max_word_characters=tokenizer.max_word_characters,
-            ),
-            sequences=Sequences(length=length),
-            objective=objective,
-            model=model,
-            export=Export(pooling=_pooling(directory.path)),
-        )
-    except ValueError as error:
-        raise InteropError(f"{directory.path}: {error}") from error

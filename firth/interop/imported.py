@@ -1,0 +1,111 @@
+"""What has been read of another library's folder becomes a bundle."""
+
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+from firth import storage
+from firth.interop.errors import InteropError
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.build import build_model
+from firth.models.bundle import save_model
+from firth.recipes.base.choices import config_of
+from firth.recipes.models.model import AnyModel
+from firth.recipes.objectives.objective import AnyObjective
+from firth.recipes.run.imported import ImportedRecipe
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
+from firth.recipes.training.export import Export
+from firth.tokenizers import save_tokenizer
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
+_LONGEST = 512
+Told = TypeVar("Told")
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """A model of another library: all but its weights.
+
+    Attributes:
+        path: Path of the folder that holds it, for errors.
+        origin: Family and format, for readers of the recipe.
+        model: Shape of its backbone, as a recipe says it.
+        objective: Objective that its heads are made for.
+        vocabulary_size: Number of rows of its token table.
+        tokenizer: Its tokenizer.
+        pooling: How it makes one vector of a text.
+    """
+
+    path: str
+    origin: str
+    model: AnyModel
+    objective: AnyObjective
+    vocabulary_size: int
+    tokenizer: PieceTokenizer
+    pooling: Literal["mean", "mean_with_special"] = "mean"
+
+    def recipe(self, name: str) -> ImportedRecipe:
+        """Returns the recipe of the model.
+
+        Args:
+            name: Name of the model.
+
+        Raises:
+            InteropError: if the tokenizer has more pieces than the weights have rows, or parts do not fit.
+        """
+        if self.tokenizer.vocabulary_size() > self.vocabulary_size:
+            raise InteropError(
+                f"{self.path}: the tokenizer has {self.tokenizer.vocabulary_size()} pieces, the weights have "
+                f"{self.vocabulary_size} rows: they do not belong together"
+            )
+        length, objective = min(self.model.longest or _LONGEST, _LONGEST), self.objective
+        if objective.predictions > length:
+            objective = objective.model_copy(update={"max_predictions": length})
+        try:
+            return ImportedRecipe(
+                name=name,
+                imported_from=self.origin,
+                tokenizer=_tokenizer_config(self.tokenizer, self.vocabulary_size),
+                sequences=Sequences(length=length),
+                objective=objective,
+                model=self.model,
+                export=Export(pooling=self.pooling),
+            )
+        except ValueError as error:
+            raise InteropError(f"{self.path}: {error}") from error
+
+    def write(
+        self,
+        name: str,
+        folder: str | os.PathLike[str],
+        read: Callable[[BackboneWithHeads, RunRecipe], Told],
+    ) -> Told:
+        """Writes the model bundle, and returns what reading the weights has told.
+
+        Args:
+            name: Name of the model.
+            folder: Place of the bundle, where nothing is.
+            read: Function that gives the built model of the recipe its weights.
+
+        Raises:
+            InteropError: as for `recipe`.
+            FileExistsError: if there is something in the bundle's place.
+        """
+        recipe = self.recipe(name)
+        model = build_model(recipe)
+        told = read(model, recipe)
+        with storage.scratch_folder() as scratch:
+            save_tokenizer(self.tokenizer, os.path.join(scratch, "tokenizer"))
+            save_model(model, recipe, os.path.join(scratch, "tokenizer"), folder)
+        return told
+
+
+def _tokenizer_config(tokenizer: PieceTokenizer, rows: int) -> AnyTokenizerConfig:
+    """Returns the part of the recipe that would train such a tokenizer."""
+    sizes = {"vocabulary_size": rows, "sentinels": len(tokenizer.sentinel_ids)}
+    config: AnyTokenizerConfig = config_of(
+        "tokenizer", AnyTokenizerConfig, {"kind": tokenizer.kind, **sizes, **tokenizer.settings}
+    )
+    return config
