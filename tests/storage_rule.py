@@ -48,9 +48,10 @@ _WHOLE_FOLDER = "writes in a folder of `storage.whole_folder`"
 # Files that are local by what they are: by source file, the calls that it may make, and why.
 LOCAL = {
     "cli/compare.py": (".write_text", _USER),
-    "cli/import_weights.py": (".exists .is_file os.remove tempfile.mkstemp", f"{_USER}; {_LOG}"),
+    "cli/import_weights.py": (".exists", _LOCAL_RUN),
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
-    "cli/predict.py": (".exists os.remove tempfile.mkstemp", f"{_USER}; {_LOG}"),
+    "cli/predict.py": (".exists", _USER),
+    "cli/quietly.py": ("os.remove tempfile.mkstemp", _LOG),
     "cli/runs_on_disk.py": (".exists .glob .read_text .stat", "the folders of local runs"),
     "corpus/curation/step_files.py": ("FileSystems.open", _BEAM),
     "corpus/grouping/values.py": (

@@ -1,75 +1,88 @@
-"""`firth import`: published weights of other code."""
+"""`firth import`: models of other libraries."""
 
-import os
 import pathlib
-import tempfile
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail
+from firth.cli.quietly import quietly
+from firth.interop.table import FORMATS, Format
 
-Options = Annotated[
-    pathlib.Path, typer.Argument(metavar="OPTIONS", help="ELMo's options, JSON.", show_default=False)
+if TYPE_CHECKING:
+    from firth.interop.read import Read
+
+Directory = Annotated[
+    pathlib.Path, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)
 ]
-Weights = Annotated[
-    pathlib.Path, typer.Argument(metavar="WEIGHTS", help="ELMo's weights, HDF5.", show_default=False)
+Name = Annotated[
+    str | None, typer.Option("--name", help="Name among the runs; the folder's name if it is not given.")
 ]
-Output = Annotated[
-    pathlib.Path, typer.Option("--output", metavar="DIR", help="Folder to write, which must not exist yet.")
-]
+_SHOWN = 5
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the subcommand, which has one below it for each kind of weights.
+    """Adds the subcommand, which has one below it for each format.
 
     Args:
         app: Command to add it to.
     """
-    examples = commands.epilog("firth import elmo options.json weights.hdf5 --output elmo")
-    below = typer.Typer(help="Turns published weights into a model.", no_args_is_help=True, epilog=examples)
+    readable = [each for each in FORMATS.values() if each.reads]
+    examples = commands.epilog(
+        *(_example(each) for each in readable),
+        "firth predict minilm embed 'A sentence.'",
+    )
+    below = typer.Typer(help="Brings a model of another library in.", no_args_is_help=True, epilog=examples)
     below.callback()(_nothing)
-    below.command("elmo", epilog=examples)(_elmo)
+    for each in readable:
+        help_text = f"Brings a model in {each.title}'s format in. The folder holds {each.contents}."
+        below.command(each.name, help=help_text, epilog=commands.epilog(_example(each)))(_command(each))
     app.add_typer(below, name="import")
 
 
+def _example(format: Format) -> str:
+    return f"firth import {format.name} {format.example}"
+
+
 def _nothing() -> None:
-    """Turns published weights into a model."""
+    """Brings a model of another library in."""
 
 
-def _elmo(options: Options, weights: Weights, output: Output) -> None:
-    """Reads ELMo as AllenNLP publishes it, and writes a Keras model, a SavedModel and a recipe's `model`.
+def _command(format: Format) -> Callable[..., None]:
+    def command(directory: Directory, name: Name = None, root: commands.Root = commands.DEFAULT_ROOT) -> None:
+        _import(format, directory, name or directory.resolve().name, root)
 
-    The files hold no softmax, so the model gives vectors of words and cannot predict words.
-    """
-    if output.exists():
-        fail(f"{output} already exists", ExitCode.USAGE)
-    for path in (options, weights):
-        if not path.is_file():
-            fail(f"there is no file {path}", ExitCode.USAGE)
-    for written, use in _export(options, weights, output).items():
-        typer.echo(f"{written}\n  {use}")
+    return command
 
 
-def _export(options: pathlib.Path, weights: pathlib.Path, output: pathlib.Path) -> dict[str, str]:
-    """Exports the model. What TensorFlow prints goes to a file, which is removed unless something fails."""
-    from firth.pipelines.logs import output_in
+def _import(format: Format, directory: pathlib.Path, name: str, root: pathlib.Path) -> None:
+    place = root / name
+    if place.exists():
+        fail(f"{place} already exists; give another --name", ExitCode.USAGE)
+    from firth.interop.errors import InteropError
 
-    descriptor, log = tempfile.mkstemp(prefix="firth-import-", suffix=".log")
-    os.close(descriptor)
-    wrong = None
-    try:
-        with output_in(pathlib.Path(log)):
-            from firth.serving.elmo import ElmoFileError, export_elmo
+    def work() -> "Read":
+        from firth.pipelines.imported import import_run
 
-            try:
-                written = export_elmo(options, weights, output)
-            except ElmoFileError as error:
-                wrong = str(error)
-    except Exception as error:
-        fail(f"{type(error).__name__}: {error}\nThe log is {log}.")
-    os.remove(log)
-    if wrong:
-        fail(wrong, ExitCode.USAGE)
-    return written
+        return import_run(format, directory, place)
+
+    read = quietly(work, "import", {InteropError: ExitCode.USAGE})
+    for sentence in read.sentences(_SHOWN):
+        typer.echo(sentence)
+    typer.echo(f"{name} is in {place}. What to do next:")
+    for use in _uses(place, name, root):
+        typer.echo(f"  {use}")
+
+
+def _uses(place: pathlib.Path, name: str, root: pathlib.Path) -> list[str]:
+    from firth.cli.summary import ask_with, next_commands
+    from firth.pipelines.blessing import newest_version
+    from firth.serving.description import read_description
+
+    signatures = read_description(str(newest_version(place / "serving")))["signatures"]
+    return [
+        *next_commands(name, root, ask_with(signatures), has_report=False),
+        f"python -c \"from firth.models import load_model; load_model('{place / 'bundle'}').summary()\"",
+    ]

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import tempfile
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 
 from firth.cli import commands
 from firth.cli.output import ExitCode, fail
+from firth.cli.quietly import quietly
 from firth.cli.runs_on_disk import RunOnDisk, find_run
 
 
@@ -99,28 +99,17 @@ def _ask(
     directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None, verbose: bool
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
-    from firth.pipelines.logs import output_in
-
     if verbose:
         try:
             return _answers(directory, name, texts, targets)
         except _Unaskable as error:
             fail(str(error), ExitCode.USAGE)
-    descriptor, log = tempfile.mkstemp(prefix="firth-predict-", suffix=".log")
-    os.close(descriptor)
-    try:
-        with output_in(pathlib.Path(log)):
-            answers = _answers(directory, name, texts, targets)
-    except _Unaskable as error:
-        os.remove(log)
-        fail(str(error), ExitCode.USAGE)
-    except (FileNotFoundError, ValueError) as error:
-        os.remove(log)
-        fail(str(error))
-    except Exception as error:
-        fail(f"{type(error).__name__}: {error}\nThe log is {log}.")
-    os.remove(log)
-    return answers
+    expected = {
+        _Unaskable: ExitCode.USAGE,
+        FileNotFoundError: ExitCode.FAILED,
+        ValueError: ExitCode.FAILED,
+    }
+    return quietly(lambda: _answers(directory, name, texts, targets), "predict", expected)
 
 
 def _answers(

@@ -33,6 +33,8 @@ class RunOnDisk:
     @property
     def state(self) -> str:
         """State of the run, in a word or two."""
+        if "imported_from" in self.summary:
+            return f"imported ({self.summary['imported_from']})"
         if self.is_finished:
             return "blessed" if self.summary.get("blessed") else "not blessed"
         failed = [name for name, timing in self.timings.items() if timing.get("state") == "failed"]

@@ -120,13 +120,14 @@ def _signatures(pushed: pathlib.Path) -> dict[str, Any]:
         return {}
 
 
-def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:
+def next_commands(name: str, root: pathlib.Path, asked: list[str], has_report: bool = True) -> list[str]:
     """Returns commands to go on with, ready to be pasted.
 
     Args:
         name: Name of the run.
         root: Folder of all runs.
         asked: Arguments of `firth predict`.
+        has_report: False for a model that was imported.
 
     Example:
 
@@ -135,5 +136,5 @@ def next_commands(name: str, root: pathlib.Path, asked: list[str]) -> list[str]:
     """
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     run = shlex.quote(name)
-    questions = (f"firth predict {run}{place} {arguments}" for arguments in asked)
-    return [f"firth report {run}{place} --open", *questions]
+    reports = [f"firth report {run}{place} --open"] if has_report else []
+    return [*reports, *(f"firth predict {run}{place} {arguments}" for arguments in asked)]

@@ -18,7 +18,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.export import Export
 from firth.tokenizers import save_tokenizer
-from firth.tokenizers.piece_tokenizer import PieceTokenizer
+from firth.tokenizers.storage import AnyTokenizer
 
 _LONGEST = 512
 Told = TypeVar("Told")
@@ -43,7 +43,7 @@ class Imported:
     model: AnyModel
     objective: AnyObjective
     vocabulary_size: int
-    tokenizer: PieceTokenizer
+    tokenizer: AnyTokenizer
     pooling: Literal["mean", "mean_with_special"] = "mean"
 
     def recipe(self, name: str) -> ImportedRecipe:
@@ -102,9 +102,11 @@ class Imported:
         return told
 
 
-def _tokenizer_config(tokenizer: PieceTokenizer, rows: int) -> AnyTokenizerConfig:
+def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:
     """Returns the part of the recipe that would train such a tokenizer."""
-    sizes = {"vocabulary_size": rows, "sentinels": len(tokenizer.sentinel_ids)}
+    sizes = {"vocabulary_size": rows}
+    if sentinels := len(tokenizer.sentinel_ids):
+        sizes["sentinels"] = sentinels
     config: AnyTokenizerConfig = config_of(
         "tokenizer", AnyTokenizerConfig, {"kind": tokenizer.kind, **sizes, **tokenizer.settings}
     )

@@ -1,3 +1,4 @@
+from .bundle import export_bundle as export_bundle
 from .bundle import load_served as load_served
 from .client import Candidate as Candidate
 from .client import Client as Client

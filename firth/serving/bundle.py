@@ -5,6 +5,7 @@ from typing import Any
 
 from firth import storage
 from firth.models.bundle import TOKENIZER_FOLDER, load_model, read_recipe
+from firth.serving.saved_model import export
 from firth.serving.served import Served
 from firth.tokenizers import load_tokenizer
 
@@ -33,3 +34,18 @@ def load_served(folder: str | os.PathLike[str], dtype: Any = None) -> Served:
     with storage.local_copy(folder) as local:
         tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
         return Served(load_model(local, dtype), tokenizer, read_recipe(local))
+
+
+def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[str]) -> None:
+    """Writes the SavedModel of a bundle, which answers raw strings. It has no signature `evaluate`.
+
+    Args:
+        folder: Path of the folder that `firth.models.save_model` wrote.
+        directory: Folder that does not exist yet, or is empty.
+
+    Raises:
+        ValueError: as `load_served` does.
+        FileExistsError: if the directory holds something.
+    """
+    served = load_served(folder)
+    export(served.model, served.tokenizer, served.recipe, None, os.fspath(directory))

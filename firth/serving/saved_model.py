@@ -12,7 +12,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import storage
-from firth.features import evaluation_sums
+from firth.features import evaluation_sums, is_over_vocabulary
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.description import DESCRIPTION, FOLDER
 from firth.serving.evaluate import evaluator
@@ -51,8 +51,9 @@ def export(
         model: Trained model of `firth.models.build_model`.
         tokenizer: Tokenizer of `firth.tokenizers`; its vocabulary becomes a part of the graph.
         recipe: Recipe of the run.
-        unigram_counts: Number of occurrences of each piece in the training split, int64 [rows]; None for a
-            goal whose main loss does not run over the vocabulary.
+        unigram_counts: Number of occurrences of each piece in the training split, int64 [rows]; None where
+            no corpus is known, and for a goal whose main loss does not run over the vocabulary. The former
+            has no signature `evaluate`.
         directory: Folder that does not exist yet, or is empty, on any file system.
 
     Raises:
@@ -83,7 +84,7 @@ def _write(served: Served, unigram_counts: npt.NDArray[Any] | None, directory: s
     module.tokenizer_kernel = served.tokenizer.kernel
     tf.saved_model.save(module, directory, signatures=_signatures(served, unigram), options=_OPTIONS)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
-    storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served))
+    storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served, unigram))
 
 
 def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, Any]:
@@ -95,15 +96,21 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, A
         )
         for name, signature in text_signatures(served.recipe).items()
     }
-    default = next(iter(functions.values()))
-    examples = tf.TensorSpec([None], tf.string, name="examples")
-    functions["evaluate"] = tf.function(
-        evaluator(served, unigram), input_signature=[examples], autograph=False
-    )
-    return {**functions, tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY: default}
+    functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
+    if _is_evaluated(served, unigram):
+        examples = tf.TensorSpec([None], tf.string, name="examples")
+        functions["evaluate"] = tf.function(
+            evaluator(served, unigram), input_signature=[examples], autograph=False
+        )
+    return functions
 
 
-def _description(served: Served) -> dict[str, Any]:
+def _is_evaluated(served: Served, unigram: npt.NDArray[Any] | None) -> bool:
+    return unigram is not None or not is_over_vocabulary(served.recipe.goal.loss_classes)
+
+
+def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, Any]:
+    losses = served.recipe.goal.loss_classes
     versions = {package: importlib.metadata.version(package) for package in PACKAGES}
     return {
         "recipe": json.loads(served.recipe.to_json()),
@@ -112,6 +119,6 @@ def _description(served: Served) -> dict[str, Any]:
         "signatures": {
             name: signature.describe() for name, signature in text_signatures(served.recipe).items()
         },
-        "evaluation_sums": list(evaluation_sums(served.recipe.goal.loss_classes)),
+        "evaluation_sums": list(evaluation_sums(losses)) if _is_evaluated(served, unigram) else [],
         "versions": {"python": platform.python_version(), **versions},
     }

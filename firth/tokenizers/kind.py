@@ -4,6 +4,8 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 WordCounter = Callable[[Sequence[str]], Mapping[str, int]]
@@ -65,6 +67,11 @@ class TokenizerKind(abc.ABC):
     def extra_files(self) -> Mapping[str, bytes]:
         """Contents of the files of `extra_file_names`, by name."""
         return {}
+
+    @property
+    def sentinel_ids(self) -> npt.NDArray[Any]:
+        """Ids of `<extra_id_0>`, `<extra_id_1>`, ...: int32 [sentinels]; none of a vocabulary of words."""
+        return np.zeros([0], np.int32)
 
     @classmethod
     def as_word_piece(cls, piece: str) -> str:

@@ -6,8 +6,9 @@ from typing import Literal
 from firth import storage
 from firth.interop.hugging_face.directory import Directory
 from firth.interop.hugging_face.tokenizers import read_tokenizer
-from firth.interop.hugging_face.weights import Read, read_weights
+from firth.interop.hugging_face.weights import read_weights
 from firth.interop.imported import Imported
+from firth.interop.read import Read
 
 
 def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:

@@ -9,24 +9,12 @@ import keras
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.read import Read
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import weights_by_path
 from firth.recipes.run.run_recipe import RunRecipe
 
 _SHOWN = 3
-
-
-@dataclasses.dataclass(frozen=True)
-class Read:
-    """What was read of a checkpoint.
-
-    Attributes:
-        fresh: Paths of our weights that the checkpoint lacks; they are as the recipe's seed made them.
-        surplus: Names of tensors that the model has no place for.
-    """
-
-    fresh: tuple[str, ...]
-    surplus: tuple[str, ...]
 
 
 def read_weights(

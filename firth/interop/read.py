@@ -1,0 +1,45 @@
+"""What is told of a model that was read."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Read:
+    """What was read of a checkpoint.
+
+    Attributes:
+        fresh: Paths of our weights that the checkpoint lacks; they are as the recipe's seed made them.
+        surplus: Names of tensors that the model has no place for.
+    """
+
+    fresh: tuple[str, ...]
+    surplus: tuple[str, ...]
+
+    def sentences(self, most: int) -> list[str]:
+        """Returns what is to be known about the weights, in words.
+
+        Args:
+            most: Number of names that are shown.
+
+        Example:
+
+        >>> Read(("heads/masked_lm_head/bias",), ()).sentences(most=5)
+        ['fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias']
+        """
+        said = []
+        if self.fresh:
+            names = _shown(self.fresh, most)
+            said.append(f"fresh, and random until trained, since the files lack {_it(self.fresh)}: {names}")
+        if self.surplus:
+            names = _shown(self.surplus, most)
+            said.append(f"left out, since the model has no place for {_it(self.surplus)}: {names}")
+        return said
+
+
+def _it(names: tuple[str, ...]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _shown(names: tuple[str, ...], most: int) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

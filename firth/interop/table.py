@@ -1,0 +1,94 @@
+"""The formats that models come in from and go out to."""
+
+import dataclasses
+import importlib
+import os
+from typing import Any
+
+from firth.interop.read import Read
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """A format of another library.
+
+    Its package has `import_model` or `export_model` or both, and is loaded when it is used.
+
+    Attributes:
+        name: Name on the command line.
+        title: Name for people.
+        package: Package of this library that reads and writes it.
+        reads: True if models come in from it.
+        writes: True if models go out to it.
+        contents: What a folder of it holds, for people.
+        example: A folder and options of its import, as they are typed.
+    """
+
+    name: str
+    title: str
+    package: str
+    reads: bool
+    writes: bool
+    contents: str
+    example: str
+
+    def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
+        """Writes the model in a folder of this format as a bundle.
+
+        Args:
+            path: Path of the folder in this format.
+            folder: Place of the bundle, where nothing is.
+            name: Name of the model.
+
+        Returns:
+            What was read.
+
+        Raises:
+            firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
+            FileExistsError: if there is something in the bundle's place.
+        """
+        read: Read = self._module().import_model(path, folder, name)
+        return read
+
+    def export_model(self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[str]:
+        """Writes a bundle's model in this format.
+
+        Args:
+            bundle: Path of the bundle.
+            folder: Place of the folder in this format, where nothing is.
+
+        Returns:
+            Paths of the files that were written, below the folder.
+
+        Raises:
+            firth.interop.errors.InteropError: for what this format cannot express.
+            FileExistsError: if there is something in the folder's place.
+        """
+        written: list[str] = self._module().export_model(bundle, folder)
+        return written
+
+    def _module(self) -> Any:
+        return importlib.import_module(self.package)
+
+
+_HUGGING_FACE = Format(
+    "hf",
+    "Hugging Face",
+    "firth.interop.hugging_face",
+    reads=True,
+    writes=False,
+    contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
+    example="all-MiniLM-L6-v2 --name minilm",
+)
+
+_ELMO = Format(
+    "elmo",
+    "ELMo",
+    "firth.interop.elmo",
+    reads=True,
+    writes=False,
+    contents="*options*.json and *weights*.hdf5, as AllenNLP publishes them",
+    example="elmo_original --name elmo",
+)
+
+FORMATS = {each.name: each for each in (_HUGGING_FACE, _ELMO)}
