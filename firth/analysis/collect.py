@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.analysis.held_out import HeldOutRow, masked_sentences, plain_sentences
+from firth.analysis.held_out import MASK, HeldOutRow, masked_sentences, plain_sentences
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
 from firth.recipes import Recipe
@@ -170,7 +170,8 @@ def _filled_masks(
 
     kind = TOKENIZERS[recipe.tokenizer.kind]
     sentences = list(masked_sentences(rows, vocabulary, recipe.seed))[:SENTENCES]
-    answers = client.fill_mask([sentence.text for sentence in sentences]) if sentences else []
+    texts = [sentence.text.replace(MASK, client.mask) for sentence in sentences]
+    answers = client.fill_mask(texts) if texts else []
     return [
         FilledMask(
             sentence.before,

@@ -108,6 +108,6 @@ def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:
     if sentinels := len(tokenizer.sentinel_ids):
         sizes["sentinels"] = sentinels
     config: AnyTokenizerConfig = config_of(
-        "tokenizer", AnyTokenizerConfig, {"kind": tokenizer.kind, **sizes, **tokenizer.settings}
+        "tokenizer", AnyTokenizerConfig, {"kind": tokenizer.kind, **sizes, **tokenizer.recipe_settings}
     )
     return config

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from firth import features
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tokenizers.graph.special_pieces import MissingPieceError
 
 if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
@@ -27,6 +28,9 @@ class ObjectiveFunction(abc.ABC):
         config: Objective of the recipe.
         sequences: Rows of the recipe.
         tokenizer: Tokenizer of the rows; gives the special ids.
+
+    Raises:
+        ValueError: if the objective needs a special piece, such as a mask, that the tokenizer does not have.
     """
 
     rates: ClassVar[Any]
@@ -35,7 +39,10 @@ class ObjectiveFunction(abc.ABC):
         self._config = config
         self._sequences = sequences
         self._pad_id = tokenizer.pad_id
-        self._prepare(tokenizer)
+        try:
+            self._prepare(tokenizer)
+        except MissingPieceError as error:
+            raise ValueError(f"{config.kind} cannot be made: {error}") from error
 
     @abc.abstractmethod
     def _prepare(self, tokenizer: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from firth.serving.description import read_description
 from firth.serving.samples import TEXTS
 from firth.serving.warmup import Request, read_warmup
+from firth.tokenizers.graph.special_pieces import MASK
 
 MEGABYTE = 2**20
 
@@ -51,7 +52,9 @@ def cases(directory: str, rows: Sequence[bytes] = ()) -> Iterator[Case]:
     description = read_description(directory)
     signatures = description["signatures"]
     for signature, described in signatures.items():
+        mask = (described.get("needs") or MASK).encode()
         for name, texts in TEXT_CASES.items():
+            texts = [text.replace(MASK.encode(), mask) for text in texts]
             compare = tuple(described["invariant"]) if len(texts) > 1 else ()
             yield Case(name, Request(signature, dict.fromkeys(described["inputs"], texts)), compare=compare)
     default = next(iter(signatures.values()))["inputs"]

@@ -10,6 +10,8 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that the graph's tokenizer needs)
 
 from firth import storage
+from firth.serving.description import read_description
+from firth.tokenizers.graph.special_pieces import MASK
 
 SAVED_MODEL = "saved_model.pb"
 
@@ -65,11 +67,17 @@ class Client:
         self.path = newest_model(os.fspath(directory))
         self._loaded = tf.saved_model.load(self.path)
 
+    @property
+    def mask(self) -> str:
+        """The piece that stands for a hidden word in what `fill_mask` is asked, such as `[MASK]`."""
+        described = read_description(self.path)["signatures"].get("fill_mask", {})
+        return described.get("needs") or MASK
+
     def fill_mask(self, texts: Sequence[str]) -> list[list[list[Candidate]]]:
         """Returns, for each text, the candidates for each of its masks, the most probable first.
 
         Args:
-            texts: Texts with `[MASK]`.
+            texts: Texts with the model's `mask`.
 
         Raises:
             ValueError: if the model has no such signature.

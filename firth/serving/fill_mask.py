@@ -7,8 +7,8 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.encoding import Encoded
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
+from firth.tokenizers.graph.special_pieces import MASK
 
-_MASK = "[MASK]"
 _ANSWER = Answer(
     {"pieces": "piece", "scores": "score"},
     count="mask_count",
@@ -30,8 +30,8 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if not recipe.goal.fills_masks:
         return None
     invariant = ("scores", "mask_positions", "mask_count", "truncated")
-    example = {"text": f"The {_MASK} of the house."}
-    return Signature(fill_mask, invariant, example=example, needs=_MASK, answer=_ANSWER)
+    example = {"text": f"The {MASK} of the house."}
+    return Signature(fill_mask, invariant, example=example, needs=MASK, answer=_ANSWER)
 
 
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -39,7 +39,7 @@ def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
 
     Args:
         served: Model and tokenizer.
-        text: Texts with `[MASK]`, string [batch].
+        text: Texts with the tokenizer's mask, such as `[MASK]`, string [batch].
 
     Returns:
         pieces: string [batch, masks, k], the likeliest first; empty strings after a text's last mask.

@@ -7,6 +7,7 @@ from firth import features as names
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
 from firth.serving.warmup import Request
+from firth.tokenizers.graph.special_pieces import MASK
 from firth.tokenizers.graph.word_bounds import word_starts
 
 TEXTS = (
@@ -23,12 +24,12 @@ def warmup_requests(served: Served, count: int) -> list[Request]:
         served: Model and tokenizer.
         count: Number of requests of each signature.
     """
-    requests = []
+    requests, mask = [], served.tokenizer.mask_token or MASK
     for size in range(1, count + 1):
-        texts = [TEXTS[index % len(TEXTS)].encode() for index in range(size)]
+        texts = [TEXTS[index % len(TEXTS)].replace(MASK, mask).encode() for index in range(size)]
         requests += [
             Request(name, dict.fromkeys(signature.inputs, texts))
-            for name, signature in text_signatures(served.recipe).items()
+            for name, signature in text_signatures(served.recipe, served.tokenizer.mask_token).items()
         ]
         rows = [sample_row(served, text, index) for index, text in enumerate(texts)]
         requests.append(Request("evaluate", {"examples": rows}))

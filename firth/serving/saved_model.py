@@ -18,6 +18,7 @@ from firth.serving.description import DESCRIPTION, FOLDER
 from firth.serving.evaluate import evaluator
 from firth.serving.samples import warmup_requests
 from firth.serving.served import Served
+from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import write_warmup
@@ -87,6 +88,10 @@ def _write(served: Served, unigram_counts: npt.NDArray[Any] | None, directory: s
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served, unigram))
 
 
+def _offered(served: Served) -> dict[str, Signature]:
+    return text_signatures(served.recipe, served.tokenizer.mask_token)
+
+
 def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, Any]:
     functions = {
         name: tf.function(
@@ -94,7 +99,7 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, A
             input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
             autograph=False,
         )
-        for name, signature in text_signatures(served.recipe).items()
+        for name, signature in _offered(served).items()
     }
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
     if _is_evaluated(served, unigram):
@@ -116,9 +121,7 @@ def _description(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, 
         "recipe": json.loads(served.recipe.to_json()),
         "tokenizer_digest": served.tokenizer.digest,
         "row_length": served.row_length,
-        "signatures": {
-            name: signature.describe() for name, signature in text_signatures(served.recipe).items()
-        },
+        "signatures": {name: signature.describe() for name, signature in _offered(served).items()},
         "evaluation_sums": list(evaluation_sums(losses)) if _is_evaluated(served, unigram) else [],
         "versions": {"python": platform.python_version(), **versions},
     }

@@ -47,6 +47,23 @@ class Signature:
     needs: str = ""
     answer: Answer = Answer()
 
+    def asking_with(self, piece: str | None) -> "Signature":
+        """Returns the signature of a model whose piece for what it is asked about has another name.
+
+        Args:
+            piece: Piece that each text must hold; None if the model has no such piece.
+
+        Raises:
+            ValueError: if texts need such a piece, and there is none.
+        """
+        if not self.needs or piece == self.needs:
+            return self
+        if piece is None:
+            raise ValueError(f"each text needs a piece such as {self.needs}, and the tokenizer has none")
+        example = {name: text.replace(self.needs, piece) for name, text in self.example.items()}
+        answer = dataclasses.replace(self.answer, lines=self.answer.lines.replace(self.needs, piece))
+        return dataclasses.replace(self, needs=piece, example=example, answer=answer)
+
     def describe(self) -> dict[str, Any]:
         """Returns what an exported model says about this signature, fit for JSON.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import embeddings, fill_mask, score
 from firth.serving.signature import Signature
+from firth.tokenizers.graph.special_pieces import MASK
 
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.
 SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
@@ -15,7 +16,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
 }
 
 
-def text_signatures(recipe: RunRecipe) -> dict[str, Signature]:
+def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Signature]:
     """Returns the signatures of a recipe's model that read strings, the default one first.
 
     `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
@@ -23,6 +24,17 @@ def text_signatures(recipe: RunRecipe) -> dict[str, Signature]:
 
     Args:
         recipe: Recipe of the model.
+        mask: Piece of its tokenizer that stands for a hidden word; None if there is none.
+
+    Raises:
+        ValueError: if a signature needs a mask and there is none.
     """
     offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
-    return {name: signature for name, signature in offered.items() if signature is not None}
+    return {name: _with_mask(name, found, mask) for name, found in offered.items() if found is not None}
+
+
+def _with_mask(name: str, signature: Signature, mask: str | None) -> Signature:
+    try:
+        return signature.asking_with(mask)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error

@@ -8,18 +8,12 @@ import tensorflow as tf
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import to_bytes
-from firth.tokenizers.graph.vocabulary import (
-    MASK,
-    PAD,
-    SPECIAL_PIECES,
-    SPECIALS_ALONE,
-    is_sentinel,
-    sentinel_pieces,
-)
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from firth.tokenizers.graph.vocabulary import is_sentinel
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_marks import marked_suffix
-from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
+from firth.tokenizers.piece_tokenizer import PieceTokenizer, Specials, digest_of
 from firth.tokenizers.training.byte_pair import train_byte_pairs
 from firth.tokenizers.training.counting import count_byte_words
 
@@ -34,13 +28,14 @@ class BytePairTokenizer(PieceTokenizer):
     Every string of bytes can be encoded, and is decoded byte for byte if no special piece is typed in it.
     Bytes that are not UTF-8 belong to the word after them. A special piece typed in text, such as `[MASK]`,
     is that piece. `[MASK]` and the sentinels include one space before them, since they stand for a word with
-    its space.
+    its space, unless `specials` says otherwise.
 
     Args:
         vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`. A piece's bytes are written in
             GPT-2's printable characters, in which a space is `Ġ`. The pieces of more than one byte are in the
             order in which they are merged.
         normalization: Steps before all else, as for `PieceTokenizer`.
+        specials: Special pieces by their roles, as for `PieceTokenizer`.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
@@ -49,7 +44,7 @@ class BytePairTokenizer(PieceTokenizer):
     Example:
 
     >>> from firth.tokenizers.graph.byte_pieces import byte_pieces
-    >>> from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES
+    >>> from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
     >>> tokenizer = BytePairTokenizer([*SPECIAL_PIECES, *byte_pieces(), "Ġf", "ox", "Ġfox"])
     >>> ids = tokenizer.tokenize("a fox [MASK]").numpy().tolist()
     >>> [tokenizer.id_to_token(id) for id in ids], tokenizer.detokenize(ids[:2]).numpy()
@@ -61,15 +56,23 @@ class BytePairTokenizer(PieceTokenizer):
     lowercase = False
 
     def __init__(
-        self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs: Any
+        self,
+        vocabulary: Sequence[str],
+        normalization: Sequence[Sequence[str]] = (),
+        specials: Specials = None,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(vocabulary, normalization, **kwargs)
-        sentinels = sentinel_pieces(self._vocabulary.sentinels)
-        self._kernel = BytePairKernel(vocabulary, SPECIALS_ALONE, [MASK, *sentinels])
+        super().__init__(vocabulary, normalization, specials, **kwargs)
+        alone, behind_space = self._vocabulary.alone, self._vocabulary.behind_space
+        all_spaces = self.specials.spaces_before == "all"
+        self._kernel = BytePairKernel(vocabulary, alone, behind_space, all_spaces)
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         with tf.init_scope(), tf.device("CPU"):
             self._rendered = tf.constant(
-                [b"" if piece == PAD else text for piece, text in zip(vocabulary, self.piece_texts)]
+                [
+                    b"" if piece in self.specials.unwritten else text
+                    for piece, text in zip(vocabulary, self.piece_texts)
+                ]
             )
 
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -111,4 +114,4 @@ class BytePairTokenizer(PieceTokenizer):
     @property
     def digest(self) -> str:
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
-        return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest(), *self._normalization.steps)
+        return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest(), *self._digested)

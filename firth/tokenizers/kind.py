@@ -1,6 +1,7 @@
 """The facts that every kind of tokenizer states."""
 
 import abc
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -18,12 +19,14 @@ class TokenizerKind(abc.ABC):
         kind: Name of the kind in recipes and on disk.
         max_characters: Most characters of a token that a model reads; 0 if tokens are read by their ids.
         keeps_spaces: True if a space is a part of the token after it, so that any text comes back.
+        mask_token: Piece that stands for a hidden word; None if there is none.
         extra_file_names: Names of the files that a saved tokenizer has next to its vocabulary and settings.
     """
 
     kind: ClassVar[str]
     max_characters: int = 0
     keeps_spaces: ClassVar[bool] = False
+    mask_token: str | None = None
     extra_file_names: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
@@ -73,6 +76,11 @@ class TokenizerKind(abc.ABC):
         """Ids of `<extra_id_0>`, `<extra_id_1>`, ...: int32 [sentinels]; none of a vocabulary of words."""
         return np.zeros([0], np.int32)
 
+    @property
+    def recipe_settings(self) -> Mapping[str, Any]:
+        """The settings that the recipe of such a tokenizer has too."""
+        return {}
+
     @classmethod
     def as_word_piece(cls, piece: str) -> str:
         """Returns a piece as WordPiece writes it, for people: `##` before a piece inside a word.
@@ -109,4 +117,5 @@ class TokenizerKind(abc.ABC):
         return {**config, "vocabulary": self.get_vocabulary(), **self.settings}  # type: ignore[attr-defined]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.get_vocabulary(), *self.settings.values())  # type: ignore[attr-defined]
+        made = functools.partial(type(self), **self.settings)  # type: ignore[attr-defined]
+        return made, (self.get_vocabulary(),)  # type: ignore[attr-defined]

@@ -1,6 +1,7 @@
 """Pieces as WordPiece writes them, for people to read."""
 
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, is_sentinel
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, is_sentinel
 
 META_SPACE = "\u2581"
 

@@ -3,7 +3,7 @@
 import abc
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras_hub
@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
+from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.graph.text_normalization import TextNormalization
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, Vocabulary
+from firth.tokenizers.graph.vocabulary import Vocabulary
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import TokenizerKind
+
+Specials = SpecialPieces | Mapping[str, Any] | None
 
 
 class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
@@ -24,11 +27,11 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     nothing but tensorflow and tensorflow-text: the vocabulary is a constant of the graph.
 
     Args:
-        vocabulary: Pieces in the order of their ids. The five special pieces `[PAD] [UNK] [CLS] [SEP] [MASK]`
-            are found by name. So are sentinels, special pieces that stand for spans (Raffel et al. 2019,
-            section 3.1.4): a vocabulary with three of them ends with `<extra_id_2> <extra_id_1>
-            <extra_id_0>`.
+        vocabulary: Pieces in the order of their ids. Special pieces are found by name. So are sentinels,
+            special pieces that stand for spans (Raffel et al. 2019, section 3.1.4): a vocabulary with three
+            of them ends with `<extra_id_2> <extra_id_1> <extra_id_0>`.
         normalization: Steps that bring text to one form before all else, as `TextNormalization` takes them.
+        specials: Special pieces by their roles; None for `[PAD] [UNK] [CLS] [SEP] [MASK]`.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
@@ -39,13 +42,17 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     _word_bounds: WordBounds
 
     def __init__(
-        self, vocabulary: Sequence[str], normalization: Sequence[Sequence[str]] = (), **kwargs: Any
+        self,
+        vocabulary: Sequence[str],
+        normalization: Sequence[Sequence[str]] = (),
+        specials: Specials = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**{"dtype": "int32", **kwargs})
-        self._vocabulary = Vocabulary.of(vocabulary)
+        self._vocabulary = Vocabulary.of(vocabulary, SpecialPieces.of(specials))
         self._normalization = TextNormalization(normalization)
-        for special in SPECIAL_PIECES:
-            self._add_special_token(special, f"{special.strip('[]').lower()}_token")
+        for role, piece in self.specials.by_role.items():
+            self._add_special_token(piece, f"{role}_token")
 
     @abc.abstractmethod
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -58,7 +65,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     def tokenize(
         self, inputs: tf.Tensor | str | Sequence[str], normalized: bool = False
     ) -> tf.RaggedTensor | tf.Tensor:
-        """Returns the ids of texts, without `[CLS]` and `[SEP]`.
+        """Returns the ids of texts, without a special piece before or after them.
 
         Args:
             inputs: Texts, string [batch] or string [], tensors or Python strings.
@@ -86,8 +93,8 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of ids.
 
-        Padding is skipped wherever it occurs. The other special pieces are written by their name, `[UNK]`
-        included.
+        Padding is skipped wherever it occurs, if its piece has no other role. The other special pieces are
+        written by their name, that for unknown text included.
 
         Args:
             inputs: Ids, int [batch, pieces], dense or ragged, or int [pieces].
@@ -136,29 +143,39 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return self._vocabulary.id_of(token)
 
     @property
+    def specials(self) -> SpecialPieces:
+        """Special pieces by their roles."""
+        return self._vocabulary.specials
+
+    def _id_of_role(self, role: str) -> int:
+        if role not in self.specials.by_role:
+            raise self.specials.missing(role)
+        return self._vocabulary.ids[self.specials.by_role[role]]
+
+    @property
     def pad_id(self) -> int:
-        """Id of `[PAD]`."""
-        return self.pad_token_id
+        """Id of the piece after the text of a row; document ids mark padding, not this id."""
+        return self._id_of_role("pad")
 
     @property
     def unk_id(self) -> int:
-        """Id of `[UNK]`."""
-        return self.unk_token_id
+        """Id of the piece for unknown text; a `MissingPieceError` where there is none."""
+        return self._id_of_role("unk")
 
     @property
     def cls_id(self) -> int:
-        """Id of `[CLS]`."""
-        return self.cls_token_id
+        """Id of the piece before a text, as `[CLS]` is; a `MissingPieceError` where there is none."""
+        return self._id_of_role("cls")
 
     @property
     def sep_id(self) -> int:
-        """Id of `[SEP]`."""
-        return self.sep_token_id
+        """Id of the piece after a text, as `[SEP]` is."""
+        return self._id_of_role("sep")
 
     @property
     def mask_id(self) -> int:
-        """Id of `[MASK]`."""
-        return self.mask_token_id
+        """Id of the piece for a hidden word, as `[MASK]` is; a `MissingPieceError` where there is none."""
+        return self._id_of_role("mask")
 
     @property
     def sentinel_ids(self) -> npt.NDArray[Any]:
@@ -167,8 +184,8 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def special_ids(self) -> tuple[int, ...]:
-        """Ids of `[PAD] [UNK] [CLS] [SEP] [MASK]`, in this order, and of the sentinels after them."""
-        return (*(self.token_to_id(special) for special in SPECIAL_PIECES), *self.sentinel_ids.tolist())
+        """Ids of the special pieces, each once: pad, unk, cls, sep, mask, others, and then the sentinels."""
+        return tuple(map(self._vocabulary.ids.__getitem__, self._vocabulary.special_pieces))
 
     @property
     def kernel(self) -> tf.Module:
@@ -196,7 +213,12 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its files."""
-        return self._normalization.settings
+        return {**self._normalization.settings, **self.specials.settings}
+
+    @property
+    def _digested(self) -> list[Any]:
+        """What all kinds add to their digest: nothing, where nothing is set."""
+        return [*self._normalization.steps, *self.specials.settings.values()]
 
     @property
     @abc.abstractmethod

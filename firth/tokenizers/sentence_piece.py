@@ -1,6 +1,7 @@
 """SentencePiece, unigram and byte-pair encoding, in the TensorFlow graph."""
 
 import base64
+import functools
 import hashlib
 import json
 import re
@@ -11,7 +12,6 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.specials import any_of
-from firth.tokenizers.graph.vocabulary import MASK, PAD, sentinel_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_marks import META_SPACE, marked_suffix
@@ -71,18 +71,20 @@ class SentencePieceTokenizer(PieceTokenizer):
             pieces = kernel.id_to_string(tf.range(kernel.vocab_size())).numpy()
         super().__init__([piece.decode() for piece in pieces.tolist()], normalization, **kwargs)
         self._kernel = kernel
-        self._behind_space = f" ?{any_of([MASK, *sentinel_pieces(self._vocabulary.sentinels)])}"
+        behind_space = self._vocabulary.behind_space
+        self._behind_space = f" ?{any_of(behind_space)}" if behind_space else None
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         with tf.init_scope(), tf.device("CPU"):
             self._rendered = tf.constant(
                 [
-                    b"" if piece == PAD else text
+                    b"" if piece in self.specials.unwritten else text
                     for piece, text in zip(self.get_vocabulary(), self.piece_texts)
                 ]
             )
 
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        text = tf.strings.regex_replace(text, self._behind_space, "\\1")
+        if self._behind_space:
+            text = tf.strings.regex_replace(text, self._behind_space, "\\1")
         ids = self._kernel.tokenize(text)
         return ids.with_row_splits_dtype(tf.int64)
 
@@ -136,15 +138,20 @@ class SentencePieceTokenizer(PieceTokenizer):
         ]
 
     @property
+    def recipe_settings(self) -> dict[str, Any]:
+        """The settings that the recipe of such a tokenizer has too."""
+        return {"lowercase": self.lowercase}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its model."""
-        return {"lowercase": self.lowercase, **super().settings}
+        return {**self.recipe_settings, **super().settings}
 
     @property
     def digest(self) -> str:
         """SHA-256 over the model and the normalisation, in hex."""
-        steps = self._normalization.steps
-        normalization = json.dumps(steps).encode() if steps else b""
+        digested = self._digested
+        normalization = json.dumps(digested).encode() if digested else b""
         return hashlib.sha256(self.kind.encode() + self.model + normalization).hexdigest()
 
     def get_config(self) -> dict[str, Any]:
@@ -163,7 +170,7 @@ class SentencePieceTokenizer(PieceTokenizer):
         return cls(**{**config, "model": base64.b64decode(config["model"])})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.model, *self.settings.values())
+        return functools.partial(type(self), **self.settings), (self.model,)
 
 
 def _text(piece: str) -> bytes:

@@ -245,10 +245,14 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return [word.encode() for word in self._words]
 
     @property
+    def recipe_settings(self) -> dict[str, Any]:
+        """The settings that the recipe of such a tokenizer has too."""
+        return {"lowercase": self.lowercase, "max_characters": self.max_characters}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its vocabulary."""
-        own = {"lowercase": self.lowercase, "max_characters": self.max_characters}
-        return {**own, **self._normalization.settings}
+        return {**self.recipe_settings, **self._normalization.settings}
 
     @property
     def digest(self) -> str:

@@ -8,11 +8,11 @@ import numpy as np
 import tensorflow as tf
 
 from firth.tokenizers.graph import characters
-from firth.tokenizers.graph.vocabulary import PAD, SUFFIX_MARK
+from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_piece_kernel import WordPieceKernel
 from firth.tokenizers.kind import WordCounter
-from firth.tokenizers.piece_tokenizer import PieceTokenizer, digest_of
+from firth.tokenizers.piece_tokenizer import PieceTokenizer, Specials, digest_of
 from firth.tokenizers.training.counting import count_words
 from firth.tokenizers.training.word_piece import train_wordpiece
 
@@ -45,10 +45,12 @@ class WordPieceTokenizer(PieceTokenizer):
         lowercase: True to lower-case and strip accents.
         max_word_characters: Most characters of a word, at least 8; a longer word becomes `[UNK]`.
         normalization: Steps before all else, as for `PieceTokenizer`.
+        specials: Special pieces by their roles, as for `PieceTokenizer`; it needs one for unknown text.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
         ValueError: for a vocabulary with duplicates, without special pieces, or with sentinels elsewhere.
+        MissingPieceError: if there is no piece for unknown text.
 
     Example:
 
@@ -68,19 +70,23 @@ class WordPieceTokenizer(PieceTokenizer):
         lowercase: bool = True,
         max_word_characters: int = 100,
         normalization: Sequence[Sequence[str]] = (),
+        specials: Specials = None,
         **kwargs: Any,
     ) -> None:
         if max_word_characters < _MIN_WORD_CHARACTERS:
             raise ValueError(f"max_word_characters: {max_word_characters} is below {_MIN_WORD_CHARACTERS}")
-        super().__init__(vocabulary, normalization, **kwargs)
+        super().__init__(vocabulary, normalization, specials, **kwargs)
         self.lowercase = lowercase
         self.max_word_characters = max_word_characters
-        self._kernel = WordPieceKernel(vocabulary, lowercase, max_word_characters, self._vocabulary.sentinels)
+        self._kernel = WordPieceKernel(self._vocabulary, lowercase, max_word_characters)
         self._word_bounds = WordBounds.of_starts(
             np.array([not piece.startswith(SUFFIX_MARK) for piece in vocabulary])
         )
         with tf.init_scope(), tf.device("CPU"):
-            self._rendered = tf.constant([_render(piece) for piece in vocabulary])
+            unwritten = self.specials.unwritten
+            self._rendered = tf.constant(
+                ["" if piece in unwritten else _render(piece) for piece in vocabulary]
+            )
 
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(text)
@@ -107,10 +113,14 @@ class WordPieceTokenizer(PieceTokenizer):
         return [piece.removeprefix(SUFFIX_MARK).encode() for piece in self._vocabulary.pieces]
 
     @property
+    def recipe_settings(self) -> dict[str, Any]:
+        """The settings that the recipe of such a tokenizer has too."""
+        return {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its vocabulary."""
-        own = {"lowercase": self.lowercase, "max_word_characters": self.max_word_characters}
-        return {**own, **super().settings}
+        return {**self.recipe_settings, **super().settings}
 
     @property
     def digest(self) -> str:
@@ -121,11 +131,9 @@ class WordPieceTokenizer(PieceTokenizer):
             self.lowercase,
             self.max_word_characters,
             characters.digest(),
-            *self._normalization.steps,
+            *self._digested,
         )
 
 
 def _render(piece: str) -> str:
-    if piece == PAD:
-        return ""
     return piece.removeprefix(SUFFIX_MARK) if piece.startswith(SUFFIX_MARK) else f" {piece}"

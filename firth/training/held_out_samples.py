@@ -14,7 +14,7 @@ _SHOWN_TOKENS, _PROPOSED = 24, 3
 def sampler(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], list[dict[str, Any]]]:
     """Returns a function that returns a sample of each document, by the current weights.
 
-    A sample has the `text`, with a `[MASK]` or up to the piece that is asked about, that piece as `answer`,
+    A sample has the `text`, with a mask or up to the piece that is asked about, that piece as `answer`,
     and the most probable pieces as `proposed`. There are no samples of models that neither fill masks nor
     continue a text.
 
@@ -24,7 +24,7 @@ def sampler(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], lis
     """
     from firth.serving.signatures import text_signatures
 
-    signatures = text_signatures(served.recipe)
+    signatures = text_signatures(served.recipe, served.tokenizer.mask_token)
     documents = [document[:_SHOWN_TOKENS] for document in documents if len(document) > 1]
     if "fill_mask" in signatures:
         return _masked(served, signatures["fill_mask"].function, documents)
@@ -56,7 +56,7 @@ def _masked(
 def _mask_middle(tokenizer: Any, document: Sequence[int]) -> tuple[str, str]:
     middle = len(document) // 2
     before, after = (_decoded(tokenizer, part) for part in (document[:middle], document[middle + 1 :]))
-    return f"{before} [MASK] {after}".strip(), _piece(tokenizer, document[middle])
+    return f"{before} {tokenizer.mask_token} {after}".strip(), _piece(tokenizer, document[middle])
 
 
 def _continued(served: Any, documents: Sequence[Sequence[int]]) -> Callable[[], list[dict[str, Any]]]:

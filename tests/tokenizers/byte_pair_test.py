@@ -12,7 +12,7 @@ from tokenizers import models, pre_tokenizers
 from firth.tokenizers import BytePairTokenizer, count_byte_words, train_byte_pairs
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from tests.shared_data import shared_data
 from tests.tokenizers.golden.hard_strings import STRINGS
 

@@ -30,19 +30,25 @@ class WordSplitter(tf.Module):
 
     Args:
         alone: Special pieces, each a word by itself.
-        behind_space: Further special pieces, which include one space before them.
+        behind_space: Further special pieces, which include spaces before them.
+        all_spaces: True if these include all spaces before them, of any kind; False for one space.
     """
 
-    def __init__(self, alone: Collection[str] = (), behind_space: Collection[str] = ()) -> None:
+    def __init__(
+        self, alone: Collection[str] = (), behind_space: Collection[str] = (), all_spaces: bool = False
+    ) -> None:
         super().__init__()
-        self._patterns = [any_of(alone)] * bool(alone) + [f" ?{any_of(behind_space)}"] * bool(behind_space)
+        spaces = f"{split_pattern.space()}*" if all_spaces else " ?"
+        # One expression, so that the leftmost special piece is found first, whichever it is.
+        found = [f"{spaces}{any_of(behind_space)}"] * bool(behind_space) + [any_of(alone)] * bool(alone)
+        self._specials, self._groups = "|".join(found), "".join(f"\\{n + 1}" for n in range(len(found)))
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Returns the words of string [batch]: string [batch, (words)], empty ones among them."""
         replace = tf.strings.regex_replace
         text = tf.strings.unicode_transcode(text, "ISO-8859-1", "UTF-8")
-        for pattern in self._patterns:
-            text = replace(text, pattern, f"{_BREAK}{_SPECIAL}\\1{_BREAK}")
+        if self._specials:
+            text = replace(text, self._specials, f"{_BREAK}{_SPECIAL}{self._groups}{_BREAK}")
         text = replace(text, split_pattern.spaces_before_word(), f"\\1{_BREAK}\\2")
         pattern = f"{_SPECIAL}[^{_BREAK}]*|{split_pattern.words()}"
         text = replace(text, pattern, f"\\0{_BREAK}")
@@ -55,14 +61,19 @@ class BytePairKernel(tf.Module):
     Args:
         vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id; of two, the earlier is merged first.
         alone: Special pieces, each a word by itself.
-        behind_space: Further special pieces, which include one space before them.
+        behind_space: Further special pieces, which include spaces before them.
+        all_spaces: True if these include all spaces before them, of any kind; False for one space.
 
     Raises:
         ValueError: if a piece stands for no bytes, or a byte has no piece.
     """
 
     def __init__(
-        self, vocabulary: Sequence[str], alone: Collection[str], behind_space: Collection[str] = ()
+        self,
+        vocabulary: Sequence[str],
+        alone: Collection[str],
+        behind_space: Collection[str] = (),
+        all_spaces: bool = False,
     ) -> None:
         super().__init__()
         missing = sorted(set(byte_pieces()).difference(vocabulary))
@@ -73,7 +84,7 @@ class BytePairKernel(tf.Module):
             (_SPECIAL + piece, True) if piece in special else (_characters(to_bytes(piece)), False)
             for piece in vocabulary
         )
-        self._splitter = WordSplitter(alone, behind_space)
+        self._splitter = WordSplitter(alone, behind_space, all_spaces)
         with tf.init_scope(), tf.device("CPU"):
             model = merging_model(pieces, _UNKNOWN)
             self._merger = tf_text.SentencepieceTokenizer(model, out_type=tf.int32)

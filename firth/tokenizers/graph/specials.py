@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 import tensorflow as tf
 
 from firth.tokenizers.graph.normalizer import SPECIAL_MARK
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 
-_PATTERN = r"\[(PAD|UNK|CLS|SEP|MASK)\]"
-_SENTINEL, _SENTINEL_END = "<extra_id_", ">"
+# Names that are as short as a special piece while in the kernel, and that one expression finds.
+_PLAIN = re.compile(r"\[([A-Z]{1,4})\]")
 # A character that normalisation drops just as it would drop a mark typed in text.
 _DROPPED = "\x81"
 _SPACE = r"[\s\pZ]"
@@ -25,41 +27,80 @@ def any_of(pieces: Iterable[str]) -> str:
     >>> any_of(["[MASK]", "<extra_id_0>"])
     '(<extra_id_0>|\\[MASK\\])'
     """
-    return f"({'|'.join(map(re.escape, sorted(pieces)))})"
+    # Of two that begin alike, the longer one is found.
+    return f"({'|'.join(map(re.escape, sorted(pieces, key=lambda piece: (-len(piece), piece))))})"
 
 
-def mark_specials(text: tf.Tensor, sentinels: int = 0) -> tf.Tensor:
-    """Puts each special piece typed in text between marks, as a word that no other text can make.
+def _plain(names: Iterable[str]) -> str:
+    return rf"\[({'|'.join(names)})\]"
+
+
+class SpecialMarks:
+    r"""Marks special pieces that are typed in text, each as a word that no other text can make.
 
     Args:
-        text: Raw texts, string [batch].
+        specials: Special pieces by their roles.
         sentinels: Number of sentinels `<extra_id_0>`, `<extra_id_1>`, ... that are special pieces too.
 
-    Returns:
-        string [batch]. Marks that were in the text are replaced by a character that is dropped anyway.
+    Example:
+
+    >>> marks = SpecialMarks(SpecialPieces(mask="<mask>"))
+    >>> marks(tf.constant(["a<mask>"])).numpy()[0].decode().split() == ["a", marks.word("<mask>", False)]
+    True
     """
-    text = without_marks(text)
-    between_marks = f" {SPECIAL_MARK}\\1{SPECIAL_MARK} "
-    text = tf.strings.regex_replace(text, _PATTERN, between_marks)
-    if sentinels:
-        numbers = "|".join(map(str, range(sentinels)))
-        text = tf.strings.regex_replace(text, f"{_SENTINEL}({numbers}){_SENTINEL_END}", between_marks)
-    return text
 
+    def __init__(self, specials: SpecialPieces, sentinels: int = 0) -> None:
+        plain = [_PLAIN.fullmatch(piece) for piece in specials.pieces]
+        names = [match[1] if match else "" for match in plain]
+        self._is_plain = all(plain)
+        if not self._is_plain:
+            names = [f"x{number:x}" for number in range(len(names))]
+        self._names = dict(zip(specials.pieces, names))
+        self._sentinels = {
+            piece: str(number) for number, piece in enumerate(sentinel_pieces(sentinels)[::-1])
+        }
 
-def marked(special: str, lowercase: bool) -> str:
-    """Returns the word that a special piece becomes after `mark_specials` and normalisation.
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        """Puts each special piece between marks.
 
-    Args:
-        special: Special piece.
-        lowercase: True if normalisation lower-cases.
-    """
-    name = special.strip("[]").removeprefix(_SENTINEL).removesuffix(_SENTINEL_END)
-    return f"{SPECIAL_MARK}{name.lower() if lowercase else name}{SPECIAL_MARK}"
+        Args:
+            text: Raw texts, string [batch].
+
+        Returns:
+            string [batch]. Marks that were in the text are replaced by a character that is dropped anyway.
+        """
+        replace, between_marks = tf.strings.regex_replace, f" {SPECIAL_MARK}\\1{SPECIAL_MARK} "
+        text = without_marks(text)
+        if self._is_plain:
+            text = replace(text, _plain(self._names.values()), between_marks)
+        else:
+            # All are found at once, as the leftmost and longest, before any gets the name of its word.
+            text = replace(text, any_of(self._names), between_marks)
+            for piece, name in self._names.items():
+                found = f"{SPECIAL_MARK}{re.escape(piece)}{SPECIAL_MARK}"
+                text = replace(text, found, f"{SPECIAL_MARK}{name}{SPECIAL_MARK}")
+        if self._sentinels:
+            text = replace(text, f"<extra_id_({'|'.join(self._sentinels.values())})>", between_marks)
+        return text
+
+    def word(self, special: str, lowercase: bool) -> str:
+        """Returns the word that a special piece becomes after marking and normalisation.
+
+        Args:
+            special: Special piece.
+            lowercase: True if normalisation lower-cases.
+        """
+        name = {**self._names, **self._sentinels}[special]
+        return f"{SPECIAL_MARK}{name.lower() if lowercase else name}{SPECIAL_MARK}"
+
+    @property
+    def pieces(self) -> frozenset[str]:
+        """All special pieces, sentinels included."""
+        return frozenset((*self._names, *self._sentinels))
 
 
 def mark_words(text: tf.Tensor, words: Sequence[str]) -> tf.Tensor:
-    r"""Puts marks around each of some words between spaces, as `mark_specials` does.
+    r"""Puts marks around each of some words between spaces, as `SpecialMarks` does.
 
     Args:
         text: Raw texts, string [batch].
@@ -113,4 +154,4 @@ def without_specials(text: tf.Tensor) -> tf.Tensor:
     >>> without_specials(tf.constant(["a[MASK]b [mask]"])).numpy()[0]
     b'a b [mask]'
     """
-    return tf.strings.regex_replace(text, _PATTERN, " ")
+    return tf.strings.regex_replace(text, _plain(special.strip("[]") for special in SPECIAL_PIECES), " ")

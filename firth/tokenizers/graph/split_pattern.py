@@ -93,14 +93,18 @@ def _spans(*names: str) -> list[tuple[int, int]]:
     return [(first, last) for name in names for first, last in _table()[name]]
 
 
+def space() -> str:
+    """Returns a regular expression for one space of any kind."""
+    return byte_class(_spans("spaces"))
+
+
 @functools.lru_cache(maxsize=1)
 def spaces_before_word() -> str:
     """Returns a regular expression for spaces before other text, all but the last as the first group.
 
     The last of such spaces belongs to the word (Radford et al. 2019, reference code).
     """
-    space = byte_class(_spans("spaces"))
-    return f"({space}+)({space}{byte_class(_without(_spans('spaces')))})"
+    return f"({space()}+)({space()}{byte_class(_without(_spans('spaces')))})"
 
 
 @functools.lru_cache(maxsize=1)

@@ -5,9 +5,8 @@ import difflib
 import re
 from collections.abc import Sequence
 
-PAD, UNK, CLS, SEP, MASK = SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-# Those that stand between texts; `[MASK]` stands in the place of a word.
-SPECIALS_ALONE = (PAD, UNK, CLS, SEP)
+from firth.tokenizers.graph.special_pieces import SpecialPieces
+
 # What pieces that go on inside a word start with.
 SUFFIX_MARK = "##"
 # Their numbers have four digits at most, so that each is as short as a special piece while in the kernel.
@@ -85,19 +84,22 @@ class Vocabulary:
     Attributes:
         pieces: Pieces, all of them.
         ids: Ids by piece.
+        specials: Special pieces by their roles.
         sentinels: Number of sentinels at the end of the pieces.
     """
 
     pieces: tuple[str, ...]
     ids: dict[str, int]
+    specials: SpecialPieces
     sentinels: int = 0
 
     @classmethod
-    def of(cls, pieces: Sequence[str]) -> "Vocabulary":
+    def of(cls, pieces: Sequence[str], specials: SpecialPieces | None = None) -> "Vocabulary":
         """Returns the vocabulary of these pieces.
 
         Args:
             pieces: Pieces in the order of their ids.
+            specials: Special pieces by their roles; None for the five names of BERT.
 
         Raises:
             ValueError: if a piece is empty, holds a line break, or occurs twice, or a special piece is
@@ -110,12 +112,30 @@ class Vocabulary:
         5
         """
         ids = check_pieces(pieces)
-        missing = [special for special in SPECIAL_PIECES if special not in ids]
+        specials = specials or SpecialPieces()
+        missing = [special for special in specials.pieces if special not in ids]
         if missing:
             raise ValueError(
-                f"the vocabulary has no {', '.join(missing)}; a tokenizer needs all five special pieces"
+                f"the vocabulary has no {', '.join(missing)}; a tokenizer needs all its special pieces"
             )
-        return cls(tuple(pieces), ids, count_sentinels(pieces))
+        return cls(tuple(pieces), ids, specials, count_sentinels(pieces))
+
+    @property
+    def special_pieces(self) -> tuple[str, ...]:
+        """The special pieces, those with a role first, and the sentinels from number 0 on after them."""
+        return (*self.specials.pieces, *reversed(sentinel_pieces(self.sentinels)))
+
+    @property
+    def alone(self) -> list[str]:
+        """The special pieces that include no space before them."""
+        return [piece for piece in self.special_pieces if piece not in self.behind_space]
+
+    @property
+    def behind_space(self) -> list[str]:
+        """The special pieces that include a space before them."""
+        if self.specials.spaces_before == "none":
+            return []
+        return [*filter(None, [self.specials.mask]), *sentinel_pieces(self.sentinels)]
 
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece.

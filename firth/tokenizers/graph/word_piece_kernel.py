@@ -1,20 +1,18 @@
 """WordPiece on tensorflow-text's `FastWordpieceTokenizer`, equal to the reference in every id."""
 
-from collections.abc import Sequence
-
 import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.characters import is_word
 from firth.tokenizers.graph.normalizer import SPECIAL_MARK, build_normalizer_model, stand_ins
-from firth.tokenizers.graph.specials import mark_specials, marked
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, UNK, sentinel_pieces
+from firth.tokenizers.graph.specials import SpecialMarks
+from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, Vocabulary
 
 # The kernel limits words in bytes; a character has at most four.
 _BYTES_OF_CHARACTER = 4
 
 
-def kernel_piece(piece: str, index: int, lowercase: bool, special: bool = False) -> str:
+def kernel_piece(piece: str, index: int, lowercase: bool) -> str:
     """Returns a piece of the vocabulary as the kernel's own vocabulary writes it.
 
     Pieces that no normalised text can hold (`The` when lower-casing, `a.b`, `##.`) become words that match
@@ -24,15 +22,12 @@ def kernel_piece(piece: str, index: int, lowercase: bool, special: bool = False)
         piece: Piece of the vocabulary.
         index: Id of the piece.
         lowercase: True if normalisation lower-cases and strips accents.
-        special: True for a special piece.
 
     Example:
 
     >>> kernel_piece("##ing", 7, True), kernel_piece("a.b", 8, True).isascii()
     ('##ing', False)
     """
-    if special:
-        return marked(piece, lowercase)
     body = piece.removeprefix(SUFFIX_MARK)
     prefix = piece[: len(piece) - len(body)]
     inside_word = is_word(f"{prefix and 'x'}{body}", lowercase)
@@ -50,22 +45,25 @@ class WordPieceKernel(tf.Module):
     step.
 
     Args:
-        vocabulary: Pieces in the order of their ids.
+        vocabulary: Pieces, with the special ones.
         lowercase: True to lower-case and strip accents.
-        max_word_characters: Most characters of a word; a longer word becomes `[UNK]`.
-        sentinels: Number of sentinels at the end of the vocabulary.
+        max_word_characters: Most characters of a word; a longer word becomes the unknown piece.
+
+    Raises:
+        MissingPieceError: if no piece is the unknown one.
     """
 
-    def __init__(
-        self, vocabulary: Sequence[str], lowercase: bool, max_word_characters: int, sentinels: int = 0
-    ) -> None:
+    def __init__(self, vocabulary: Vocabulary, lowercase: bool, max_word_characters: int) -> None:
         super().__init__()
-        special = {*SPECIAL_PIECES, *sentinel_pieces(sentinels)}
+        if vocabulary.specials.unk is None:
+            raise vocabulary.specials.missing("unk")
+        self._mark = SpecialMarks(vocabulary.specials, vocabulary.sentinels)
+        special = self._mark.pieces
         pieces = [
-            kernel_piece(piece, index, lowercase, piece in special) for index, piece in enumerate(vocabulary)
+            self._mark.word(piece, lowercase) if piece in special else kernel_piece(piece, index, lowercase)
+            for index, piece in enumerate(vocabulary.pieces)
         ]
-        self._sentinels = sentinels
-        self._unknown = vocabulary.index(UNK)
+        self._unknown = vocabulary.ids[vocabulary.specials.unk]
         self._max_word_characters = max_word_characters
         with tf.init_scope(), tf.device("CPU"):
             self._normalizer = tf_text.FastBertNormalizer(
@@ -83,7 +81,7 @@ class WordPieceKernel(tf.Module):
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        words = self._normalizer.normalize(mark_specials(text, self._sentinels))
+        words = self._normalizer.normalize(self._mark(text))
         ids, starts, ends = self._pieces.tokenize_with_offsets(words)
         lengths = ends.flat_values - starts.flat_values
         given_up = (ids.flat_values == self._unknown) & (

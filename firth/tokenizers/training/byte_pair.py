@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, sentinel_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from firth.tokenizers.training.merging import Merger, Ties
 
 

@@ -13,8 +13,8 @@ from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.byte_pair_kernel import SPECIAL_WORD, WordSplitter
 from firth.tokenizers.graph.byte_pieces import to_piece
 from firth.tokenizers.graph.normalizer import build_normalizer_model
+from firth.tokenizers.graph.special_pieces import MASK, SPECIAL_PIECES
 from firth.tokenizers.graph.specials import without_marks, without_specials
-from firth.tokenizers.graph.vocabulary import MASK, SPECIALS_ALONE
 
 # A longer one is no word of a language; it would cost the training much and teach it nothing.
 _MAX_WORD_BYTES = 256
@@ -63,7 +63,7 @@ def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int 
 
 @functools.lru_cache(maxsize=1)
 def _splitter() -> WordSplitter:
-    return WordSplitter(SPECIALS_ALONE, [MASK])
+    return WordSplitter([piece for piece in SPECIAL_PIECES if piece != MASK], [MASK])
 
 
 def count_byte_words(texts: Sequence[str]) -> dict[str, int]:

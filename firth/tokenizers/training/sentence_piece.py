@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from firth.tokenizers.graph.sentencepiece_model import with_sentinels
-from firth.tokenizers.graph.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_PIECES, UNK, sentinel_pieces
+from firth.tokenizers.graph.special_pieces import CLS, MASK, PAD, SEP, SPECIAL_PIECES, UNK
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 
 # Expected counts are summed thread by thread: their number is part of the result, and no machine's.
 _THREADS = 4

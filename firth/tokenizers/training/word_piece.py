@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.characters import Kind
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, SUFFIX_MARK, sentinel_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from firth.tokenizers.graph.vocabulary import SUFFIX_MARK, sentinel_pieces
 from firth.tokenizers.training.merging import Merger
 
 ALPHABET_LIMIT = 1000

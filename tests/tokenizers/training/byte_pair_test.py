@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from firth.tokenizers import count_byte_words, train_byte_pairs
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes, to_piece
-from firth.tokenizers.graph.vocabulary import SPECIAL_PIECES, sentinel_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
 from firth.tokenizers.training.byte_pair import merge_byte_pairs
 from tests.shared_data import shared_data
 
