@@ -75,12 +75,20 @@ INSTALL_REQUIRES = [
 # Buckets of S3, for Beam and for TensorFlow, whose tensorflow-io has no release for the second stack's.
 S3 = ["boto3>=1.34", f"tensorflow-io==0.37.1; {FIRST}"]
 
+# onnx 1.18 and newer need a protobuf that TFX 1.16 does not have.
+ONNX = [*by_stack("onnx", "==1.17.0", ">=1.18"), "tf2onnx>=1.16", "onnxruntime>=1.20"]
+CTRANSLATE2 = ["ctranslate2>=4.6"]
+
 EXTRAS_REQUIRE = {
     "s3": S3,
+    "onnx": ONNX,
+    "ctranslate2": CTRANSLATE2,
     "kubeflow": by_stack("kfp", ">=2.0,<2.6", ">=2.7,<3"),
     # tf-models-official pins TensorFlow, and has no release for the second stack's.
     "modelgarden": [f"tf-models-official==2.16.0; {FIRST}"],
     "test": [
+        *ONNX,
+        *CTRANSLATE2,
         *(f"{each.split(';')[0]}; {FIRST}" for each in S3),
         # A server of S3 on this machine. All of `moto[server]` would bring thirty packages.
         *(f"{each}; {FIRST}" for each in ("moto[s3]>=5", "flask>=3", "flask-cors>=5")),

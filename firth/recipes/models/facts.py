@@ -28,6 +28,11 @@ class ModelFacts:
         return 0
 
     @property
+    def reads_segments(self) -> bool:
+        """True if it tells segments of a document apart."""
+        return False
+
+    @property
     def carries_state(self) -> bool:
         """True if a training batch goes on from the states that the batch before ended with."""
         return False

@@ -35,6 +35,11 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.embeddings.width or self.width
 
     @property
+    def reads_segments(self) -> bool:
+        """Whether there is a table of segments."""
+        return bool(self.embeddings.segments)
+
+    @property
     def longest(self) -> int | None:
         """Length of the longest sequence that the model can read, in tokens; None if there is no bound."""
         return self.positions.longest

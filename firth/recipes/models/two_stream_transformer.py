@@ -33,6 +33,11 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         return self
 
     @property
+    def reads_segments(self) -> bool:
+        """Relative segments are a part of its attention."""
+        return True
+
+    @property
     def longest(self) -> None:
         """There is no longest sequence."""
         return None

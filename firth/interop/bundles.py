@@ -1,0 +1,35 @@
+"""The bundle that a model goes out from."""
+
+import os
+
+from firth import storage
+from firth.interop.errors import InteropError
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.bundle import RECIPE_FILE, TOKENIZER_FOLDER, BundleError, load_model, read_recipe
+from firth.recipes.run.run_recipe import RunRecipe
+
+
+def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunRecipe]:
+    """Returns the model of a bundle, in float32, and its recipe.
+
+    Args:
+        bundle: Path of the folder that `firth.models.save_model` wrote.
+
+    Raises:
+        InteropError: if it is not a bundle, or is damaged.
+    """
+    try:
+        return load_model(bundle, dtype="float32"), read_recipe(bundle)
+    except (BundleError, storage.NotWholeError) as error:
+        raise InteropError(f"{os.fspath(bundle)} is not a model bundle: {error}") from error
+
+
+def copy_sources(bundle: str | os.PathLike[str], folder: str) -> None:
+    """Copies a bundle's recipe and tokenizer to a folder.
+
+    Args:
+        bundle: Path of the folder that `firth.models.save_model` wrote.
+        folder: Path of a local folder, which holds neither.
+    """
+    storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(folder, RECIPE_FILE))
+    storage.copy_folder(os.path.join(bundle, TOKENIZER_FOLDER), os.path.join(folder, TOKENIZER_FOLDER))

@@ -1,0 +1,64 @@
+"""A bundle becomes a folder of ONNX files."""
+
+import importlib.metadata
+import os
+from typing import Any
+
+from firth import storage
+from firth.interop.bundles import copy_sources, open_bundle
+from firth.interop.extras import import_extra
+from firth.interop.onnx.converting import convert
+from firth.interop.onnx.graph import Graph
+from firth.interop.onnx.graphs import graphs_of
+
+DESCRIPTION_FILE = "firth.json"
+_PACKAGES = ("firth", "tensorflow", "keras", "onnx", "tf2onnx")
+
+
+def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[str]:
+    """Writes a bundle's model as ONNX files, which read ids, and returns the paths of all files.
+
+    `encoder.onnx` reads whole rows, `decoder.onnx` those of a decoder, and `decoder_step.onnx` some tokens
+    after those whose keys and values it is given; `firth.json` says what goes into each file and what comes
+    out. The bundle's recipe and tokenizer are copied. The folder appears whole or not at all.
+
+    Args:
+        bundle: Path of the folder that `firth.models.save_model` wrote.
+        folder: Place of the new folder, where nothing is.
+
+    Returns:
+        The paths of the files, relative to the folder.
+
+    Raises:
+        InteropError: if it is not a bundle, the extra is not installed, or the model has parts that ONNX
+            cannot express.
+        FileExistsError: if there is something in the folder's place.
+    """
+    import_extra("onnx", "tf2onnx", "onnx")
+    with storage.whole_folder(folder) as unfinished:
+        model, recipe = open_bundle(bundle)
+        files = {f"{graph.name}.onnx": _write(graph, unfinished) for graph in graphs_of(model)}
+        copy_sources(bundle, unfinished)
+        storage.write_json(
+            os.path.join(unfinished, DESCRIPTION_FILE),
+            {
+                "name": recipe.name,
+                "files": files,
+                "versions": {package: importlib.metadata.version(package) for package in _PACKAGES},
+            },
+        )
+        return storage.files_below(unfinished)
+
+
+def _write(graph: Graph, folder: str) -> dict[str, Any]:
+    """Writes a graph, and returns what is said about it."""
+    made = convert(graph)
+    with storage.whole_file(os.path.join(folder, f"{graph.name}.onnx")) as file:
+        file.write(made.SerializeToString())
+    return {
+        "inputs": {
+            name: {"dtype": port.dtype, "axes": list(port.axes), "meaning": port.meaning}
+            for name, port in graph.inputs.items()
+        },
+        "outputs": [output.name for output in made.graph.output],
+    }

@@ -1,0 +1,138 @@
+"""The graphs of a model: a whole pass of each stack, and a step of each decoder."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from keras import ops
+
+from firth import features as names
+from firth.interop.onnx.graph import Graph, Port, Tensors
+from firth.interop.onnx.rows import DECODER_MASK, MASK, order_input, positions, row_features, row_inputs
+from firth.interop.onnx.steps import Caches, grown
+from firth.models.backbone_with_heads import BackboneWithHeads
+
+HIDDEN = "last_hidden_state"
+ENCODED = "encoder_hidden_states"
+_BEFORE = "Keys and values of the tokens before; of no tokens at the start."
+_OF_CONTEXT = "Keys and values of the encoder's states, as the encoder gives them."
+_SO_FAR = "1 on tokens, 0 on padding: of the tokens before, then of these."
+
+
+def graphs_of(model: BackboneWithHeads) -> Iterator[Graph]:
+    """Yields the graphs of a model.
+
+    Args:
+        model: Model of a bundle.
+    """
+    config = model.backbone.config
+    if config.has_decoder:
+        yield from _encoder_decoder(model)
+    elif config.has_encoder:
+        yield Graph("encoder", row_inputs(config), lambda given: _whole(model, row_features(given)))
+    else:
+        inputs = {**row_inputs(config), **order_input(config, "length")}
+        yield Graph("decoder", inputs, lambda given: _whole(model, row_features(given)))
+        yield _step(model)
+
+
+def _whole(model: BackboneWithHeads, features: Tensors) -> Tensors:
+    """Returns the states of whole rows, and all that heads make of them."""
+    hidden = model.backbone(features, training=False)
+    made = {HIDDEN: hidden}
+    if model.backbone.config.gives_layers:
+        made["layers"] = model.backbone.layer_outputs(features, training=False)
+    pooler = getattr(model.heads, "pooler", None)
+    if pooler is not None:
+        made["pooled"] = pooler(hidden, ops.zeros_like(features[names.TOKEN_IDS])[:, :1])[:, 0]
+    # The hidden states are made again here; the converter joins what is equal.
+    logits = model.logits(features, training=False)
+    return {**made, **{f"{loss}_logits": each for loss, each in logits.items()}}
+
+
+def _decoded(model: BackboneWithHeads, hidden: Any) -> Tensors:
+    """Returns a decoder's states, and the logits of its next tokens."""
+    return {HIDDEN: hidden, "lm_logits": model.heads.project(model.backbone, hidden)}
+
+
+def _step(model: BackboneWithHeads) -> Graph:
+    caches = Caches(model.backbone.config.stack)
+
+    def function(given: Tensors) -> Tensors:
+        known, count = caches.read(given), ops.shape(given[names.TOKEN_IDS])[1]
+        index = ops.shape(known[0])[3]
+        features = {name: value for name, value in given.items() if name == names.ATTENTION_ORDER}
+        features |= {
+            names.TOKEN_IDS: given[names.TOKEN_IDS],
+            names.POSITION_IDS: positions(given[MASK])[:, index:],
+            names.DOCUMENT_IDS: given[MASK],
+        }
+        cache = tuple((grown(each, count),) for each in known)
+        hidden, written = model.backbone.call_with_cache(features, cache, index)
+        return _decoded(model, hidden) | caches.named([own for (own,) in written], "new_")
+
+    inputs = {
+        names.TOKEN_IDS: Port(("batch", "count"), "Ids of the tokens to read."),
+        MASK: Port(("batch", "total"), _SO_FAR),
+        **order_input(model.backbone.config, "total"),
+        **caches.inputs("past", _BEFORE),
+    }
+    return Graph("decoder_step", inputs, function)
+
+
+def _encoder_decoder(model: BackboneWithHeads) -> Iterator[Graph]:
+    backbone = model.backbone
+    config = backbone.config
+    caches, contexts = Caches(config.decoder_stack), Caches(config.decoder_stack, "context_cache")
+
+    def encode(given: Tensors) -> Tensors:
+        encoded = backbone.encode(row_features(given), training=False)
+        cache = backbone.decoder.empty_cache(ops.shape(encoded)[0], 1, encoded)
+        return {HIDDEN: encoded, **contexts.named([of_context for _, of_context in cache])}
+
+    def decode(given: Tensors) -> Tensors:
+        features = _target_features(given, 0)
+        return _decoded(model, backbone.decode(features, given[ENCODED], training=False))
+
+    def step(given: Tensors) -> Tensors:
+        known, count = caches.read(given), ops.shape(given[names.DECODER_TOKEN_IDS])[1]
+        index = ops.shape(known[0])[3]
+        cache = tuple((grown(own, count), context) for own, context in zip(known, contexts.read(given)))
+        hidden, written = backbone.call_with_cache(_target_features(given, index), cache, index)
+        return _decoded(model, hidden) | caches.named([own for own, _ in written], "new_")
+
+    inputs = row_inputs(config)
+    yield Graph("encoder", inputs, encode)
+    states = Port(("batch", "length", config.width), "States that the encoder gave.", "float32")
+    tokens, whole = ("batch", "target_length"), "Ids of the tokens."
+    yield Graph(
+        "decoder",
+        {
+            names.DECODER_TOKEN_IDS: Port(tokens, whole),
+            DECODER_MASK: Port(tokens, inputs[MASK].meaning),
+            MASK: inputs[MASK],
+            ENCODED: states,
+        },
+        decode,
+    )
+    yield Graph(
+        "decoder_step",
+        {
+            names.DECODER_TOKEN_IDS: Port(("batch", "count"), "Ids of the tokens to read."),
+            DECODER_MASK: Port(("batch", "total"), _SO_FAR),
+            MASK: inputs[MASK],
+            **caches.inputs("past", _BEFORE),
+            **contexts.inputs("length", _OF_CONTEXT),
+        },
+        step,
+    )
+
+
+def _target_features(given: Tensors, index: Any) -> Tensors:
+    """Returns the features of a decoder's tokens from `index` on, next to what the encoder has read."""
+    mask = given[DECODER_MASK]
+    return {
+        names.DOCUMENT_IDS: given[MASK],
+        names.DECODER_TOKEN_IDS: given[names.DECODER_TOKEN_IDS],
+        names.DECODER_POSITION_IDS: positions(mask)[:, index:],
+        names.DECODER_DOCUMENT_IDS: mask,
+    }

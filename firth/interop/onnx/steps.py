@@ -1,0 +1,59 @@
+"""What a step of a decoder reads and gives besides ids: the keys and values of the tokens before."""
+
+from typing import Any
+
+from keras import ops
+
+from firth.interop.onnx.graph import Port, Tensors
+from firth.recipes.models.stack import StackConfig
+
+
+class Caches:
+    """The caches of a stack's layers, which grow by the tokens of a step.
+
+    Args:
+        stack: Stack of the decoder.
+        name: Name of a cache, which its layer's number follows.
+    """
+
+    def __init__(self, stack: StackConfig, name: str = "cache") -> None:
+        self._stack = stack
+        self.names = [f"{name}_{layer}" for layer in range(stack.layers)]
+
+    def inputs(self, length: str, meaning: str) -> dict[str, Port]:
+        """Returns the inputs, float32 [2, batch, key_value_heads, tokens, head_width] each.
+
+        Args:
+            length: Name of the axis of the tokens.
+            meaning: What they hold, a sentence.
+        """
+        axes = (2, "batch", self._stack.key_value_heads, length, self._stack.head_width)
+        return dict.fromkeys(self.names, Port(axes, meaning, "float32"))
+
+    def read(self, given: Tensors) -> list[Any]:
+        """Returns the caches of all layers.
+
+        Args:
+            given: Tensors by the names of inputs.
+        """
+        return [given[name] for name in self.names]
+
+    def named(self, caches: Any, prefix: str = "") -> Tensors:
+        """Returns caches by their names.
+
+        Args:
+            caches: Caches of all layers.
+            prefix: Text in front of the names.
+        """
+        return {f"{prefix}{name}": cache for name, cache in zip(self.names, caches, strict=True)}
+
+
+def grown(cache: Any, count: Any) -> Any:
+    """Returns a cache with room for the tokens of a step.
+
+    Args:
+        cache: float32 [2, batch, key_value_heads, tokens, head_width].
+        count: Number of tokens of the step.
+    """
+    kinds, batch, heads, _, width = ops.shape(cache)
+    return ops.concatenate([cache, ops.zeros((kinds, batch, heads, count, width), cache.dtype)], axis=3)

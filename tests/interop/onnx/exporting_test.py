@@ -1,0 +1,201 @@
+"""Exported models give in onnxruntime what the Keras model gives."""
+
+import functools
+import json
+import pathlib
+import sys
+import tempfile
+
+import keras
+import numpy as np
+import pytest
+
+from firth import features as names
+from firth.interop.errors import InteropError
+from firth.interop.onnx import export_model
+from firth.interop.onnx.exporting import DESCRIPTION_FILE
+from firth.models import build_model
+from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig, WordTokenizerConfig
+from tests.models.bundle_test import saved
+from tests.models.table import CHARACTERS, MODELS, OTHERS, TRAINED, VOCABULARY, tiny_recipe
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+TOLERANCE = {"rtol": 0, "atol": 1e-5}
+ENCODERS = ["masked_lm"]
+DECODERS = ["causal_lm, table of its own"]
+ENCODER_DECODERS = ["iid_denoising"]
+SIZES = [(1, 5), (3, 12), (2, 1)]
+
+
+@functools.cache
+def exported(case):
+    """Returns the model of a case of `TRAINED`, the folder of its files, and their paths."""
+    name, objective = TRAINED[case]
+    words = WordTokenizerConfig(vocabulary_size=VOCABULARY, max_characters=CHARACTERS)
+    pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5)
+    config = {**MODELS, **OTHERS}[name]
+    if objective.predictions:
+        objective = objective.model_copy(update={"max_predictions": 3})
+    recipe = tiny_recipe(config, objective=objective, tokenizer=words if config.max_characters else pieces)
+    root = tempfile.TemporaryDirectory()
+    model = build_model(recipe)
+    paths = export_model(saved(model, recipe, root.name), f"{root.name}/onnx")
+    return model, root, paths
+
+
+@functools.cache
+def session(case, file):
+    return onnxruntime.InferenceSession(f"{exported(case)[1].name}/onnx/{file}.onnx")
+
+
+def run(case, file, given):
+    made = session(case, file)
+    outputs = [each.name for each in made.get_outputs()]
+    return dict(zip(outputs, made.run(None, {key: np.asarray(value) for key, value in given.items()})))
+
+
+def drawn(batch, length, seed=0):
+    """Returns ids and a mask whose last row is padded after its first tokens."""
+    mask = np.ones((batch, length), "int32")
+    mask[-1, (length + 1) // 2 + 1 :] = 0
+    ids = np.random.default_rng(seed).integers(1, VOCABULARY, (batch, length)).astype("int32")
+    return ids * mask, mask
+
+
+def features_of(ids, mask, prefix=""):
+    places = np.tile(np.arange(ids.shape[1], dtype="int32"), (len(ids), 1)) * mask
+    return {
+        f"{prefix}{key}": value
+        for key, value in zip((names.TOKEN_IDS, names.POSITION_IDS, names.DOCUMENT_IDS), (ids, places, mask))
+    }
+
+
+def assert_equal(found, expected, mask):
+    expected = keras.ops.convert_to_numpy(expected)
+    real = mask.astype(bool) if expected.shape[:2] == mask.shape else slice(None)
+    np.testing.assert_allclose(found[real], expected[real], **TOLERANCE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("case", ENCODERS)
+def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
+    model = exported(case)[0]
+    ids, mask = drawn(*size)
+    segments = {}
+    if model.backbone.config.reads_segments:
+        segments = {names.SEGMENT_IDS: (np.arange(ids.size).reshape(ids.shape) // 3 % 2).astype("int32")}
+    features = {**features_of(ids, mask), **segments}
+    found = run(case, "encoder", {"token_ids": ids, "attention_mask": mask, **segments})
+    assert_equal(found["last_hidden_state"], model.backbone(features), mask)
+    logits = model.logits(features)
+    assert logits
+    for loss, each in logits.items():
+        assert_equal(found[f"{loss}_logits"], each, mask)
+    if "pooled" in found:
+        pooled = model.heads.pair_head(keras.ops.expand_dims(found["pooled"], 1))
+        np.testing.assert_allclose(found["nsp_logits"], pooled, **TOLERANCE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("case", DECODERS)
+def test_a_decoder_gives_states_and_logits(case, size):
+    model = exported(case)[0]
+    ids, mask = drawn(*size)
+    found = run(case, "decoder", {"token_ids": ids, "attention_mask": mask})
+    features = features_of(ids, mask)
+    assert_equal(found["last_hidden_state"], model.backbone(features), mask)
+    assert_equal(found["lm_logits"], model.logits(features)["lm"], mask)
+
+
+def steps(model, case, ids, mask, given, prefix=""):
+    """Returns a decoder's states and logits, read in parts of one to three tokens."""
+    stack = getattr(model.backbone.config, "decoder_stack", model.backbone.config.stack)
+    empty = np.zeros((2, len(ids), stack.key_value_heads, 0, stack.head_width), "float32")
+    caches = {f"cache_{layer}": empty for layer in range(stack.layers)}
+    read = []
+    for begin, end in ((0, 3), (3, 4), (4, 5), (5, ids.shape[1])):
+        tokens = {f"{prefix}token_ids": ids[:, begin:end], f"{prefix}attention_mask": mask[:, :end]}
+        made = run(case, "decoder_step", {**given, **tokens, **caches})
+        caches = {name: made[f"new_{name}"] for name in caches}
+        read.append((made["last_hidden_state"], made["lm_logits"]))
+    return [np.concatenate(parts, axis=1) for parts in zip(*read)]
+
+
+@pytest.mark.parametrize("case", DECODERS)
+def test_steps_of_a_decoder_give_what_whole_rows_give(case):
+    model = exported(case)[0]
+    ids, mask = drawn(3, 8)
+    whole = run(case, "decoder", {"token_ids": ids, "attention_mask": mask})
+    hidden, logits = steps(model, case, ids, mask, {})
+    assert_equal(hidden, whole["last_hidden_state"], mask)
+    assert_equal(logits, whole["lm_logits"], mask)
+
+
+@pytest.mark.parametrize("case", DECODERS)
+def test_padding_before_a_row_changes_nothing(case):
+    ids, mask = drawn(3, 8)
+    count = mask[-1].sum()
+    shift = ids.shape[1] - count
+    left, left_mask = np.roll(ids[-1:], shift), np.roll(mask[-1:], shift)
+    assert shift and not left_mask[0, 0]
+    right = run(case, "decoder", {"token_ids": ids, "attention_mask": mask})
+    found = run(case, "decoder", {"token_ids": left, "attention_mask": left_mask})
+    np.testing.assert_allclose(found["lm_logits"][0, shift:], right["lm_logits"][-1, :count], **TOLERANCE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("case", ENCODER_DECODERS)
+def test_an_encoder_and_its_decoder_give_states_and_logits(case, size):
+    model = exported(case)[0]
+    ids, mask = drawn(*size)
+    targets, target_mask = drawn(size[0], 8, seed=1)
+    features = {**features_of(ids, mask), **features_of(targets, target_mask, "decoder_")}
+    encoded = run(case, "encoder", {"token_ids": ids, "attention_mask": mask})
+    assert_equal(encoded["last_hidden_state"], model.backbone.encode(features), mask)
+    given = {"decoder_token_ids": targets, "decoder_attention_mask": target_mask, "attention_mask": mask}
+    found = run(case, "decoder", {**given, "encoder_hidden_states": encoded["last_hidden_state"]})
+    assert_equal(found["last_hidden_state"], model.backbone(features), target_mask)
+    assert_equal(found["lm_logits"], model.logits(features)["lm"], target_mask)
+    contexts = {name: value for name, value in encoded.items() if name.startswith("context_cache")}
+    hidden, logits = steps(
+        model, case, targets, target_mask, {**contexts, "attention_mask": mask}, "decoder_"
+    )
+    assert_equal(hidden, found["last_hidden_state"], target_mask)
+    assert_equal(logits, found["lm_logits"], target_mask)
+
+
+def test_files_and_what_is_said_of_them():
+    _, root, paths = exported("masked_lm")
+    folder = pathlib.Path(root.name, "onnx")
+    assert paths == sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())[1:]
+    assert {"encoder.onnx", "recipe.yaml", "firth.json", "tokenizer/vocab.txt"} <= set(paths)
+    said = json.loads((folder / DESCRIPTION_FILE).read_text())
+    assert said["name"] == "tiny"
+    encoder = said["files"]["encoder.onnx"]
+    assert encoder["inputs"]["token_ids"]["axes"] == ["batch", "length"]
+    given = {each.name: each for each in session("masked_lm", "encoder").get_inputs()}
+    assert {name: port["axes"] for name, port in encoder["inputs"].items()} == {
+        name: each.shape for name, each in given.items()
+    }
+    assert encoder["outputs"] == [each.name for each in session("masked_lm", "encoder").get_outputs()]
+
+
+def test_what_is_there_already_stays(tmp_path):
+    (tmp_path / "onnx").mkdir()
+    (tmp_path / "onnx" / "mine").write_text("mine")
+    with pytest.raises(FileExistsError, match="is there already"):
+        export_model(f"{exported('masked_lm')[1].name}/bundle", tmp_path / "onnx")
+    assert (tmp_path / "onnx" / "mine").read_text() == "mine"
+
+
+def test_a_folder_that_is_not_a_bundle_is_refused(tmp_path):
+    with pytest.raises(InteropError, match="is not a model bundle"):
+        export_model(tmp_path / "nothing", tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()
+
+
+def test_a_missing_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tf2onnx", None)
+    with pytest.raises(InteropError, match=r"pip install 'firth\[onnx\]'"):
+        export_model(f"{exported('masked_lm')[1].name}/bundle", tmp_path / "onnx")
