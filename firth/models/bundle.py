@@ -16,11 +16,9 @@ from firth.models.build import build_model
 from firth.models.carried_state import CarriedState
 from firth.recipes import RecipeError, recipe_to_yaml
 from firth.recipes.reading.loading import load_run_recipe
+from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
 from firth.recipes.run.run_recipe import RunRecipe
 
-RECIPE_FILE = "recipe.yaml"
-WEIGHTS_FILE = "weights.safetensors"
-TOKENIZER_FOLDER = "tokenizer"
 _FORMAT = "1"
 _SHOWN = 3
 

@@ -1,6 +1,6 @@
 """The recipe of a run."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pydantic
 
@@ -11,6 +11,7 @@ from firth.recipes.corpus.sources import AnySource
 from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
+from firth.recipes.run.base import Base
 from firth.recipes.run.fit import conflicts
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences, WordPieceTokenizerConfig
@@ -31,6 +32,7 @@ class Recipe(RunRecipe):
         sequences: Rows that documents are packed into.
         objective: What the model learns to predict.
         model: Shape of the backbone.
+        base: Model bundle that the run goes on from; null starts from weights drawn by the seed.
 
     Raises:
         ValueError: for combinations that cannot work, such as rows longer than the model's
@@ -48,6 +50,12 @@ class Recipe(RunRecipe):
     sequences: Sequences = Sequences()
     objective: AnyObjective = MaskedLM()
     model: AnyModel = MaskedTransformerConfig()
+    base: Base | None = None
+
+    @property
+    def start_key(self) -> dict[str, Any]:
+        """What else the weights at the start follow from: the base, by its content."""
+        return {} if self.base is None else {"base": self.base.start_key}
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self) -> "Recipe":
