@@ -14,6 +14,23 @@ RecipeName = Annotated[
     str,
     typer.Argument(metavar="RECIPE", help="A preset's name, or the path of a YAML file.", show_default=False),
 ]
+AnyRecipeName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RECIPE]",
+        help="A preset's name, or the path of a YAML file; may be left out with --base.",
+        show_default=False,
+    ),
+]
+Base = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        metavar="NAME",
+        help="Go on from this model, in the place of weights drawn by the seed: a run's name, that of an "
+        "imported model, or a bundle's path.",
+    ),
+]
 RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's name below the root, or its folder.", show_default=False)
 ]

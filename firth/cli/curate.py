@@ -39,7 +39,8 @@ def register(app: typer.Typer) -> None:
 
 def _curate(
     context: typer.Context,
-    recipe: commands.RecipeName,
+    recipe: commands.AnyRecipeName = None,
+    base: commands.Base = None,
     text: execution.Text = None,
     jsonl: execution.Jsonl = None,
     text_key: execution.TextKey = None,
@@ -56,7 +57,7 @@ def _curate(
     Only the recipe's sources and its cleaning are used.
     """
     options = execution.beam_args(beam_arg, workers)
-    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
+    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
     from firth.pipelines import local
 
     result = execution.execute(local.curate, checked, root, name, verbose, options, reuse_folder)

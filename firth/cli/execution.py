@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 import typer
 
 from firth.cli.output import ExitCode, fail, print_error, terminal
-from firth.cli.recipe_options import recipe_or_exit, sources_option
+from firth.cli.recipe_options import base_option, recipe_or_exit, sources_option
 
 if TYPE_CHECKING:
     from firth.pipelines.run_errors import RunFailedError
@@ -67,28 +67,35 @@ Workers = Annotated[
 
 def recipe_of(
     context: typer.Context,
-    name: str,
+    name: str | None,
     text: Sequence[str] | None,
     jsonl: Sequence[str] | None,
     text_key: str | None,
     overrides: Sequence[str] | None,
+    base: str | None = None,
+    root: pathlib.Path | None = None,
 ) -> "Recipe":
     """Returns the recipe that the options describe, checked. Ends the command if they do not fit together.
 
     Args:
         context: Context of the command, for its arguments.
-        name: Name of a preset, or path of a file.
+        name: Name of a preset, or path of a file; None where only `base` is given.
         text: Patterns of `--text`.
         jsonl: Patterns of `--jsonl`.
         text_key: Key of the text in JSON objects.
         overrides: Assignments of `--set`.
+        base: Name or path of `--base`.
+        root: Folder of all runs.
     """
+    if name is None and base is None:
+        fail("give a RECIPE, or the model to go on from with --base", ExitCode.USAGE)
     if context.args:
         fail(f"unexpected {' '.join(context.args[:3])}; {QUOTE_HINT}", ExitCode.USAGE)
     if text_key is not None and not jsonl:
         fail("--text-key names the text of a JSON line; give --jsonl too", ExitCode.USAGE)
     sources = sources_option(text or (), jsonl or (), "text" if text_key is None else text_key)
-    return recipe_or_exit(name, [*sources, *(overrides or ())], require_all=True)
+    options = [*base_option(base), *sources, *(overrides or ())]
+    return recipe_or_exit(name, options, require_all=True, root=root)
 
 
 def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:

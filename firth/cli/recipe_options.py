@@ -1,6 +1,7 @@
 """Turns the options of a command into a checked recipe."""
 
 import json
+import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,19 @@ if TYPE_CHECKING:
     from firth.recipes.reading.raw_recipes import Option
 
 
-def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_all: bool = False) -> "Recipe":
+def recipe_or_exit(
+    name: str | None,
+    options: Sequence["str | Option"] = (),
+    require_all: bool = False,
+    root: pathlib.Path | None = None,
+) -> "Recipe":
     """Loads a recipe; if it is not valid, prints one problem a line and ends the command.
 
     Args:
-        name: Name of a preset, or path of a file.
+        name: Name of a preset, or path of a file; None where a base says what is trained.
         options: Options on top of it, in order.
         require_all: True if the files and packages that the recipe needs must be on this machine.
+        root: Folder of all runs, where a base is looked up by its name.
     """
     from firth.recipes import RecipeError
     from firth.recipes.reading.loading import load_with_places
@@ -25,7 +32,7 @@ def recipe_or_exit(name: str, options: Sequence["str | Option"] = (), require_al
     from firth.recipes.run.advice import notices
 
     try:
-        recipe, places = load_with_places(name, options)
+        recipe, places = load_with_places(name, options, root)
     except RecipeError as error:
         fail(str(error), ExitCode.USAGE)
     if problems := missing(recipe, places) if require_all else []:
@@ -59,3 +66,19 @@ def sources_option(text: Sequence[str], jsonl: Sequence[str], text_key: str) -> 
         sources.append({"kind": "jsonl", "paths": list(jsonl), "text_key": text_key})
     said = [f"--text {each}" for each in text] + [f"--jsonl {each}" for each in jsonl]
     return [Option(f"sources={json.dumps(sources)}", " ".join(said))] if sources else []
+
+
+def base_option(base: str | None) -> list["Option"]:
+    """Returns the option that a run goes on from a model, if one is given.
+
+    Args:
+        base: Name of a run or of an imported model, or a bundle's path.
+
+    Example:
+
+    >>> base_option("minilm")
+    [Option(assignment='base="minilm"', said='--base minilm')]
+    """
+    from firth.recipes.reading.raw_recipes import Option
+
+    return [] if base is None else [Option(f"base={json.dumps(base)}", f"--base {base}")]

@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
         "firth run bert_mini --text 'books/*.txt'",
         "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",
         "firth run my_recipe.yaml --name second_try",
+        "firth run --base minilm --text 'notes/*.txt' --set training.steps=500",
         after=(
             "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "
             "or another one holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks its "
@@ -36,7 +37,8 @@ def register(app: typer.Typer) -> None:
 
 def _run(
     context: typer.Context,
-    recipe: commands.RecipeName,
+    recipe: commands.AnyRecipeName = None,
+    base: commands.Base = None,
     text: execution.Text = None,
     jsonl: execution.Jsonl = None,
     text_key: execution.TextKey = None,
@@ -50,7 +52,7 @@ def _run(
 ) -> None:
     """Trains, evaluates, validates and pushes a model, and writes a report on it."""
     options = execution.beam_args(beam_arg, workers)
-    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides)
+    checked = execution.recipe_of(context, recipe, text, jsonl, text_key, overrides, base, root)
     from firth.cli.least_time import least_time_line
 
     if line := least_time_line(checked):

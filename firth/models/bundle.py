@@ -1,8 +1,9 @@
 """A model on disk that stands on its own: its recipe, its weights by path, its tokenizer."""
 
+import contextlib
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import keras
@@ -90,7 +91,7 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
     storage.check_whole(folder)
     with storage.local_copy(folder) as local:
         model = build_model(read_recipe(local), dtype)
-        _assign(model, os.path.join(local, WEIGHTS_FILE))
+        _assign(model, local)
     return model
 
 
@@ -138,17 +139,32 @@ def _read_recipe(path: str) -> RunRecipe:
         raise BundleError(f"{path} holds no recipe of this version of firth: {error}") from error
 
 
-def _assign(model: BackboneWithHeads, path: str) -> None:
-    variables = weights_by_path(model)
-    try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            _check_format(path, file.metadata() or {})
-            _check_names(path, set(file.keys()), set(variables))
-            _check_shapes(path, file, variables)
-            for name, variable in variables.items():
-                variable.assign(file.get_tensor(name))
-    except (safetensors.SafetensorError, OSError) as error:
-        raise BundleError(f"{path} cannot be read: {error}") from error
+@contextlib.contextmanager
+def open_weights(folder: str | os.PathLike[str]) -> Iterator[Any]:
+    """Opens the weights of a bundle, a `safetensors.safe_open` whose tensors are NumPy's.
+
+    Args:
+        folder: Folder of the bundle, on any file system.
+
+    Raises:
+        BundleError: if the file is missing or damaged, or of another format.
+    """
+    with storage.local_copy(os.path.join(folder, WEIGHTS_FILE)) as path:
+        try:
+            with safetensors.safe_open(path, framework="numpy") as file:
+                _check_format(path, file.metadata() or {})
+                yield file
+        except (safetensors.SafetensorError, OSError) as error:
+            raise BundleError(f"{path} cannot be read: {error}") from error
+
+
+def _assign(model: BackboneWithHeads, folder: str) -> None:
+    variables, path = weights_by_path(model), os.path.join(folder, WEIGHTS_FILE)
+    with open_weights(folder) as file:
+        _check_names(path, set(file.keys()), set(variables))
+        _check_shapes(path, file, variables)
+        for name, variable in variables.items():
+            variable.assign(file.get_tensor(name))
 
 
 def _check_format(path: str, metadata: dict[str, str]) -> None:

@@ -4,6 +4,8 @@ CorpusExampleGen -> StatisticsGen -> SchemaGen -> ExampleValidator -> AnomalyVal
                  -> Curator -> CorpusReporter -> CorpusValidator
                  -> TokenizerGen -> SequenceGen -> ObjectiveValidator -> Trainer -> Evaluator
                  -> ServingValidator -> Pusher -> Reporter
+
+Of a recipe with a base, an Importer makes the bundle known to ML Metadata: TokenizerGen and Trainer take it.
 """
 
 import os
@@ -11,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfx.components import Evaluator, Trainer
+from tfx.dsl.components.common.importer import Importer
 from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
 from tfx.dsl.input_resolution.strategies.latest_blessed_model_strategy import LatestBlessedModelStrategy
 from tfx.orchestration.pipeline import Pipeline
@@ -32,6 +35,7 @@ from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
 
 RUN_FN = "firth.training.run_fn.run_fn"
+BASE_IMPORTER = "BaseImporter"
 
 
 def create_pipeline(
@@ -71,12 +75,13 @@ def create_pipeline(
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
-    corpus = _corpus(recipe, source_schema)
+    base = _base(recipe)
+    corpus = _corpus(recipe, source_schema, base)
     checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
     strategy = baseline_strategy or (
         LatestComparableModelStrategy if metadata_path else LatestBlessedModelStrategy
     )
-    model = _model(recipe, corpus["sequences"], checkpoint_root, strategy)
+    model = _model(recipe, corpus["sequences"], base, checkpoint_root, strategy)
     push = _push(model, serving_dir or os.path.join(pipeline_root, "serving"))
     reporter = Reporter(
         corpus_report=corpus["curator"].outputs["report"],
@@ -92,16 +97,39 @@ def create_pipeline(
         recipe=recipe,
         run_dir=run_dir,
     )
-    components = [*corpus.values(), *model.values(), push, reporter]
+    components = [*base.values(), *corpus.values(), *model.values(), push, reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
-def _corpus(recipe: Recipe, source_schema: str | None) -> dict[str, Any]:
+def _base(recipe: Recipe) -> dict[str, Any]:
+    """Returns the node that imports the recipe's base, if it has one.
+
+    Another digest makes another artifact, so that nothing that was made from the bundle that stood in its
+    place before is taken from the cache.
+    """
+    if recipe.base is None:
+        return {}
+    importer = Importer(
+        source_uri=recipe.base.bundle,
+        artifact_type=standard_artifacts.Model,
+        custom_properties={"digest": recipe.base.digest},
+    )
+    return {"base": importer.with_id(BASE_IMPORTER)}
+
+
+def _imported(base: dict[str, Any]) -> Channel | None:
+    return base["base"].outputs["result"] if base else None
+
+
+def _corpus(recipe: Recipe, source_schema: str | None, base: dict[str, Any]) -> dict[str, Any]:
     """Returns the components from files to packed rows, by their roles."""
     corpus = corpus_components(recipe, source_schema)
     documents = corpus["curator"].outputs["examples"]
     tokenizer = TokenizerGen(
-        examples=documents, tokenizer=recipe.tokenizer, normalization=recipe.cleaning.text_steps
+        examples=documents,
+        tokenizer=recipe.tokenizer,
+        normalization=recipe.cleaning.text_steps,
+        base=_imported(base),
     )
     # It takes no input from the validator, but must not start if the validator fails.
     tokenizer.add_upstream_node(corpus["corpus_validator"])
@@ -125,6 +153,7 @@ def _corpus(recipe: Recipe, source_schema: str | None) -> dict[str, Any]:
 def _model(
     recipe: Recipe,
     sequences: SequenceGen,
+    base: dict[str, Any],
     checkpoint_root: str,
     baseline_strategy: type[ResolverStrategy],
 ) -> dict[str, Any]:
@@ -136,6 +165,7 @@ def _model(
     trainer = Trainer(
         run_fn=RUN_FN,
         examples=examples,
+        base_model=_imported(base),
         train_args=trainer_pb2.TrainArgs(num_steps=recipe.training.steps),
         eval_args=trainer_pb2.EvalArgs(),
         custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},

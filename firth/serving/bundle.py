@@ -4,7 +4,8 @@ import os
 from typing import Any
 
 from firth import storage
-from firth.models.bundle import TOKENIZER_FOLDER, load_model, read_recipe
+from firth.models.bundle import load_model, read_recipe
+from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.serving.saved_model import export
 from firth.serving.served import Served
 from firth.tokenizers import load_tokenizer

@@ -26,6 +26,7 @@ from firth.training.order import stage_seed
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.schedules import build_schedule
+from firth.training.starting import show_start, take_start
 from firth.training.step import build_train_step
 from firth.training.termination import TrainingTerminated, termination_deferred
 
@@ -41,6 +42,8 @@ def train(
     eval_files: Sequence[str] = (),
 ) -> keras.Model:
     """Trains the recipe's model, going on from the newest checkpoint of the same recipe and data.
+
+    Without a checkpoint it starts from the recipe's base, or from weights drawn by the seed.
 
     Args:
         recipe: Recipe of the run; its sources and its cleaning do not matter here.
@@ -58,6 +61,7 @@ def train(
     Raises:
         RowsError: for missing, malformed or foreign rows.
         firth.tokenizers.TokenizerMismatchError: if the tokenizer is not what was saved.
+        firth.models.BundleError: if the recipe's base cannot be read, or is not the one it was read with.
         DeviceError: if the devices that the recipe asks for are not available.
         NonFiniteLossError: if the loss is infinite or not a number.
         TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
@@ -71,6 +75,10 @@ def train(
     key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
     checkpoints = Checkpoints(os.path.join(checkpoint_root, key), state_by_name(model, optimizer))
     progress = checkpoints.restore()
+    if recipe.base is not None:
+        if progress.step == 0:
+            take_start(model, recipe.base, checkpoints.directory)
+        show_start(checkpoints.directory, model_run_directory)
     history = History(checkpoints.directory, model_run_directory, progress.step)
     try:
         with termination_deferred() as termination:

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features
+from firth.models import build_model, save_model
 from firth.recipes.corpus.sources import TextSource
 from firth.recipes.models.blocks import AttentionConfig
 from firth.recipes.models.model import MaskedTransformerConfig
@@ -43,6 +44,15 @@ def tiny_recipe(**training) -> Recipe:
         ),
         training=Training(optimizer=optimizer, **settings),
     )
+
+
+def write_bundle(folder, recipe: Recipe | None = None, seed: int = 7) -> str:
+    """Writes a bundle of a tiny model that is not trained, and returns its path."""
+    recipe = recipe or tiny_recipe()
+    save_tokenizer(WordPieceTokenizer(VOCABULARY), f"{folder}-tokenizer")
+    model = build_model(recipe.model_copy(update={"seed": seed}))
+    save_model(model, recipe, f"{folder}-tokenizer", folder)
+    return str(folder)
 
 
 def raw_row(index: int, document: int | None = None) -> dict[str, list[int]]:

@@ -14,13 +14,14 @@ from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig
 
 
 class TokenizerGen(BeamComponent):
-    """Trains a tokenizer on the words of the train split.
+    """Trains a tokenizer on the words of the train split, or takes that of a model bundle.
 
     Args:
         examples: Output of Curator.
         tokenizer: Tokenizer of the recipe.
         normalization: Steps of Curator on text that the tokenizer repeats;
             `firth.recipes.Cleaning.text_steps`.
+        base: Model bundle whose tokenizer is taken as it is; without it, one is trained.
 
     Outputs:
         tokenizer: As `firth.tokenizers.save_tokenizer` writes it. Custom property: `digest`.
@@ -29,6 +30,7 @@ class TokenizerGen(BeamComponent):
     SPEC_CLASS = declare(
         inputs={"examples": standard_artifacts.Examples},
         outputs={"tokenizer": Tokenizer},
+        optional_inputs={"base": standard_artifacts.Model},
         parameters={"config": str, "normalization": str},
     )
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
@@ -38,9 +40,11 @@ class TokenizerGen(BeamComponent):
         examples: types.BaseChannel,
         tokenizer: AnyTokenizerConfig,
         normalization: Sequence[Sequence[str]] = (),
+        base: types.BaseChannel | None = None,
     ) -> None:
         super().__init__(
             examples=examples,
+            base=base,
             config=tokenizer.to_json(),
             normalization=json.dumps(normalization),
         )

@@ -1,9 +1,10 @@
 """All objectives, one type for each."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import pydantic
 
+from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.objectives.denoising import AnyDenoising
 from firth.recipes.objectives.language_models import AnyLanguageModel
 from firth.recipes.objectives.masking import AnyMasking
@@ -14,6 +15,22 @@ AnyObjective = Annotated[
     pydantic.Field(discriminator="kind"),
 ]
 _ANY_OBJECTIVE: pydantic.TypeAdapter[AnyObjective] = pydantic.TypeAdapter(AnyObjective)
+
+
+def objective_kinds(architecture: str) -> list[str]:
+    """Returns the kinds of objective that a model of an architecture can learn.
+
+    Args:
+        architecture: What a model reads and gives; see `firth.recipes.models.facts`.
+
+    Example:
+
+    >>> objective_kinds("two_streams")
+    ['permutation_lm']
+    """
+    types: list[Any] = configs_in(AnyObjective)
+    fitting = [each for each in types if each.model_architecture == architecture]
+    return [kind for each in fitting for kind in kinds_of(each)]
 
 
 def objective_from_json(text: str) -> AnyObjective:

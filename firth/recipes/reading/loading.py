@@ -12,10 +12,20 @@ import pydantic
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import absolute, named_files
 from firth.recipes.base.yaml_text import read_yaml, write_yaml
+from firth.recipes.reading.bases import with_base
+from firth.recipes.reading.bundles import runs_root
 from firth.recipes.reading.explain import explain
 from firth.recipes.reading.families import suggest_preset
 from firth.recipes.reading.presets import preset_names, preset_path, read_preset
-from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, overlay, override, raw_recipe_of
+from firth.recipes.reading.raw_recipes import (
+    Option,
+    Origin,
+    RawRecipe,
+    assign,
+    overlay,
+    override,
+    raw_recipe_of,
+)
 from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
 from firth.recipes.run.kinds import RUN_RECIPES
 from firth.recipes.run.recipe import Recipe
@@ -25,7 +35,11 @@ EXTENDS = "extends"
 RunRecipeT = TypeVar("RunRecipeT", bound=RunRecipe)
 
 
-def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()) -> Recipe:
+def load_recipe(
+    name_or_path: str | os.PathLike[str] | None,
+    overrides: Sequence[str | Option] = (),
+    root: str | os.PathLike[str] | None = None,
+) -> Recipe:
     """Returns the recipe of a preset or a YAML file, checked.
 
     A file may start from a preset, `extends: bert_mini`, or from another file, `extends: ../base.yaml`, which
@@ -36,10 +50,16 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | 
     that file, and from the working directory if they match no file there. Those in an override are looked up
     from the working directory. The recipe holds their full paths.
 
+    A recipe with a `base` takes tokenizer, model, sequences and objective from that model bundle; see
+    `firth.recipes.reading.bases`.
+
     Args:
-        name_or_path: Name of a preset, or a path that holds a `/` or ends in `.yaml` or `.yml`.
+        name_or_path: Name of a preset, or a path that holds a `/` or ends in `.yaml` or `.yml`; None for a
+            recipe of overrides alone, `base` among them.
         overrides: Assignments `key.path=value`, applied in order, such as `training.steps=500`. Values are
             YAML.
+        root: Folder of all runs, where a `base` is looked up by name; without it that of `FIRTH_ROOT`, or
+            `firth-runs`.
 
     Raises:
         RecipeError: with one line for each problem found.
@@ -49,22 +69,25 @@ def load_recipe(name_or_path: str | os.PathLike[str], overrides: Sequence[str | 
     >>> load_recipe("bert_mini", ["training.steps=500"]).training.steps
     500
     """
-    return load_with_places(name_or_path, overrides)[0]
+    return load_with_places(name_or_path, overrides, root)[0]
 
 
 def load_with_places(
-    name_or_path: str | os.PathLike[str], overrides: Sequence[str | Option] = ()
+    name_or_path: str | os.PathLike[str] | None,
+    overrides: Sequence[str | Option] = (),
+    root: str | os.PathLike[str] | None = None,
 ) -> tuple[Recipe, RawRecipe]:
     """Returns what `load_recipe` does, and where each of its values was said.
 
     Args:
         name_or_path: Name of a preset or path of a file, as for `load_recipe`.
         overrides: Assignments `key.path=value`, as for `load_recipe`.
+        root: Folder of all runs, as for `load_recipe`.
 
     Raises:
         RecipeError: with one line for each problem found.
     """
-    raw = _read(name_or_path)
+    raw = RawRecipe({}, {(): Origin("the options")}) if name_or_path is None else _read(name_or_path)
     problems: list[str] = []
     for option in overrides:
         try:
@@ -73,6 +96,7 @@ def load_with_places(
             problems += error.problems
     if problems:
         raise RecipeError(problems)
+    raw = with_base(raw, runs_root(root), load_run_recipe)
     raw = _with_full_paths(_checked(raw, Recipe), raw)
     return _checked(raw, Recipe), raw
 

@@ -17,11 +17,13 @@ class Origin:
         place: Place in a file, `file:line:column`, or an option.
         layer: Number of the file or option among those that were merged, from 0; higher ones win.
         folder: Folder of the file; None for a preset or an option.
+        of_preset: True if a preset says it.
     """
 
     place: str
     layer: int = 0
     folder: pathlib.Path | None = None
+    of_preset: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,8 +70,9 @@ def raw_recipe_of(located: Located, file: str, folder: pathlib.Path | None = Non
         file: Name of the file, for errors.
         folder: Folder of the file, which relative paths are looked up from; None for a preset.
     """
-    origins = {path: Origin(place, 0, folder) for path, place in located.places.items()}
-    return RawRecipe(located.data, {**origins, (): Origin(file, 0, folder)})
+    of_preset = folder is None
+    origins = {path: Origin(place, 0, folder, of_preset) for path, place in located.places.items()}
+    return RawRecipe(located.data, {**origins, (): Origin(file, 0, folder, of_preset)})
 
 
 def overlay(base: RawRecipe, top: RawRecipe) -> RawRecipe:

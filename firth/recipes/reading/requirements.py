@@ -3,10 +3,13 @@
 import os
 from collections.abc import Iterator
 
+from firth import storage
 from firth.recipes.base.file_names import NamedFile, files_of, is_remote, named_files
 from firth.recipes.base.paths import suggest_path
 from firth.recipes.base.yaml_text import Path
 from firth.recipes.corpus.sources import AnySource
+from firth.recipes.reading.bases import BASE
+from firth.recipes.reading.bundles import NoBundleError, check_bundle, digest_of_bundle
 from firth.recipes.reading.raw_recipes import RawRecipe
 from firth.recipes.run.packages import find_package, suggest_package
 from firth.recipes.run.recipe import Recipe
@@ -28,6 +31,7 @@ def missing(recipe: Recipe, raw: RawRecipe) -> list[str]:
     """
     lines = [(file.key, problem) for file in named_files(recipe) if (problem := _file_problem(file))]
     lines += _missing_packages(recipe)
+    lines += _missing_base(recipe)
     return [f"{raw.origin(key).place}: {'.'.join(key)}: {problem}" for key, problem in lines]
 
 
@@ -53,6 +57,20 @@ def _missing_packages(recipe: Recipe) -> Iterator[tuple[Path, str]]:
         for index, package in enumerate(source.installed_packages):
             if problem := _package_problem(package):
                 yield (*key, "packages", str(index)), problem
+
+
+def _missing_base(recipe: Recipe) -> Iterator[tuple[Path, str]]:
+    """Yields why the base is not the one that the recipe was read with, which a stored recipe names."""
+    if recipe.base is None or not storage.is_folder(recipe.base.bundle):
+        return
+    try:
+        check_bundle(recipe.base.bundle)
+    except NoBundleError as error:
+        yield (BASE, "bundle"), str(error)
+        return
+    if digest_of_bundle(recipe.base.bundle) != recipe.base.digest:
+        changed = f"{recipe.base.bundle} is another bundle than the recipe was read with"
+        yield (BASE, "digest"), f"{changed}; `base: PATH`, without a digest, starts from it"
 
 
 def _sources(recipe: Recipe) -> Iterator[tuple[Path, AnySource]]:

@@ -8,6 +8,7 @@ from typing import Any
 import pydantic
 
 from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.reading.bases import BASE
 from firth.recipes.reading.loading import EXTENDS
 from firth.recipes.reading.presets import preset_names
 from firth.recipes.run.recipe import Recipe
@@ -30,6 +31,9 @@ def recipe_schema() -> dict[str, Any]:
         "title": "Extends",
     }
     schema["properties"] = {EXTENDS: extends, **schema["properties"]}
+    schema["properties"][BASE]["anyOf"].insert(0, {"type": "string"})
+    # It is written out when the base is looked up.
+    schema["$defs"]["Base"]["required"].remove("digest")
     schema["$defs"]["Threshold"]["properties"]["metric"]["enum"] = metric_names()
     # A file is named after itself where it gives no name, and a preset brings sources.
     del schema["required"]

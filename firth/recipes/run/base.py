@@ -12,6 +12,16 @@ RECIPE_FILE = "recipe.yaml"
 WEIGHTS_FILE = "weights.safetensors"
 TOKENIZER_FOLDER = "tokenizer"
 
+# Of a run that goes on from a bundle and extends no preset, what its recipe does not say: few steps, each
+# small, as weights that are trained need no more.
+TRAINING = {
+    "steps": 1_000,
+    "batch_size": 32,
+    "optimizer": {"kind": "adamw", "learning_rate": 5e-5, "warmup_steps": 100},
+    "checkpoint_every_steps": 200,
+    "eval_every_steps": 100,
+}
+
 Digest = Annotated[str, pydantic.Field(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from firth.recipes.base.errors import suggest
 from firth.recipes.models.model import model_kinds
+from firth.recipes.objectives.objective import objective_kinds
 from firth.recipes.run.stages import stages_of
 from firth.recipes.tokenizers.tokenizer import tokenizer_kinds
 
@@ -47,7 +48,11 @@ def _model_and_objective(recipe: "AnyPretrained") -> Iterator[str]:
     model, objective = recipe.model, recipe.objective
     if model.architecture != objective.model_architecture:
         needed = " or ".join(model_kinds(objective.model_architecture))
-        yield f"objective.kind: {objective.kind} needs model.kind: {needed}, not {model.kind}"
+        fitting = ", ".join(f"objective.kind: {kind}" for kind in objective_kinds(model.architecture))
+        yield (
+            f"objective.kind: {objective.kind} needs model.kind: {needed}, not {model.kind}, which "
+            f"{fitting} can train"
+        )
 
 
 def _lengths(recipe: "AnyPretrained") -> Iterator[str]:

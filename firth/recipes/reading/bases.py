@@ -1,0 +1,136 @@
+"""What a recipe takes from the model bundle that it goes on from, `base`."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from firth import storage
+from firth.recipes.base.errors import RecipeError
+from firth.recipes.base.file_names import NamesFiles, absolute
+from firth.recipes.base.yaml_text import Path
+from firth.recipes.reading.bundles import NoBundleError, bundle_in, digest_of_bundle, find_bundle
+from firth.recipes.reading.raw_recipes import Origin, RawRecipe, assign
+from firth.recipes.run.base import RECIPE_FILE, TRAINING
+from firth.recipes.run.run_recipe import RunRecipe
+
+BASE = "base"
+# What a base brings. Of the first two, little may differ; of the others, whatever fits the model.
+_SAME = ("tokenizer", "model")
+_TAKEN = (*_SAME, "sequences", "objective")
+
+ReadRecipe = Callable[[str], RunRecipe]
+
+
+def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
+    """Returns a recipe's values with all that its base brings, and the base with its folder and digest.
+
+    What a preset says of these keys gives way to the base. What a file or an option says of the tokenizer or
+    the model must be what the base has; rates of dropout may differ. What it says of the sequences or the
+    objective is taken. A recipe that extends no preset gets `firth.recipes.run.base.TRAINING` for what it
+    does not say of the training.
+
+    Args:
+        raw: Values of a recipe; without `base`, or with one that has its digest, they are returned as they
+            are.
+        root: Folder of all runs, where names are looked up.
+        read: Function that returns the recipe in a file, as `load_run_recipe` does.
+
+    Raises:
+        RecipeError: if there is no such bundle, or a value contradicts it, with the place of the value.
+    """
+    said = raw.data.get(BASE)
+    if said is None or (isinstance(said, dict) and ("digest" in said or "bundle" not in said)):
+        return raw
+    given = said if isinstance(said, dict) else {"bundle": said}
+    origin = raw.origin((BASE, "bundle"))
+    try:
+        bundle = _find(given["bundle"], origin, root)
+        recipe = _recipe_of(bundle, read)
+    except NoBundleError as error:
+        raise RecipeError([f"{origin.place}: {BASE}: {error}"]) from None
+    brought = recipe.model_dump(mode="json", include=set(_TAKEN))
+    stated = _stated(raw)
+    if problems := [
+        f"{raw.origin(path).place}: {'.'.join(path)}: {value!r} is not what the base {given['bundle']} has, "
+        f"{has!r}; leave the key out"
+        for path, value, has in _contradictions(stated, brought)
+    ]:
+        raise RecipeError(problems)
+    base = {BASE: {**given, "bundle": bundle, "digest": digest_of_bundle(bundle)}}
+    data = {"name": f"{recipe.name}_continued", **raw.data, **assign(brought, (), stated), **base}
+    if not any(each.of_preset for path, each in raw.origins.items() if path[:1] == ("training",)):
+        data = {**data, "training": assign(TRAINING, (), raw.data.get("training") or {})}
+    return RawRecipe(data, _origins(raw, origin))
+
+
+def _find(said: Any, origin: Origin, root: str) -> str:
+    if not isinstance(said, str) or not said:
+        raise NoBundleError(f"must be the name of a run or the path of a bundle, not {said!r}")
+    if os.sep not in said:
+        return find_bundle(said, root)
+    return bundle_in(absolute(said, origin.folder, NamesFiles(is_folder=True)))
+
+
+def _recipe_of(bundle: str, read: ReadRecipe) -> RunRecipe:
+    with storage.local_copy(os.path.join(bundle, RECIPE_FILE)) as path:
+        try:
+            return read(path)
+        except RecipeError as error:
+            raise NoBundleError(f"{bundle} holds no recipe of this version of firth: {error}") from None
+
+
+def _stated(raw: RawRecipe) -> dict[str, Any]:
+    """Returns what files and options, but no preset, say of the keys that a base brings."""
+    stated: dict[str, Any] = {}
+    for key in _TAKEN:
+        if raw.data.get(key) is None:
+            continue
+        for path, value in _leaves(raw.data[key], (key,)):
+            if not raw.origin(path).of_preset:
+                stated = _put(stated, path, value)
+    return stated
+
+
+def _put(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+    below = _put(data.get(path[0], {}), path[1:], value) if len(path) > 1 else value
+    return {**data, path[0]: below}
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yields what is not a mapping below a value, with its path."""
+    if not isinstance(value, dict):
+        yield path, value
+        return
+    for key, below in value.items():
+        yield from _leaves(below, (*path, str(key)))
+
+
+def _contradictions(stated: dict[str, Any], brought: dict[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
+    for key in _SAME:
+        for path, value in _leaves(stated.get(key, {}), (key,)):
+            known, has = _at(brought, path)
+            if known and has != value and not path[-1].endswith("dropout"):
+                yield path, value, has
+
+
+def _at(data: Any, path: Path) -> tuple[bool, Any]:
+    """Returns the value at a path, or the plain value that stands on the way; and whether there is one.
+
+    A key that the base's part does not have is an unknown key, and told as such later.
+    """
+    for key in path:
+        if not isinstance(data, dict):
+            return True, data
+        if key not in data:
+            return False, None
+        data = data[key]
+    return True, data
+
+
+def _origins(raw: RawRecipe, base: Origin) -> dict[Path, Origin]:
+    """Returns the places of all values: what the base brings was said where the base is."""
+    kept = {path: each for path, each in raw.origins.items() if path[:1] not in _PATHS or not each.of_preset}
+    return {**dict.fromkeys(_PATHS, base), **kept}
+
+
+_PATHS = tuple((key,) for key in _TAKEN)

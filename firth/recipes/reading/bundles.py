@@ -1,0 +1,151 @@
+"""Model bundles on disk: found by the name of a run, checked, and told apart by their content."""
+
+import hashlib
+import os
+import pathlib
+
+from firth import storage
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.paths import suggest_path
+from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
+
+DEFAULT_ROOT = "firth-runs"
+ROOT_VARIABLE = "FIRTH_ROOT"
+# Where a run keeps the models that it has trained, one folder for each execution of the Trainer.
+_TRAINED = "pipeline/Trainer/model"
+_SUMMARY_FILE = "run.json"
+_CHUNK = 2**24
+
+
+class NoBundleError(ValueError):
+    """There is no model bundle where one is looked for, or it is not whole."""
+
+
+def runs_root(root: str | os.PathLike[str] | None = None) -> str:
+    """Returns the folder of all runs: the given one, or that of `FIRTH_ROOT`, or `firth-runs`.
+
+    Args:
+        root: Folder of all runs.
+    """
+    return os.fspath(root or os.environ.get(ROOT_VARIABLE) or DEFAULT_ROOT)
+
+
+def find_bundle(name: str, root: str) -> str:
+    """Returns the full path of the bundle of a run, or of an imported model, by its name.
+
+    Args:
+        name: Name below the root.
+        root: Folder of all runs.
+
+    Raises:
+        NoBundleError: if there is no such name (with the nearest), or it has no whole bundle.
+    """
+    folder = os.path.join(root, name)
+    if not storage.is_folder(folder):
+        names = [each for each in storage.list_folder(root) if _bundles_below(os.path.join(root, each))]
+        advice = suggest(name, names) if names else "there is none yet; see firth run and firth import"
+        place = root if storage.is_local(root) is False else os.path.abspath(root)
+        raise NoBundleError(f"no run or imported model in {place} is named {name!r}; {advice}")
+    return bundle_in(folder)
+
+
+def bundle_in(folder: str) -> str:
+    """Returns the full path of the bundle in a folder: itself, its `bundle`, or that of a run's newest model.
+
+    Of a run that has finished, it is the model that the last finished run has trained; otherwise the model of
+    its newest Trainer that has ended.
+
+    Args:
+        folder: Folder of a bundle, of an exported model or an imported one, or of a run.
+
+    Raises:
+        NoBundleError: if there is none, with what is missing.
+    """
+    folder = os.path.abspath(folder) if storage.is_local(folder) else folder.rstrip("/")
+    if not storage.is_folder(folder):
+        raise NoBundleError(f"there is no folder {folder}{suggest_path(folder)}")
+    found = _bundles_below(folder)
+    if not found:
+        raise NoBundleError(_why_none(folder))
+    check_bundle(found[-1])
+    return found[-1]
+
+
+def check_bundle(folder: str) -> None:
+    """Passes if a folder is a whole bundle.
+
+    Args:
+        folder: Folder on any file system.
+
+    Raises:
+        NoBundleError: if its marker or one of its parts is missing.
+    """
+    lacking = [name for name in _PARTS if not storage.exists(os.path.join(folder, name))]
+    if lacking:
+        raise NoBundleError(f"{folder} is not a model bundle: it lacks {' and '.join(lacking)}")
+    if not storage.is_whole(folder):
+        raise NoBundleError(
+            f"{folder} lacks its marker, {storage.MARKER}: what wrote the bundle was cut short"
+        )
+
+
+def digest_of_bundle(folder: str) -> str:
+    """Returns the SHA-256 over a bundle's files and their paths in it, in hex; its place does not matter.
+
+    Args:
+        folder: Folder of a bundle.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     _ = pathlib.Path(root, "weights").write_bytes(b"1")
+    ...     digest_of_bundle(root)[:8]
+    'a5a3f0f2'
+    """
+    whole = hashlib.sha256()
+    for name in sorted(storage.files_below(folder)):
+        if name == storage.MARKER:
+            continue
+        of_file = hashlib.sha256()
+        with storage.open_file(os.path.join(folder, name)) as file:
+            while chunk := file.read(_CHUNK):
+                of_file.update(chunk)
+        whole.update(f"{name} {of_file.hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+_PARTS = (RECIPE_FILE, WEIGHTS_FILE, TOKENIZER_FOLDER)
+
+
+def _bundles_below(folder: str) -> list[str]:
+    """Returns the bundles that a folder is or holds, the one that is meant last."""
+    for each in (folder, os.path.join(folder, storage.BUNDLE_FOLDER)):
+        if storage.exists(os.path.join(each, WEIGHTS_FILE)):
+            return [each]
+    trained = os.path.join(folder, _TRAINED)
+    numbers = sorted((name for name in storage.list_folder(trained) if name.isdecimal()), key=int)
+    bundles = [os.path.join(trained, number, storage.BUNDLE_FOLDER) for number in numbers]
+    whole = [each for each in bundles if storage.is_whole(each)]
+    return sorted(whole, key=lambda each: _number(each) == _finished(folder))
+
+
+def _number(bundle: str) -> str:
+    return pathlib.PurePath(bundle).parent.name
+
+
+def _finished(run: str) -> str:
+    """Returns the number of the model of a run's last finished run, since the folder may have been moved."""
+    try:
+        summary = storage.read_json(os.path.join(run, _SUMMARY_FILE)) or {}
+    except ValueError:
+        return ""
+    return _number(summary.get("bundle") or "")
+
+
+def _why_none(folder: str) -> str:
+    if storage.exists(os.path.join(folder, "pipeline")):
+        return (
+            f"the run in {folder} has no trained model yet: there is no {_TRAINED}/*/{storage.BUNDLE_FOLDER}"
+        )
+    return f"{folder} is not a model bundle: it lacks {' and '.join(_PARTS)}"

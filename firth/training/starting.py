@@ -1,0 +1,64 @@
+"""The weights that a run starts from where its recipe has a base."""
+
+import dataclasses
+import logging
+import os
+from collections.abc import Iterable
+
+import keras
+
+from firth import storage
+from firth.models.bundle import BundleError
+from firth.models.starting import start_from
+from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.run.base import Base
+
+START_FILE = "start.json"
+_LOG = logging.getLogger(__name__)
+
+
+def take_start(model: keras.Model, base: Base, kept: str) -> None:
+    """Assigns the base's weights to a model, and writes down which ones it takes.
+
+    Args:
+        model: Model of the run, before its first step.
+        base: Base of the recipe.
+        kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, and the paths of weights
+            that are `fresh` and `unused`; see `firth.models.starting.Start`.
+
+    Raises:
+        firth.models.BundleError: if the bundle is not the recipe's, or has another backbone.
+    """
+    if digest_of_bundle(base.bundle) != base.digest:
+        raise BundleError(
+            f"{base.bundle} is not the bundle that the recipe was read with: its digest is another. Say "
+            "`base` again to start from it"
+        )
+    start = start_from(model, base.bundle)
+    said = {"bundle": base.bundle, "digest": base.digest, **dataclasses.asdict(start)}
+    storage.write_json(os.path.join(kept, START_FILE), said, indent=1)
+    _LOG.info("started from %s; made fresh: %s", base.bundle, ", ".join(layers_of(start.fresh)) or "nothing")
+
+
+def show_start(kept: str, run_directory: str) -> None:
+    """Copies what is written of a run's start to its curve.
+
+    Args:
+        kept: Folder of the run's checkpoints.
+        run_directory: Folder for the copy.
+    """
+    storage.copy_file(os.path.join(kept, START_FILE), os.path.join(run_directory, START_FILE))
+
+
+def layers_of(paths: Iterable[str]) -> list[str]:
+    """Returns the layers of a model that some weights belong to, each once.
+
+    Args:
+        paths: Paths of weights.
+
+    Example:
+
+    >>> layers_of(["heads/pooler/dense/kernel", "heads/pooler/dense/bias", "heads/pair_head/kernel"])
+    ['heads/pooler', 'heads/pair_head']
+    """
+    return list(dict.fromkeys("/".join(path.split("/")[:2]) for path in paths))

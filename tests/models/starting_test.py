@@ -1,0 +1,64 @@
+"""A model that starts from a bundle has its backbone, those heads that fit, and else what its seed made."""
+
+import numpy as np
+import pytest
+
+from firth.models import BundleError, build_model
+from firth.models.bundle import WEIGHTS_FILE, load_model, weights_by_path
+from firth.models.starting import start_from
+from firth.recipes.objectives.masking import MaskedLM, SpanMasking
+from tests.training.artifacts import tiny_recipe, write_bundle
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return write_bundle(tmp_path_factory.mktemp("starting") / "bundle")
+
+
+def with_(**changed):
+    return tiny_recipe().model_copy(update=changed)
+
+
+def arrays(model):
+    return {name: np.array(each) for name, each in weights_by_path(model).items()}
+
+
+def test_the_same_model_takes_everything(bundle):
+    model = build_model(tiny_recipe())
+    assert start_from(model, bundle).fresh == start_from(model, bundle).unused == ()
+    for name, each in arrays(load_model(bundle)).items():
+        np.testing.assert_array_equal(arrays(model)[name], each)
+
+
+@pytest.mark.parametrize(("objective", "fresh", "unused"), [
+    (MaskedLM(max_predictions=5, next_sentence=False), (), ("heads/pair_head", "heads/pooler")),
+    (SpanMasking(max_predictions=5), ("heads/span_boundary_head",), ("heads/pair_head", "heads/pooler")),
+])  # fmt: skip
+def test_heads_that_the_bundle_lacks_are_made_by_the_seed(bundle, objective, fresh, unused):
+    recipe, base = with_(objective=objective), arrays(load_model(bundle))
+    model, untouched = build_model(recipe), arrays(build_model(recipe))
+    start = start_from(model, bundle)
+    assert {name for name in start.fresh if not name.startswith(fresh or "none")} == set()
+    assert bool(start.fresh) == bool(fresh)
+    assert start.unused and all(name.startswith(unused) for name in start.unused)
+    for name, each in arrays(model).items():
+        np.testing.assert_array_equal(each, (untouched if name in start.fresh else base)[name], err_msg=name)
+
+
+def test_another_backbone_is_refused(bundle):
+    wide = MaskedTransformerConfig(layers=1, width=32, attention={"heads": 2}, positions={"length": LENGTH})
+    with pytest.raises(
+        BundleError, match=r"bundle has another backbone: backbone/.* is \[.*16.*; and \d+ more"
+    ):
+        start_from(build_model(with_(model=wide)), bundle)
+    deep = wide.model_copy(update={"layers": 2, "width": 16})
+    with pytest.raises(BundleError, match="has another backbone: no backbone/"):
+        start_from(build_model(with_(model=deep)), bundle)
+
+
+def test_a_damaged_file_is_refused(bundle, tmp_path):
+    damaged = write_bundle(tmp_path / "bundle")
+    path = tmp_path / "bundle" / WEIGHTS_FILE
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(BundleError, match="cannot be read"):
+        start_from(build_model(tiny_recipe()), damaged)

@@ -1,0 +1,163 @@
+"""A recipe that goes on from a bundle: what it takes, what may differ, and what is refused."""
+
+import hashlib
+import os
+import shutil
+
+import pytest
+
+from firth.recipes import RecipeError, SpanMasking, load_recipe, recipe_to_yaml
+from firth.recipes.reading.loading import load_with_places
+from firth.recipes.reading.requirements import missing
+from firth.recipes.run.base import TRAINING
+
+TINY = (
+    "tokenizer.vocabulary_size=400",
+    "sequences={length: 24, max_documents: 2}",
+    "objective={max_predictions: 5, next_sentence: false}",
+    "model={layers: 1, width: 32, dropout: 0.0, attention: {heads: 2}, positions: {length: 32}}",
+    "training={steps: 7, batch_size: 4, earlier_stages: []}",
+)
+
+
+def write_bundle(folder, *overrides: str, weights: str = "weights") -> None:
+    """A bundle as far as recipes look at one."""
+    recipe = recipe_to_yaml(load_recipe("bert_tiny", [*TINY, *overrides]))
+    files = {"recipe.yaml": recipe, "weights.safetensors": weights, "tokenizer/vocab.txt": "a\n"}
+    for name, text in {**files, "_SUCCESS": "{}"}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    write_bundle(tmp_path / "runs" / "minilm" / "bundle")
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "a.txt").write_text("a")
+    return tmp_path / "runs"
+
+
+def load(runs, *overrides: str, name=None):
+    source = f"sources=[{{kind: text, paths: ['{runs.parent}/text/*.txt']}}]"
+    return load_recipe(name, [source, *overrides], runs)
+
+
+def refused(runs, *overrides: str, name=None) -> str:
+    with pytest.raises(RecipeError) as caught:
+        load(runs, *overrides, name=name)
+    return str(caught.value)
+
+
+def test_a_recipe_of_a_base_alone_takes_all_but_the_training(runs):
+    base, recipe = load_recipe("bert_tiny", TINY), load(runs, "base=minilm")
+    for key in ("tokenizer", "model", "sequences", "objective"):
+        assert getattr(recipe, key) == getattr(base, key)
+    assert recipe.name == "bert_tiny_continued"
+    assert recipe.training.steps == TRAINING["steps"] != base.training.steps
+    assert recipe.base.bundle == str(runs / "minilm" / "bundle")
+
+
+def test_what_is_written_stands_on_its_own(runs, tmp_path):
+    recipe = load(runs, "base=minilm")
+    (tmp_path / "stored.yaml").write_text(recipe_to_yaml(recipe))
+    shutil.rmtree(runs)
+    assert load_recipe(tmp_path / "stored.yaml") == recipe
+
+
+def test_a_preset_gives_way_and_its_training_stays(runs):
+    recipe = load(runs, "base=minilm", name="bert_mini")
+    assert recipe.model.width == 32 and recipe.sequences.length == 24
+    assert not recipe.objective.next_sentence
+    assert recipe.training == load_recipe("bert_mini").training and recipe.name == "bert_mini"
+
+
+def test_a_file_says_what_may_differ(runs, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "extends: bert_mini\nbase: runs/minilm\nmodel: {dropout: 0.2, width: 32}\n"
+        "sequences: {length: 16}\nobjective: {mask_rate: 0.3}\ntraining: {steps: 9}\n"
+    )
+    recipe = load(runs, name=path)
+    assert (recipe.model.dropout, recipe.sequences.length, recipe.training.steps) == (0.2, 16, 9)
+    # What it leaves out of a part is the base's, not the preset's.
+    assert (recipe.objective.mask_rate, recipe.objective.next_sentence) == (0.3, False)
+    assert recipe.sequences.max_documents == 2
+    other = load(runs, "base=minilm", "objective.kind=span_masking")
+    assert other.objective == SpanMasking()
+
+
+@pytest.mark.parametrize(("said", "problem"), [
+    ("model.width=64", "--set model.width=64: model.width: 64 is not what the base minilm has, 32"),
+    ("tokenizer.vocabulary_size=500", "tokenizer.vocabulary_size: 500 is not what the base minilm has, 400"),
+    ("model.share_layers={groups: 1}", "model.share_layers.groups: 1 is not what the base minilm has"),
+    ("model.widht=64", "model.widht: unknown key; did you mean width?"),
+    ("sequences.length=64", "sequences.length: 64 is above model.positions.length: 32"),
+    ("objective.kind=causal_lm", "needs model.kind: causal_transformer, not masked_transformer, which "
+        "objective.kind: masked_lm, "),
+    ("tokenizer={kind: bpe}", "tokenizer.kind: 'bpe' is not what the base minilm has, 'wordpiece'"),
+])  # fmt: skip
+def test_what_contradicts_the_base_is_refused_with_both_values(runs, said, problem):
+    assert problem in refused(runs, "base=minilm", said)
+    assert problem in refused(runs, "base=minilm", said, name="bert_mini")
+
+
+def test_a_base_that_is_none_is_refused_with_what_is_missing(runs):
+    assert "is named 'minlm'; did you mean minilm?" in refused(runs, "base=minlm")
+    assert "--set base=3: base: must be the name of a run or the path of a bundle" in refused(runs, "base=3")
+    folder = runs / "minilm"
+    assert f"there is no folder {folder}s; did you mean {folder}?" in refused(runs, f"base={folder}s")
+    text = runs.parent / "text"
+    lacking = (
+        f"base: {text} is not a model bundle: it lacks recipe.yaml and weights.safetensors and tokenizer"
+    )
+    assert lacking in refused(runs, f"base={text}")
+    (folder / "bundle" / "_SUCCESS").unlink()
+    assert "lacks its marker, _SUCCESS: what wrote the bundle was cut short" in refused(runs, "base=minilm")
+
+
+def test_a_recipe_of_another_version_is_refused(runs):
+    path = runs / "minilm" / "bundle" / "recipe.yaml"
+    path.write_text(path.read_text().replace("layers:", "blocks_of_old:"))
+    said = refused(runs, "base=minilm")
+    assert "holds no recipe of this version of firth" in said and "blocks_of_old: unknown key" in said
+
+
+def test_the_newest_whole_model_of_a_run_is_taken(runs):
+    trained = runs / "mine" / "pipeline" / "Trainer" / "model"
+    for number in ("9", "11"):
+        write_bundle(trained / number / "bundle")
+    write_bundle(trained / "12" / "bundle")
+    (trained / "12" / "bundle" / "_SUCCESS").unlink()
+    assert load(runs, "base=mine").base.bundle == str(trained / "11" / "bundle")
+    # The folder of a run may have been moved since.
+    (runs / "mine" / "run.json").write_text('{"bundle": "/elsewhere/pipeline/Trainer/model/9/bundle"}')
+    assert load(runs, "base=mine").base.bundle == str(trained / "9" / "bundle")
+    assert "has no trained model yet" in refused(_begun(runs), "base=begun")
+
+
+def _begun(runs):
+    os.makedirs(runs / "begun" / "pipeline")
+    return runs
+
+
+def test_the_digest_is_that_of_the_content(runs, tmp_path):
+    first = load(runs, "base=minilm")
+    shutil.copytree(runs / "minilm", tmp_path / "copy")
+    copied = load(runs, f"base={tmp_path}/copy/bundle")
+    assert copied.base.digest == first.base.digest and copied.start_key == first.start_key
+    write_bundle(tmp_path / "copy" / "bundle", weights="others")
+    assert load(runs, f"base={tmp_path}/copy").base.digest != first.base.digest
+    with open(tmp_path / "copy" / "bundle" / "weights.safetensors", "rb") as file:
+        assert hashlib.sha256(file.read()).hexdigest() != first.base.digest
+
+
+def test_a_stored_recipe_notices_another_bundle_in_the_place(runs, tmp_path):
+    (tmp_path / "stored.yaml").write_text(recipe_to_yaml(load(runs, "base=minilm")))
+    assert missing(*load_with_places(tmp_path / "stored.yaml")) == []
+    write_bundle(runs / "minilm" / "bundle", weights="others")
+    (problem,) = missing(*load_with_places(tmp_path / "stored.yaml"))
+    assert "base.digest: " in problem and "another bundle than the recipe was read with" in problem
+    shutil.rmtree(runs / "minilm")
+    (problem,) = missing(*load_with_places(tmp_path / "stored.yaml"))
+    assert "base.bundle: there is no folder" in problem

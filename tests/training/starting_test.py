@@ -1,0 +1,93 @@
+"""A run that goes on from a bundle: its first weights, and a kill on the way."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from firth.models import BundleError, load_model
+from firth.models.bundle import weights_by_path
+from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.run.base import Base
+from firth.training import train
+from firth.training.starting import START_FILE
+from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
+from tests.training.kills import copies_after, steps_made
+
+STEPS = 6
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("artifact")
+    write_artifact(directory)
+    return directory
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    return write_bundle(tmp_path / "bundle")
+
+
+def recipe_on(bundle, **training):
+    objective = tiny_recipe().objective.model_copy(update={"next_sentence": False})
+    base = Base(bundle=bundle, digest=digest_of_bundle(bundle))
+    recipe = tiny_recipe(steps=STEPS, checkpoint_every_steps=2, **training)
+    return recipe.model_copy(update={"base": base, "objective": objective})
+
+
+def run(recipe, artifact, place, checkpoints):
+    patterns = [str(artifact / "Split-train" / "*")]
+    return train(recipe, patterns, str(artifact / "tokenizer"), str(place), str(checkpoints))
+
+
+def arrays(model):
+    return {name: np.array(each) for name, each in weights_by_path(model).items()}
+
+
+def assert_equal(found, expected):
+    for name, each in found.items():
+        np.testing.assert_array_equal(each, expected[name], err_msg=name)
+
+
+def test_step_0_is_the_base_and_training_moves_all_weights(artifact, bundle, tmp_path):
+    base = arrays(load_model(bundle))
+    # A recipe's rate is above zero.
+    still = arrays(run(recipe_on(bundle, learning_rate=1e-30), artifact, tmp_path / "run", tmp_path / "c"))
+    for name, each in still.items():
+        np.testing.assert_allclose(each, base[name], rtol=0, atol=1e-20, err_msg=name)
+    said = json.loads((tmp_path / "run" / START_FILE).read_text())
+    assert (said["bundle"], said["fresh"]) == (bundle, [])
+    assert said["unused"] and all(name.startswith(("heads/pair", "heads/pool")) for name in said["unused"])
+    moved = arrays(run(recipe_on(bundle), artifact, tmp_path / "second", tmp_path / "c"))
+    assert [name for name, each in moved.items() if np.array_equal(each, base[name])] == []
+
+
+def test_killed_and_resumed_equals_uninterrupted_without_the_base(artifact, bundle, tmp_path):
+    recipe = recipe_on(bundle)
+    with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
+        expected = arrays(run(recipe, artifact, tmp_path / "first", tmp_path / "c"))
+    shutil.rmtree(bundle)
+    with steps_made() as steps:
+        resumed = run(recipe, artifact, tmp_path / "second", tmp_path / "killed")
+    assert steps == [3, 4, 5, 6]
+    assert_equal(arrays(resumed), expected)
+    assert (tmp_path / "second" / START_FILE).read_text() == (tmp_path / "first" / START_FILE).read_text()
+
+
+def test_another_bundle_in_the_place_starts_anew_and_is_never_mixed_in(artifact, bundle, tmp_path):
+    recipe = recipe_on(bundle)
+    run(recipe, artifact, tmp_path / "first", tmp_path / "c")
+    shutil.rmtree(bundle)
+    write_bundle(tmp_path / "bundle2", seed=8)
+    shutil.move(tmp_path / "bundle2", bundle)
+    # What is finished stays finished.
+    with steps_made() as steps:
+        run(recipe, artifact, tmp_path / "again", tmp_path / "c")
+    assert steps == []
+    with pytest.raises(BundleError, match="is not the bundle that the recipe was read with"):
+        run(recipe.model_copy(update={"seed": 1}), artifact, tmp_path / "other", tmp_path / "c")
+    with steps_made() as steps:
+        run(recipe_on(bundle), artifact, tmp_path / "second", tmp_path / "c")
+    assert steps[0] == 1
