@@ -46,10 +46,8 @@ def test_heads_that_the_bundle_lacks_are_made_by_the_seed(bundle, objective, fre
 
 
 def test_another_backbone_is_refused(bundle):
-    wide = MaskedTransformerConfig(layers=1, width=32, attention={"heads": 2}, positions={"length": LENGTH})
-    with pytest.raises(
-        BundleError, match=r"bundle has another backbone: backbone/.* is \[.*16.*; and \d+ more"
-    ):
+    wide = tiny_recipe().model.model_copy(update={"width": 32})
+    with pytest.raises(BundleError, match=r"has another backbone: backbone/.* is \[.*16.*; and \d+ more"):
         start_from(build_model(with_(model=wide)), bundle)
     deep = wide.model_copy(update={"layers": 2, "width": 16})
     with pytest.raises(BundleError, match="has another backbone: no backbone/"):

@@ -115,7 +115,9 @@ def test_later_overrides_win_and_lists_are_counted():
     ("sequences.length=513", "sequences.length: 513 is above model.positions.length: 512"),
     ("model.heads=4", "model.heads: unknown key; did you mean model.attention.heads?"),
     ("objective.kind=causal_lm", "objective.kind: causal_lm needs model.kind: causal_transformer, "
-                                 "not masked_transformer"),
+                                 "not masked_transformer, which objective.kind: masked_lm, "
+                                 "objective.kind: span_masking, objective.kind: replaced_token_detection, "
+                                 "objective.kind: unilm can train"),
     ("model.attention.key_value_heads=3", "model.attention: key_value_heads: 3 does not divide heads: 4"),
 ])  # fmt: skip
 def test_refused_overrides_name_the_option(option, problem):
