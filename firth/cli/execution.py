@@ -12,6 +12,7 @@ from firth.cli.recipe_options import base_option, recipe_or_exit, sources_option
 if TYPE_CHECKING:
     from firth.pipelines.run_errors import RunFailedError
     from firth.recipes import Recipe
+    from firth.recipes.reading.raw_recipes import Option
 
 Result = TypeVar("Result")
 
@@ -94,7 +95,7 @@ def recipe_of(
     if text_key is not None and not jsonl:
         fail("--text-key names the text of a JSON line; give --jsonl too", ExitCode.USAGE)
     sources = sources_option(text or (), jsonl or (), "text" if text_key is None else text_key)
-    options = [*base_option(base), *sources, *(overrides or ())]
+    options: list[str | Option] = [*base_option(base), *sources, *(overrides or ())]
     return recipe_or_exit(name, options, require_all=True, root=root)
 
 
