@@ -27,7 +27,7 @@ def take_start(model: keras.Model, base: Base, kept: str) -> None:
             that are `fresh` and `unused`; see `firth.models.starting.Start`.
 
     Raises:
-        firth.models.BundleError: if the bundle is not the recipe's, or has another backbone.
+        BundleError: if the bundle is not the recipe's, or has another backbone.
     """
     if digest_of_bundle(base.bundle) != base.digest:
         raise BundleError(
