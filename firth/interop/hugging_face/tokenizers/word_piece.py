@@ -1,0 +1,82 @@
+"""WordPiece in Hugging Face's files: `tokenizer.json`, or `vocab.txt` with settings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, one_of, require
+from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
+from firth.interop.hugging_face.tokenizers.specials import added_of_settings, check_added, read_specials
+from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.tokenizers import WordPieceTokenizer
+from firth.tokenizers.graph.special_pieces import CLS, MASK, PAD, SEP, UNK
+from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
+
+VOCABULARY_FILE = "vocab.txt"
+_USUAL = {"pad_token": PAD, "unk_token": UNK, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK}
+_LONGEST_WORD = 100
+# The package's own normalization; accents go where letters become small ones, unless it is said otherwise.
+_NORMALIZER = {"clean_text": True, "handle_chinese_chars": True}
+# How added tokens are found. Spaces around them make no difference, because no piece has a space.
+_ADDED = {"single_word": False, "normalized": False, "special": True}
+
+
+def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
+    file, model, normalizer = source.file, source.model, source.part("normalizer")
+    require(file, "model", model, {"continuing_subword_prefix": SUFFIX_MARK})
+    one_of(file, "normalizer.type", normalizer.get("type"), ["BertNormalizer"])
+    one_of(file, "pre_tokenizer.type", source.part("pre_tokenizer").get("type"), ["BertPreTokenizer"])
+    require(file, "normalizer", normalizer, _NORMALIZER)
+    check_added(file, source.added, _ADDED)
+    pieces = source.pieces()
+    unknown = model.get("unk_token", UNK)
+    specials = read_specials(source.folder, pieces, source.added, {**_USUAL, "unk_token": unknown})
+    if specials.unk != unknown:
+        raise InteropError(
+            f"{file}: model.unk_token: {unknown!r} is not the unk_token of {SETTINGS_FILE}, {specials.unk!r}"
+        )
+    return WordPieceTokenizer(
+        pieces,
+        lowercase=_lowercase(file, "normalizer", normalizer, "lowercase"),
+        max_word_characters=model.get("max_input_chars_per_word", _LONGEST_WORD),
+        specials=specials,
+    )
+
+
+def _lowercase(file: str, part: str, found: Mapping[str, Any], key: str) -> bool:
+    """Returns whether letters become small ones, which accents then go with."""
+    lowercase, accents = bool(found.get(key, True)), found.get("strip_accents")
+    if accents not in (None, lowercase):
+        raise InteropError(f"{file}: {part}strip_accents: {accents} differs from {key}: {lowercase}")
+    return lowercase
+
+
+def _of_files(folder: Folder) -> WordPieceTokenizer:
+    settings, file = folder.optional(SETTINGS_FILE), folder.place(SETTINGS_FILE)
+    require(file, "tokenizer_config", settings, {"tokenize_chinese_chars": True, "do_basic_tokenize": True})
+    if settings.get("never_split"):
+        raise InteropError(f"{file}: never_split: {settings['never_split']} cannot be expressed here")
+    added = added_of_settings(folder)
+    check_added(file, added, _ADDED)
+    ids: dict[str, int] = {}
+    for index, piece in enumerate(folder.lines(VOCABULARY_FILE)):
+        if ids.setdefault(piece, index) != index:
+            raise InteropError(
+                f"{folder.place(VOCABULARY_FILE)}:{index + 1}: {piece!r} is on line {ids[piece] + 1} too"
+            )
+    pieces = in_order(file, "added_tokens", with_added(file, ids, added))
+    return WordPieceTokenizer(
+        pieces,
+        lowercase=_lowercase(file, "", settings, "do_lower_case"),
+        specials=read_specials(folder, pieces, added, _USUAL),
+    )
+
+
+FORMAT = TokenizerFormat(
+    title="WordPiece",
+    model_type="WordPiece",
+    fits=lambda source: True,
+    of_json=_of_json,
+    files=(VOCABULARY_FILE,),
+    of_files=_of_files,
+)
