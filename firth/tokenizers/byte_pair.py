@@ -8,6 +8,7 @@ import tensorflow as tf
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pair_kernel import BytePairKernel
 from firth.tokenizers.graph.byte_pieces import to_bytes
+from firth.tokenizers.graph.merges import ranks_of, read_merges
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from firth.tokenizers.graph.vocabulary import is_sentinel
 from firth.tokenizers.graph.word_bounds import WordBounds
@@ -22,8 +23,8 @@ class BytePairTokenizer(PieceTokenizer):
     """Text to ids of pieces of bytes and back (Radford et al. 2019, section 2.2; Sennrich et al. 2016).
 
     Text is split by GPT-2's pattern into words with the space before them. In each word, the pair of pieces
-    that makes the earliest piece of the vocabulary is merged until there is no such pair. Ids equal those of
-    Hugging Face's `ByteLevel` and `BPE` with the same vocabulary.
+    that makes the earliest piece of the vocabulary, or that is the earliest of `merges`, is merged until
+    there is no such pair. Ids equal those of Hugging Face's `ByteLevel` and `BPE` with the same vocabulary.
 
     Every string of bytes can be encoded, and is decoded byte for byte if no special piece is typed in it.
     Bytes that are not UTF-8 belong to the word after them. A special piece typed in text, such as `[MASK]`,
@@ -32,14 +33,15 @@ class BytePairTokenizer(PieceTokenizer):
 
     Args:
         vocabulary: Pieces in the order of their ids, as for `PieceTokenizer`. A piece's bytes are written in
-            GPT-2's printable characters, in which a space is `Ġ`. The pieces of more than one byte are in the
-            order in which they are merged.
+            GPT-2's printable characters, in which a space is `Ġ`. Without `merges`, the pieces of more than
+            one byte are in the order in which they are merged.
         normalization: Steps before all else, as for `PieceTokenizer`.
         specials: Special pieces by their roles, as for `PieceTokenizer`.
+        merges: Merges in their order, two pieces with a space between; empty where the vocabulary says them.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
-        ValueError: as for `PieceTokenizer`, or if a byte has no piece.
+        ValueError: as for `PieceTokenizer`, or if a byte has no piece, or a merge does not fit.
 
     Example:
 
@@ -60,12 +62,15 @@ class BytePairTokenizer(PieceTokenizer):
         vocabulary: Sequence[str],
         normalization: Sequence[Sequence[str]] = (),
         specials: Specials = None,
+        merges: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(vocabulary, normalization, specials, **kwargs)
+        self.merges = tuple(merges)
+        ranks = ranks_of(read_merges(merges, self._vocabulary.ids)) if merges else None
         alone, behind_space = self._vocabulary.alone, self._vocabulary.behind_space
         all_spaces = self.specials.spaces_before == "all"
-        self._kernel = BytePairKernel(vocabulary, alone, behind_space, all_spaces)
+        self._kernel = BytePairKernel(vocabulary, alone, behind_space, all_spaces, ranks)
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         with tf.init_scope(), tf.device("CPU"):
             self._rendered = tf.constant(
@@ -107,11 +112,25 @@ class BytePairTokenizer(PieceTokenizer):
         """The bytes of each piece."""
         special = set(self.special_ids)
         return [
-            piece.encode() if index in special else to_bytes(piece)
+            piece.encode() if index in special else _bytes_of(piece)
             for index, piece in enumerate(self._vocabulary.pieces)
         ]
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments that make this tokenizer again, next to its vocabulary."""
+        return {**super().settings, **({"merges": list(self.merges)} if self.merges else {})}
+
+    @property
     def digest(self) -> str:
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
-        return digest_of(self.kind, self.get_vocabulary(), split_pattern.digest(), *self._digested)
+        content = [self.kind, self.get_vocabulary(), split_pattern.digest(), *self._digested]
+        return digest_of(*content, *([self.merges] if self.merges else []))
+
+
+def _bytes_of(piece: str) -> bytes:
+    try:
+        return to_bytes(piece)
+    except ValueError:
+        # A piece that no text leads to, which only a vocabulary with merges may have.
+        return piece.encode()

@@ -5,14 +5,14 @@ and the kernel is given a model whose scores are the order of the merges. Words
 are split here, and each distinct word of a batch is encoded once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.sentencepiece_model import merging_model
+from firth.tokenizers.graph.sentencepiece_model import MergingPiece, merging_model
 from firth.tokenizers.graph.specials import any_of
 
 # Characters that no byte becomes: between words, before a special piece, for byte 0, for what is unknown.
@@ -59,10 +59,12 @@ class BytePairKernel(tf.Module):
     """Text to ids, in a graph that needs nothing but its own constants.
 
     Args:
-        vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id; of two, the earlier is merged first.
+        vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id.
         alone: Special pieces, each a word by itself.
         behind_space: Further special pieces, which include spaces before them.
         all_spaces: True if these include all spaces before them, of any kind; False for one space.
+        ranks: Rank of each piece that is made by merging: of two, the lower is merged first, and no other
+            piece comes about. None for the order of the ids.
 
     Raises:
         ValueError: if a piece stands for no bytes, or a byte has no piece.
@@ -74,15 +76,23 @@ class BytePairKernel(tf.Module):
         alone: Collection[str],
         behind_space: Collection[str] = (),
         all_spaces: bool = False,
+        ranks: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
         missing = sorted(set(byte_pieces()).difference(vocabulary))
         if missing:
             raise ValueError(f"the vocabulary has no {missing[0]!r}; it needs a piece for each byte")
         special = {*alone, *behind_space}
+        every = {piece: index for index, piece in enumerate(vocabulary)}
+        ranks = every if ranks is None else {**dict.fromkeys(byte_pieces(), 0), **ranks}
         pieces = (
-            (_SPECIAL + piece, True) if piece in special else (_characters(to_bytes(piece)), False)
-            for piece in vocabulary
+            MergingPiece(_SPECIAL + piece, 0, is_special=True)
+            if piece in special
+            else MergingPiece(_characters(to_bytes(piece)), ranks[piece])
+            if piece in ranks
+            # No word holds a break.
+            else MergingPiece(f"{_BREAK}{index}", 0)
+            for piece, index in every.items()
         )
         self._splitter = WordSplitter(alone, behind_space, all_spaces)
         with tf.init_scope(), tf.device("CPU"):

@@ -7,6 +7,7 @@ A model is a protocol buffer; where two are written one after the other, their p
 import enum
 import struct
 from collections.abc import Iterable
+from typing import NamedTuple
 
 # Wire types, and the fields of the model and its parts.
 _VARINT, _BYTES, _FLOAT = 0, 2, 5
@@ -64,16 +65,32 @@ def with_sentinels(model: bytes, pieces: Iterable[str]) -> bytes:
     return model + b"".join(piece_message(piece, 0.0, PieceType.USER_DEFINED) for piece in pieces)
 
 
-def merging_model(pieces: Iterable[tuple[str, bool]], unknown: str) -> bytes:
-    """Returns a model that merges by the order of the pieces and leaves text otherwise as it is.
+class MergingPiece(NamedTuple):
+    """A piece of a model that merges.
+
+    Attributes:
+        text: Text of the piece.
+        rank: Rank; a pair that makes a piece of a lower rank is merged earlier.
+        is_special: True for a piece that is never split.
+    """
+
+    text: str
+    rank: int
+    is_special: bool = False
+
+
+def merging_model(pieces: Iterable[MergingPiece], unknown: str) -> bytes:
+    """Returns a model that merges by the ranks of the pieces and leaves text otherwise as it is.
 
     Args:
-        pieces: Pairs of a piece and whether it is special, which is never split.
+        pieces: Pieces by id.
         unknown: Piece for unknown text, which the format requires; it becomes the last piece.
     """
     messages = [
-        piece_message(piece, -float(index), PieceType.USER_DEFINED if special else PieceType.NORMAL)
-        for index, (piece, special) in enumerate(pieces)
+        piece_message(
+            piece.text, -float(piece.rank), PieceType.USER_DEFINED if piece.is_special else PieceType.NORMAL
+        )
+        for piece in pieces
     ]
     trainer = _integer(_MODEL_TYPE, _BPE) + _integer(_UNK_ID, len(messages))
     messages.append(piece_message(unknown, 0.0, PieceType.UNKNOWN))
