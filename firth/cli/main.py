@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from firth.cli import commands, compare, curate, import_weights, predict, recipes, report, run, runs, show
+from firth.cli import (
+    commands,
+    compare,
+    curate,
+    export_weights,
+    import_weights,
+    predict,
+    recipes,
+    report,
+    run,
+    runs,
+    show,
+)
 from firth.cli.output import ExitCode, print_error
 
 HELP = """Raw text to a validated, served language model.
@@ -31,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, curate, recipes, show, runs, report, compare, predict, import_weights):
+for module in (run, curate, recipes, show, runs, report, compare, predict, import_weights, export_weights):
     module.register(app)
 
 

@@ -18,19 +18,28 @@ class Format:
         name: Name on the command line.
         title: Name for people.
         package: Package of this library that reads and writes it.
-        reads: True if models come in from it.
-        writes: True if models go out to it.
         contents: What a folder of it holds, for people.
-        example: A folder and options of its import, as they are typed.
+        example: A folder and options of its import, as they are typed; empty if no models come in from it.
+        use: What loads a folder that was written, which stands as `{folder}`; empty if no models go out to
+            it.
     """
 
     name: str
     title: str
     package: str
-    reads: bool
-    writes: bool
-    contents: str
-    example: str
+    contents: str = ""
+    example: str = ""
+    use: str = ""
+
+    @property
+    def reads(self) -> bool:
+        """True if models come in from it."""
+        return bool(self.example)
+
+    @property
+    def writes(self) -> bool:
+        """True if models go out to it."""
+        return bool(self.use)
 
     def import_model(self, path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
         """Writes the model in a folder of this format as a bundle.
@@ -75,8 +84,6 @@ _HUGGING_FACE = Format(
     "hf",
     "Hugging Face",
     "firth.interop.hugging_face",
-    reads=True,
-    writes=False,
     contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
     example="all-MiniLM-L6-v2 --name minilm",
 )
@@ -85,10 +92,15 @@ _ELMO = Format(
     "elmo",
     "ELMo",
     "firth.interop.elmo",
-    reads=True,
-    writes=False,
     contents="*options*.json and *weights*.hdf5, as AllenNLP publishes them",
     example="elmo_original --name elmo",
 )
 
-FORMATS = {each.name: each for each in (_HUGGING_FACE, _ELMO)}
+_ONNX = Format(
+    "onnx",
+    "ONNX",
+    "firth.interop.onnx",
+    use="onnxruntime.InferenceSession('{folder}/encoder.onnx'); firth.json says what goes in and comes out",
+)
+
+FORMATS = {each.name: each for each in (_HUGGING_FACE, _ELMO, _ONNX)}

@@ -1,0 +1,75 @@
+"""`firth export`: models for other libraries."""
+
+import pathlib
+from typing import Annotated
+
+import typer
+
+from firth.cli import commands
+from firth.cli.output import ExitCode, fail
+from firth.cli.quietly import quietly
+from firth.interop.table import FORMATS
+
+_WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A run's name below the root, an imported model's, or a bundle's path.",
+        show_default=False,
+    ),
+]
+FormatName = Annotated[
+    str,
+    typer.Option("--format", help=f"What is written: {', '.join(_WRITABLE)}.", show_default=False),
+]
+Output = Annotated[
+    pathlib.Path | None,
+    typer.Option(
+        "--output",
+        metavar="DIR",
+        help="Folder to write, which must not exist yet; NAME-FORMAT if it is not given.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
+    examples = commands.epilog(
+        *(f"firth export bert_mini --format {name}" for name in _WRITABLE),
+        f"firth export firth-runs/minilm/bundle --format {next(iter(_WRITABLE))} --output mine",
+    )
+    app.command("export", epilog=examples)(_export)
+
+
+def _export(
+    name: Name, format: FormatName, output: Output = None, root: commands.Root = commands.DEFAULT_ROOT
+) -> None:
+    """Writes a trained or an imported model in another library's format."""
+    from firth.recipes.base.errors import suggest
+
+    if format not in _WRITABLE:
+        fail(f"--format: there is no format {format!r}; {suggest(format, _WRITABLE)}", ExitCode.USAGE)
+    place = output or pathlib.Path(f"{pathlib.Path(name).name}-{format}")
+    if place.exists():
+        fail(f"{place} already exists; give another --output", ExitCode.USAGE)
+    from firth.interop.errors import InteropError
+    from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
+
+    def work() -> list[str]:
+        is_path = "/" in name
+        bundle = bundle_in(name) if is_path else find_bundle(name, str(root))
+        return _WRITABLE[format].export_model(bundle, place)
+
+    expected: dict[type[Exception], ExitCode] = {
+        InteropError: ExitCode.USAGE,
+        NoBundleError: ExitCode.USAGE,
+    }
+    written = quietly(work, "export", expected)
+    for path in written:
+        typer.echo(place / path)
+    typer.echo(f"To load it: {_WRITABLE[format].use.format(folder=place)}")

@@ -1,0 +1,30 @@
+"""`firth export`: what it says, and what it refuses."""
+
+import pytest
+
+from tests.interop.hugging_face.importing_test import checkpoint
+
+
+@pytest.fixture
+def imported(firth, tmp_path):
+    (tmp_path / "published").mkdir()
+    result = firth("import", "hf", checkpoint(tmp_path / "published"), "--name", "tiny")
+    assert result.exit_code == 0, result.output
+
+
+def test_an_imported_model_goes_out(firth, imported, tmp_path):
+    pytest.importorskip("tf2onnx")
+    result = firth("export", "tiny", "--format", "onnx")
+    assert result.exit_code == 0, result.output
+    assert "tiny-onnx/encoder.onnx" in result.stdout.splitlines()
+    assert (tmp_path / "tiny-onnx" / "encoder.onnx").exists()
+    again = firth("export", "tiny", "--format", "onnx")
+    assert again.exit_code == 2 and "tiny-onnx already exists; give another --output" in again.stderr
+
+
+def test_wrong_names_get_the_nearest(firth, imported):
+    assert "no run or imported model in" in firth("export", "tinny", "--format", "onnx").stderr
+    wrong = firth("export", "tiny", "--format", "onx")
+    assert wrong.exit_code == 2 and "did you mean" in wrong.stderr
+    lost = firth("export", "./nowhere", "--format", "onnx")
+    assert lost.exit_code == 2 and "there is no folder" in lost.stderr
