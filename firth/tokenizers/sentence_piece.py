@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
-import tensorflow_text as tf_text
 
-from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.preparation import Preparation
+from firth.tokenizers.graph.sentence_piece_kernel import SentencePieceKernel
+from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.kind import WordCounter
 from firth.tokenizers.piece_marks import META_SPACE, marked_suffix
@@ -28,9 +29,8 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     Normalisation is part of the model, and ids equal those of the sentencepiece package with the same model;
     if two readings are as likely, as in a run of one character, the graph's kernel may take the other one.
-    Special pieces typed in text are those pieces, except `[PAD]` and `[UNK]`. `[MASK]` and the sentinels
-    include one space before them, since they stand for a word with its space. Bytes that are not UTF-8 are
-    read as U+FFFD.
+    Special pieces typed in text are those pieces, and split it: what is between two of them is read by
+    itself. Spaces before them are left out. Bytes that are not UTF-8 are read as U+FFFD.
 
     Decoded text keeps the changes of the normalisation: spaces are single, and no text begins with a
     space.
@@ -40,6 +40,8 @@ class SentencePieceTokenizer(PieceTokenizer):
             the unknown one, and with sentinels at its end.
         lowercase: True if the model was trained to fold case.
         normalization: Steps before all else, as for `PieceTokenizer`; the model's own come after them.
+        preparation: What is done to the text between special pieces, if it is not what the sentencepiece
+            package does.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
@@ -63,16 +65,20 @@ class SentencePieceTokenizer(PieceTokenizer):
         model: bytes,
         lowercase: bool = False,
         normalization: Sequence[Sequence[str]] = (),
+        preparation: Preparation | Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         self.model, self.lowercase = bytes(model), lowercase
-        with tf.init_scope(), tf.device("CPU"):
-            kernel = tf_text.SentencepieceTokenizer(self.model, out_type=tf.int32)
-            pieces = kernel.id_to_string(tf.range(kernel.vocab_size())).numpy()
-        super().__init__([piece.decode() for piece in pieces.tolist()], normalization, **kwargs)
-        self._kernel = kernel
-        behind_space = self._vocabulary.behind_space
-        self._behind_space = f" ?{any_of(behind_space)}" if behind_space else None
+        pieces = [piece.piece for piece in parse_model(self.model).pieces]
+        super().__init__(pieces, normalization, **kwargs)
+        self.preparation = Preparation.of(preparation or Preparation.of_model(self.model))
+        self._kernel = SentencePieceKernel(
+            self.model,
+            self.preparation,
+            self._vocabulary.alone,
+            self._vocabulary.behind_space,
+            self.specials.spaces_before,
+        )
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         with tf.init_scope(), tf.device("CPU"):
             self._rendered = tf.constant(
@@ -83,10 +89,7 @@ class SentencePieceTokenizer(PieceTokenizer):
             )
 
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        if self._behind_space:
-            text = tf.strings.regex_replace(text, self._behind_space, "\\1")
-        ids = self._kernel.tokenize(text)
-        return ids.with_row_splits_dtype(tf.int64)
+        return self._kernel(text)
 
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
@@ -145,12 +148,18 @@ class SentencePieceTokenizer(PieceTokenizer):
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its model."""
-        return {**self.recipe_settings, **super().settings}
+        return {**self.recipe_settings, **super().settings, **self._own_preparation}
+
+    @property
+    def _own_preparation(self) -> dict[str, Any]:
+        if self.preparation == Preparation.of_model(self.model):
+            return {}
+        return {"preparation": self.preparation.settings}
 
     @property
     def digest(self) -> str:
         """SHA-256 over the model and the normalisation, in hex."""
-        digested = self._digested
+        digested = [*self._digested, *self._own_preparation.values()]
         normalization = json.dumps(digested).encode() if digested else b""
         return hashlib.sha256(self.kind.encode() + self.model + normalization).hexdigest()
 

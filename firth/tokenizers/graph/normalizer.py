@@ -5,6 +5,7 @@ The kernel's own models case-fold and keep what the reference drops. These are b
 """
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import flatbuffers
@@ -69,26 +70,6 @@ def _render(character: str, split: bool) -> str:
     return character if split else stand_ins().get(point, character)
 
 
-def _encode(lowercase: bool, split: bool) -> tuple[npt.NDArray[Any], bytes]:
-    """Returns the value of each code point, int64 [0x110000], and the pool of replacements."""
-    kinds = characters.kinds()
-    values = np.zeros(characters.CODE_POINTS, np.int64)
-    values[(kinds & Kind.REMOVED) > 0] = _REPLACED
-    values[ord(SPECIAL_MARK)] = 0
-    changed = set(np.flatnonzero((kinds & ~np.uint8(Kind.REMOVED | Kind.IDEOGRAPHS)) > 0).tolist())
-    pool, offsets = bytearray(), {b"": 0}
-    for point in sorted(changed | set(characters.lowercased())):
-        text = replacement(point, lowercase, split)
-        encoded = text.encode()
-        if text == chr(point):
-            continue
-        if encoded not in offsets:
-            offsets[encoded] = len(pool)
-            pool += encoded
-        values[point] = _REPLACED | offsets[encoded] << _LENGTH_BITS | len(encoded)
-    return values, bytes(pool)
-
-
 @functools.lru_cache(maxsize=4)
 def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[Any]:
     """Returns a model for `tf_text.FastBertNormalizer(model_buffer=...)`: uint8 [bytes].
@@ -99,7 +80,27 @@ def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[
         lowercase: True to lower-case and strip accents.
         split: True to put spaces around all punctuation, as for `replacement`.
     """
-    values, pool = _encode(lowercase, split)
+    kinds = characters.kinds()
+    removed = np.flatnonzero((kinds & Kind.REMOVED) > 0).tolist()
+    changed = set(np.flatnonzero((kinds & ~np.uint8(Kind.REMOVED | Kind.IDEOGRAPHS)) > 0).tolist())
+    replaced = dict.fromkeys(removed, "")
+    replaced |= {
+        point: replacement(point, lowercase, split) for point in changed | set(characters.lowercased())
+    }
+    del replaced[ord(SPECIAL_MARK)]
+    return build_replacing_model(replaced, lowercase)
+
+
+def build_replacing_model(replaced: Mapping[int, str], lowercase: bool = False) -> npt.NDArray[Any]:
+    """Returns a model for `FastBertNormalizer` that replaces characters one by one: uint8 [bytes].
+
+    Bytes that are not valid UTF-8 are dropped.
+
+    Args:
+        replaced: Text that takes the place of each code point that is not kept.
+        lowercase: What the kernel is told about the model.
+    """
+    values, pool = _encode(replaced)
     builder = flatbuffers.Builder(0)
     units = builder.CreateNumpyVector(build_double_array(values, malformed=_REPLACED))
     strings = builder.CreateByteVector(pool)
@@ -110,3 +111,18 @@ def build_normalizer_model(lowercase: bool, split: bool = False) -> npt.NDArray[
     builder.PrependUOffsetTRelativeSlot(3, strings, 0)
     builder.Finish(builder.EndObject())
     return np.frombuffer(bytes(builder.Output()), np.uint8)
+
+
+def _encode(replaced: Mapping[int, str]) -> tuple[npt.NDArray[Any], bytes]:
+    """Returns the value of each code point, int64 [0x110000], and the pool of replacements."""
+    values = np.zeros(characters.CODE_POINTS, np.int64)
+    pool, offsets = bytearray(), {b"": 0}
+    for point, text in sorted(replaced.items()):
+        encoded = text.encode()
+        if text == chr(point):
+            continue
+        if encoded not in offsets:
+            offsets[encoded] = len(pool)
+            pool += encoded
+        values[point] = _REPLACED | offsets[encoded] << _LENGTH_BITS | len(encoded)
+    return values, bytes(pool)

@@ -94,6 +94,20 @@ def merging_model(pieces: Iterable[MergingPiece], unknown: str) -> bytes:
     ]
     trainer = _integer(_MODEL_TYPE, _BPE) + _integer(_UNK_ID, len(messages))
     messages.append(piece_message(unknown, 0.0, PieceType.UNKNOWN))
+    return _with_identity(b"".join(messages) + _bytes(_TRAINER, trainer), escaped=False)
+
+
+def _with_identity(model: bytes, escaped: bool) -> bytes:
+    """Returns the model with a normalisation that keeps all text; its fields replace those of one before."""
     normalizer = [_bytes(_NAME, b"identity"), _bytes(_CHARACTERS_MAP, _NO_CHARACTERS)]
-    normalizer += [_integer(field, False) for field in _SPACE_FIELDS]
-    return b"".join(messages) + _bytes(_TRAINER, trainer) + _bytes(_NORMALIZER, b"".join(normalizer))
+    normalizer += [_integer(field, value) for field, value in zip(_SPACE_FIELDS, (False, False, escaped))]
+    return model + _bytes(_NORMALIZER, b"".join(normalizer))
+
+
+def without_normalization(model: bytes) -> bytes:
+    """Returns the model for text in its final form, of which only spaces are replaced.
+
+    Args:
+        model: Bytes of a model.
+    """
+    return _with_identity(model, escaped=True)

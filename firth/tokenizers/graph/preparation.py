@@ -1,0 +1,77 @@
+"""What is done to text before a model of SentencePiece reads it, as settings."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.text_steps import OWN_MAP
+
+Prefix = Literal["first", "always", "never"]
+_PREFIXES = ("first", "always", "never")
+Step = tuple[str, ...]
+# Spaces as the model itself treats them: single, and none at the end.
+_SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
+PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
+
+
+@dataclasses.dataclass(frozen=True)
+class Preparation:
+    """What is done to text before a model reads it. Special pieces are split off before.
+
+    Attributes:
+        steps: Changes of the text between two special pieces, as `TextSteps` takes them.
+        prefix: Which texts get a space before them, if they do not begin with one: those that are the `first`
+            of their row, those after special pieces too (`always`), or none (`never`).
+        late: Special pieces that are split off after the steps, not before them.
+
+    Raises:
+        ValueError: for another prefix.
+
+    Example:
+
+    >>> Preparation.of({"steps": [["NFKC"], [" +", " "]], "prefix": "always"}).steps
+    (('NFKC',), (' +', ' '))
+    """
+
+    steps: tuple[Step, ...] = ()
+    prefix: Prefix = "first"
+    late: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(tuple(step) for step in self.steps))
+        object.__setattr__(self, "late", tuple(self.late))
+        if self.prefix not in _PREFIXES:
+            raise ValueError(f"preparation: prefix: {self.prefix!r} is not one of {', '.join(_PREFIXES)}")
+
+    @classmethod
+    def of(cls, value: "Preparation | Mapping[str, Any]") -> "Preparation":
+        """Returns the preparation that settings say.
+
+        Args:
+            value: Attributes by name.
+        """
+        return value if isinstance(value, Preparation) else cls(**value)
+
+    @classmethod
+    def of_model(cls, model: bytes) -> "Preparation":
+        """Returns what the sentencepiece package does with text before this model reads it.
+
+        Args:
+            model: Bytes of a model.
+
+        Raises:
+            ValueError: if they are not a model.
+        """
+        spec = parse_model(model).normalizer_spec
+        if not spec.remove_extra_whitespaces:
+            # A space that the text has itself is kept, so one is put before it without a look.
+            return cls(((OWN_MAP,), *[PREPENDED] * spec.add_dummy_prefix), "never")
+        if not spec.add_dummy_prefix:
+            return cls(((OWN_MAP,), *_SINGLE_SPACES, (r"\A +", "")), "never")
+        return cls(((OWN_MAP,), *_SINGLE_SPACES), "first")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The attributes by name, fit for JSON."""
+        return {"steps": [list(step) for step in self.steps], "prefix": self.prefix, "late": list(self.late)}

@@ -1,0 +1,148 @@
+"""SentencePiece in a graph of constants: special pieces are split off, then come steps, then the model."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.graph.preparation import Preparation
+from firth.tokenizers.graph.sentencepiece_model import without_normalization
+from firth.tokenizers.graph.specials import any_of
+from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+
+_META_SPACE = "\u2581".encode()
+_SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
+
+
+class Segments(NamedTuple):
+    """Special pieces, and the texts between them.
+
+    Attributes:
+        texts: string [segments], empty where a special piece stands.
+        specials: string [segments], empty where a text stands.
+        firsts: bool [segments], True for a text with which its row begins.
+        splits: Begin of each row, int64 [batch + 1].
+    """
+
+    texts: tf.Tensor
+    specials: tf.Tensor
+    firsts: tf.Tensor
+    splits: tf.Tensor
+
+    @classmethod
+    def of_rows(cls, texts: tf.Tensor) -> "Segments":
+        """Returns each text as one segment.
+
+        Args:
+            texts: string [batch].
+        """
+        count = tf.size(texts, out_type=tf.int64)
+        return cls(texts, tf.fill(tf.shape(texts), ""), tf.ones_like(texts, tf.bool), tf.range(count + 1))
+
+
+class SpecialSplitter:
+    """Splits special pieces off texts, the leftmost first, and of those the longest.
+
+    Args:
+        alone: Special pieces that include no space before them.
+        behind_space: Further special pieces, which include spaces before them.
+        spaces: Pattern of these spaces.
+
+    Example:
+
+    >>> splitter = SpecialSplitter(["[CLS]"], ["[MASK]"], " ?")
+    >>> segments = splitter(Segments.of_rows(tf.constant(["[CLS]a [MASK]"])))
+    >>> segments.specials.numpy().tolist(), segments.texts.numpy().tolist()
+    ([b'[CLS]', b'', b'[MASK]'], [b'', b'a', b''])
+    """
+
+    def __init__(self, alone: Collection[str], behind_space: Collection[str] = (), spaces: str = "") -> None:
+        found = [f"{spaces}{any_of(behind_space)}"] * bool(behind_space) + [any_of(alone)] * bool(alone)
+        self._pattern = "|".join(found)
+        self._piece = "".join(f"\\{number + 1}" for number in range(len(found)))
+
+    def __call__(self, segments: Segments) -> Segments:
+        """Returns the segments with their texts split further."""
+        if not self._pattern:
+            return segments
+        parts = tf_text.regex_split(segments.texts, self._pattern, self._pattern).with_row_splits_dtype(
+            tf.int64
+        )
+        found = tf.strings.regex_full_match(parts.flat_values, self._pattern)
+        pieces = tf.strings.regex_replace(parts.flat_values, self._pattern, self._piece)
+        texts = tf.where(found, "", parts.flat_values)
+        begins = tf.gather(parts.row_splits, parts.value_rowids())
+        begins = begins == tf.range(tf.size(begins, out_type=tf.int64))
+        firsts = begins & ~found & tf.gather(segments.firsts, parts.value_rowids())
+        kept = segments.specials != ""
+
+        def joined(old: tf.Tensor, new: tf.Tensor) -> tf.RaggedTensor:
+            """Returns the special pieces that were there, each in its place among the parts."""
+            one_each = tf.RaggedTensor.from_row_lengths(old[kept], tf.cast(kept, tf.int64), validate=False)
+            return tf.concat([one_each, parts.with_flat_values(new)], axis=1)
+
+        specials = joined(segments.specials, tf.where(found, pieces, ""))
+        return Segments(
+            joined(segments.texts, texts).flat_values,
+            specials.flat_values,
+            joined(segments.firsts & False, firsts).flat_values,
+            tf.gather(specials.row_splits, segments.splits),
+        )
+
+
+class SentencePieceKernel(tf.Module):
+    """Text to ids.
+
+    Args:
+        model: Bytes of a model of SentencePiece.
+        preparation: What is done to text before the model reads it.
+        alone: Special pieces that include no space before them.
+        behind_space: Further special pieces, which include spaces before them.
+        spaces_before: Which ones, as `SpecialPieces` says it.
+
+    Raises:
+        ValueError: if the bytes are not a model, or for a step that is not known.
+    """
+
+    def __init__(
+        self,
+        model: bytes,
+        preparation: Preparation,
+        alone: Sequence[str],
+        behind_space: Sequence[str] = (),
+        spaces_before: str = "one",
+    ) -> None:
+        super().__init__()
+        spaces = _SPACES_BEFORE[spaces_before]
+        late = set(preparation.late)
+        early = [[piece for piece in group if piece not in late] for group in (alone, behind_space)]
+        self._early = SpecialSplitter(*early, spaces)
+        self._late = SpecialSplitter(late.intersection(alone), late.intersection(behind_space), spaces)
+        self._steps = TextSteps(preparation.steps, model)
+        self._prefix = preparation.prefix
+        with tf.init_scope(), tf.device("CPU"):
+            self._model = tf_text.SentencepieceTokenizer(without_normalization(model), out_type=tf.int32)
+
+    def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
+        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
+        segments = self._early(Segments.of_rows(text))
+        segments = self._late(segments._replace(texts=self._steps(segments.texts)))
+        ids = self._model.tokenize(self._with_prefix(segments)).with_row_splits_dtype(tf.int64)
+        is_special = segments.specials != ""
+        specials = self._model.string_to_id(segments.specials[is_special])
+        one_each = tf.RaggedTensor.from_row_lengths(specials, tf.cast(is_special, tf.int64), validate=False)
+        ids = tf.concat([one_each, ids], axis=1)
+        splits = tf.gather(ids.row_splits, segments.splits)
+        return tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
+
+    def _with_prefix(self, segments: Segments) -> tf.Tensor:
+        texts = segments.texts
+        if self._prefix == "never":
+            return texts
+        # Compared as bytes: a pattern would not match text that is cut inside a character.
+        begins = [tf.strings.substr(texts, 0, len(space)) == space for space in (b" ", _META_SPACE)]
+        has_space = begins[0] | begins[1]
+        wanted = (texts != "") & ~has_space
+        wanted = wanted & segments.firsts if self._prefix == "first" else wanted
+        return tf.where(wanted, tf.strings.join([_META_SPACE, texts]), texts)

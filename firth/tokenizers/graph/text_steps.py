@@ -1,0 +1,130 @@
+"""Steps that bring text to the form that a model of SentencePiece reads, in the TensorFlow graph."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.graph import letters
+from firth.tokenizers.graph.normalizer import build_replacing_model
+from firth.tokenizers.graph.sentencepiece_proto import ModelProto, parse_model
+
+# What Unicode, and the languages of the references, count as a space.
+SPACE = r"[\s\pZ\x{0b}\x{85}]"
+OWN_MAP = "own_map"
+_COMPATIBLE = ("NFKC", "NFKD")
+FORMS = ("NFC", "NFD", *_COMPATIBLE)
+# Characters whose compatible forms are younger than the reference, which keeps them, and what stands for
+# them meanwhile: code points that are no characters.
+_KEPT = {0x32FF: "\ufdd0", 0x1F16C: "\ufdd1"}
+_KEPT_AGAIN = {ord(stand_in): chr(point) for point, stand_in in _KEPT.items()}
+_REPLACING = {"lowercase": letters.lowercase, "strip_accents": letters.strip_accents}
+_WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
+
+
+class TextSteps(tf.Module):
+    r"""Changes of text, in order.
+
+    Args:
+        steps: Steps in order: a pair of a pattern of RE2 and the replacement of every match; or alone the
+            name of a Unicode form, `lowercase` (each character by itself), `strip_accents` (drops all marks),
+            or `own_map` (the map of characters that the model holds).
+        model: Bytes of a model of SentencePiece.
+
+    Raises:
+        ValueError: for another step.
+
+    Example:
+
+    >>> steps = TextSteps([("NFKD",), ("strip_accents",), ("lowercase",), (" +", " ")], b"")
+    >>> steps(tf.constant(["Ça  va ²"])).numpy()[0]
+    b'ca va 2'
+    """
+
+    def __init__(self, steps: Sequence[Sequence[str]], model: bytes) -> None:
+        super().__init__()
+        with tf.init_scope(), tf.device("CPU"):
+            self._operations = [_operation(tuple(step), model) for step in steps]
+
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        """Returns string [batch] after all steps."""
+        for operation in self._operations:
+            text = operation(text)
+        return text
+
+
+def _operation(step: tuple[str, ...], model: bytes) -> tf.Module:
+    if len(step) == 2:
+        return _Substitution(*step)
+    if step == (OWN_MAP,):
+        return _OwnMap(model)
+    if len(step) == 1 and step[0] in _REPLACING:
+        return _Replacing(_REPLACING[step[0]]())
+    if len(step) == 1 and step[0] in FORMS:
+        return _Form(step[0])
+    known = ", ".join((*FORMS, *_REPLACING, OWN_MAP))
+    raise ValueError(f"{list(step)!r} is neither [pattern, replacement] nor one of {known}")
+
+
+class _Substitution(tf.Module):
+    """Replaces every match of a pattern."""
+
+    def __init__(self, pattern: str, replacement: str) -> None:
+        super().__init__()
+        self._arguments = (pattern, replacement)
+
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        return tf.strings.regex_replace(text, *self._arguments)
+
+
+class _Form(tf.Module):
+    """Brings text to one of Unicode's normalisation forms."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self._form, kept = form, form in _COMPATIBLE
+        self._before, self._after = (_Replacing(_KEPT), _Replacing(_KEPT_AGAIN)) if kept else (None, None)
+
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        if not self._before or not self._after:
+            return tf_text.normalize_utf8(text, self._form)
+        return self._after(tf_text.normalize_utf8(self._before(text), self._form))
+
+
+class _Replacing(tf.Module):
+    """Replaces characters one by one."""
+
+    def __init__(self, replaced: dict[int, str]) -> None:
+        super().__init__()
+        model = tf.constant(build_replacing_model(replaced))
+        self._normalizer = tf_text.FastBertNormalizer(model_buffer=model)
+
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        return self._normalizer.normalize(text)
+
+
+class _OwnMap(tf.Module):
+    """Applies a model's map of characters by its longest matches; the pieces of users stay as they are.
+
+    The kernel does this as a part of encoding alone. To a model of words, of which none is known, the whole
+    text becomes one unknown piece: the mapped text.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        super().__init__()
+        theirs, ours = parse_model(model), ModelProto()
+        # U+10FFFF is no character; a model without any known piece is not taken.
+        users = [piece.piece for piece in theirs.pieces if piece.type == _USER_DEFINED]
+        for text, kind in [("\U0010fffe", _UNKNOWN), ("\U0010ffff", 1)] + [(t, _USER_DEFINED) for t in users]:
+            ours.pieces.add(piece=text, score=0.0, type=kind)
+        ours.trainer_spec.model_type, ours.trainer_spec.unk_id = _WORD, 0
+        spec = ours.normalizer_spec
+        spec.precompiled_charsmap = theirs.normalizer_spec.precompiled_charsmap
+        spec.add_dummy_prefix = spec.remove_extra_whitespaces = spec.escape_whitespaces = False
+        self._has_map = bool(spec.precompiled_charsmap)
+        self._kernel = tf_text.SentencepieceTokenizer(ours.SerializeToString(), out_type=tf.string)
+
+    def __call__(self, text: tf.Tensor) -> tf.Tensor:
+        if not self._has_map:
+            return text
+        return tf.strings.reduce_join(self._kernel.tokenize(text), axis=-1)

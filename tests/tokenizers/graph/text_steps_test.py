@@ -1,0 +1,45 @@
+"""Steps equal Hugging Face's normalisers on every character, by itself and next to others."""
+
+import pytest
+import sentencepiece
+import tensorflow as tf
+import tokenizers.normalizers as theirs
+
+from firth.tokenizers import count_spaced_words, train_sentencepiece
+from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+from tests.tokenizers.golden.hard_strings import STRINGS
+
+CHARACTERS = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+PAIRS = [
+    (("NFC",), theirs.NFC()),
+    (("NFD",), theirs.NFD()),
+    (("NFKC",), theirs.NFKC()),
+    (("NFKD",), theirs.NFKD()),
+    (("lowercase",), theirs.Lowercase()),
+    (("strip_accents",), theirs.StripAccents()),
+    ((rf"\A{SPACE}+|{SPACE}+\z", ""), theirs.Strip()),
+]
+
+
+@pytest.mark.parametrize(("step", "normalizer"), PAIRS, ids=[str(step[0]) for step, _ in PAIRS])
+def test_steps_equal_the_reference_s(step, normalizer):
+    texts = [*CHARACTERS, *STRINGS, "ΑΣ ΣΑΣ İI"]
+    found = TextSteps([step], b"")(tf.constant(texts)).numpy().tolist()
+    wrong = [text for text, ours in zip(texts, found) if ours.decode() != normalizer.normalize_str(text)]
+    assert [ascii(text) for text in wrong] == []
+
+
+def test_the_map_of_a_model_equals_the_package_s():
+    model = train_sentencepiece(count_spaced_words(STRINGS), 400, "unigram", lowercase=True)
+    package = sentencepiece.SentencePieceNormalizer(
+        model_proto=model, add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False
+    )
+    texts = [text for text in [*CHARACTERS, *STRINGS, "e\u0301\u0302", "  a  b "] if "\0" not in text]
+    found = TextSteps([("own_map",)], model)(tf.constant(texts)).numpy().tolist()
+    wrong = [text for text, ours in zip(texts, found) if ours.decode() != package.normalize(text)]
+    assert [ascii(text) for text in wrong] == []
+
+
+def test_a_step_that_is_not_known_is_named():
+    with pytest.raises(ValueError, match=r"\['upper'\] is neither \[pattern, replacement\] nor one of NFC"):
+        TextSteps([("upper",)], b"")
