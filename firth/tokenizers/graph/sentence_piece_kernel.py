@@ -12,6 +12,8 @@ from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
 _META_SPACE = "\u2581".encode()
+# To the operation that splits, this ends a text; the other one is no character, so text does not hold it.
+_ZERO, _STAND_IN = "\0", "\ufdd2"
 _SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
 
 
@@ -62,13 +64,18 @@ class SpecialSplitter:
         self._pattern = "|".join(found)
         self._piece = "".join(f"\\{number + 1}" for number in range(len(found)))
 
+    def _parts(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns string [batch, (parts)], special pieces with their spaces, and what is between them."""
+        texts = tf.strings.regex_replace(texts, _ZERO, _STAND_IN)
+        parts = tf_text.regex_split(texts, self._pattern, self._pattern)
+        values = tf.strings.regex_replace(parts.flat_values, _STAND_IN, _ZERO)
+        return parts.with_row_splits_dtype(tf.int64).with_flat_values(values)
+
     def __call__(self, segments: Segments) -> Segments:
         """Returns the segments with their texts split further."""
         if not self._pattern:
             return segments
-        parts = tf_text.regex_split(segments.texts, self._pattern, self._pattern).with_row_splits_dtype(
-            tf.int64
-        )
+        parts = self._parts(segments.texts)
         found = tf.strings.regex_full_match(parts.flat_values, self._pattern)
         pieces = tf.strings.regex_replace(parts.flat_values, self._pattern, self._piece)
         texts = tf.where(found, "", parts.flat_values)

