@@ -8,11 +8,10 @@ are split here, and each distinct word of a batch is encoded once.
 from collections.abc import Collection, Mapping, Sequence
 
 import tensorflow as tf
-import tensorflow_text as tf_text
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.sentencepiece_model import MergingPiece, merging_model
+from firth.tokenizers.graph.sentencepiece_model import MergingPiece, kernel_of, merging_model
 from firth.tokenizers.graph.specials import any_of
 
 # Characters that no byte becomes: between words, before a special piece, for byte 0, for what is unknown.
@@ -95,9 +94,7 @@ class BytePairKernel(tf.Module):
             for piece, index in every.items()
         )
         self._splitter = WordSplitter(alone, behind_space, all_spaces)
-        with tf.init_scope(), tf.device("CPU"):
-            model = merging_model(pieces, _UNKNOWN)
-            self._merger = tf_text.SentencepieceTokenizer(model, out_type=tf.int32)
+        self._merger = kernel_of(merging_model(pieces, _UNKNOWN))
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""

@@ -7,13 +7,13 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.preparation import Preparation
-from firth.tokenizers.graph.sentencepiece_model import without_normalization
+from firth.tokenizers.graph.sentencepiece_model import kernel_of, without_normalization
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
 _META_SPACE = "\u2581".encode()
-# To the operation that splits, this ends a text; the other one is no character, so text does not hold it.
-_ZERO, _STAND_IN = "\0", "\ufdd2"
+# Stands for U+0000, which ends a text to the operation that splits; it is no character itself.
+_STAND_IN = "\ufdd2"
 _SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
 
 
@@ -66,9 +66,10 @@ class SpecialSplitter:
 
     def _parts(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns string [batch, (parts)], special pieces with their spaces, and what is between them."""
-        texts = tf.strings.regex_replace(texts, _ZERO, _STAND_IN)
+        texts = tf.strings.regex_replace(texts, r"\x00", _STAND_IN)
         parts = tf_text.regex_split(texts, self._pattern, self._pattern)
-        values = tf.strings.regex_replace(parts.flat_values, _STAND_IN, _ZERO)
+        # As a tensor: a saved graph would lose it as an attribute.
+        values = tf.strings.regex_replace(parts.flat_values, _STAND_IN, tf.constant("\0"))
         return parts.with_row_splits_dtype(tf.int64).with_flat_values(values)
 
     def __call__(self, segments: Segments) -> Segments:
@@ -123,13 +124,11 @@ class SentencePieceKernel(tf.Module):
         super().__init__()
         spaces = _SPACES_BEFORE[spaces_before]
         late = set(preparation.late)
-        early = [[piece for piece in group if piece not in late] for group in (alone, behind_space)]
-        self._early = SpecialSplitter(*early, spaces)
+        self._early = SpecialSplitter(set(alone) - late, set(behind_space) - late, spaces)
         self._late = SpecialSplitter(late.intersection(alone), late.intersection(behind_space), spaces)
         self._steps = TextSteps(preparation.steps, model)
         self._prefix = preparation.prefix
-        with tf.init_scope(), tf.device("CPU"):
-            self._model = tf_text.SentencepieceTokenizer(without_normalization(model), out_type=tf.int32)
+        self._model = kernel_of(without_normalization(model))
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""

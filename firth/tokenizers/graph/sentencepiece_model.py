@@ -5,9 +5,13 @@ A model is a protocol buffer; where two are written one after the other, their p
 """
 
 import enum
+import hashlib
 import struct
 from collections.abc import Iterable
 from typing import NamedTuple
+
+import tensorflow as tf
+import tensorflow_text as tf_text
 
 # Wire types, and the fields of the model and its parts.
 _VARINT, _BYTES, _FLOAT = 0, 2, 5
@@ -102,6 +106,20 @@ def _with_identity(model: bytes, escaped: bool) -> bytes:
     normalizer = [_bytes(_NAME, b"identity"), _bytes(_CHARACTERS_MAP, _NO_CHARACTERS)]
     normalizer += [_integer(field, value) for field, value in zip(_SPACE_FIELDS, (False, False, escaped))]
     return model + _bytes(_NORMALIZER, b"".join(normalizer))
+
+
+def kernel_of(model: bytes, out_type: tf.DType = tf.int32) -> tf_text.SentencepieceTokenizer:
+    """Returns the kernel that reads a model.
+
+    A loaded graph finds a kernel by its name, so it is named after the model: two would be one otherwise.
+
+    Args:
+        model: Bytes of a model.
+        out_type: What the kernel returns: ids (`tf.int32`) or pieces (`tf.string`).
+    """
+    with tf.init_scope(), tf.device("CPU"):
+        name = f"sentencepiece_{hashlib.sha256(model).hexdigest()[:16]}"
+        return tf_text.SentencepieceTokenizer(model, out_type=out_type, name=name)
 
 
 def without_normalization(model: bytes) -> bytes:

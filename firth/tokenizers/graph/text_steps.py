@@ -7,6 +7,7 @@ import tensorflow_text as tf_text
 
 from firth.tokenizers.graph import letters
 from firth.tokenizers.graph.normalizer import build_replacing_model
+from firth.tokenizers.graph.sentencepiece_model import kernel_of
 from firth.tokenizers.graph.sentencepiece_proto import ModelProto, parse_model
 
 # What Unicode, and the languages of the references, count as a space.
@@ -83,7 +84,8 @@ class _Form(tf.Module):
     def __init__(self, form: str) -> None:
         super().__init__()
         self._form, kept = form, form in _COMPATIBLE
-        self._before, self._after = (_Replacing(_KEPT), _Replacing(_KEPT_AGAIN)) if kept else (None, None)
+        self._before = _Replacing(_KEPT) if kept else None
+        self._after = _Replacing(_KEPT_AGAIN) if kept else None
 
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
         if not self._before or not self._after:
@@ -122,7 +124,7 @@ class _OwnMap(tf.Module):
         spec.precompiled_charsmap = theirs.normalizer_spec.precompiled_charsmap
         spec.add_dummy_prefix = spec.remove_extra_whitespaces = spec.escape_whitespaces = False
         self._has_map = bool(spec.precompiled_charsmap)
-        self._kernel = tf_text.SentencepieceTokenizer(ours.SerializeToString(), out_type=tf.string)
+        self._kernel = kernel_of(ours.SerializeToString(), tf.string)
 
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
         if not self._has_map:
