@@ -147,6 +147,11 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         """Special pieces by their roles."""
         return self._vocabulary.specials
 
+    @property
+    def normalization_steps(self) -> tuple[tuple[str, ...], ...]:
+        """Steps that bring text to one form before all else."""
+        return self._normalization.steps
+
     def _id_of_role(self, role: str) -> int:
         if role not in self.specials.by_role:
             raise self.specials.missing(role)

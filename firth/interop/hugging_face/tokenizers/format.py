@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson
@@ -19,6 +20,10 @@ class TokenizerFormat:
         of_json: Function that reads a `tokenizer.json` that fits.
         files: Names of the older files that hold such a tokenizer together; empty if there are none.
         of_files: Function that reads these.
+        kind: Kind of such a tokenizer here.
+        write: Function that returns the parts of `tokenizer.json` that are of this format, added tokens as
+            such; None if none is written.
+        settings: Function that returns what `tokenizer_config.json` says of it.
     """
 
     title: str
@@ -27,3 +32,6 @@ class TokenizerFormat:
     of_json: Callable[[TokenizerJson], PieceTokenizer]
     files: tuple[str, ...]
     of_files: Callable[[Folder], PieceTokenizer]
+    kind: str
+    write: Callable[[Any], dict[str, Any]] | None = None
+    settings: Callable[[Any], dict[str, Any]] = lambda tokenizer: {}

@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
@@ -69,8 +69,8 @@ def added_of_settings(folder: Folder) -> list[AddedToken]:
     said = folder.optional(SETTINGS_FILE).get("added_tokens_decoder") or {}
     if said:
         return [AddedToken.of(each, int(index)) for index, each in said.items()]
-    named = [each for each in _flat(_named(folder).values()) if isinstance(each, str | Mapping)]
-    known = {each.content: each for each in map(_token, named)}
+    named = [_token(name, each) for name, said in _named(folder).items() for each in _flat(said)]
+    known = {each.content: each for each in filter(None, named)}
     more = {
         content: dataclasses.replace(known.get(content, AddedToken(content, special=False)), id=index)
         for content, index in folder.optional(ADDED_FILE).items()
@@ -78,14 +78,15 @@ def added_of_settings(folder: Folder) -> list[AddedToken]:
     return list({**known, **more}.values())
 
 
-def _flat(said: Iterable[Any]) -> Iterator[Any]:
-    """Yields the values that may stand for a token, those of lists one by one."""
-    for each in said:
-        yield from (each if isinstance(each, list) else [each])
+def _flat(said: Any) -> list[Any]:
+    return said if isinstance(said, list) else [said]
 
 
-def _token(said: Any) -> AddedToken:
-    return AddedToken.of(said) if isinstance(said, Mapping) else AddedToken(said)
+def _token(name: str, said: Any) -> AddedToken | None:
+    if isinstance(said, Mapping):
+        return AddedToken.of(said)
+    # Where a mask is only named, the spaces before it are a part of it.
+    return AddedToken(said, lstrip=name == "mask_token") if isinstance(said, str) else None
 
 
 def _named(folder: Folder) -> dict[str, Any]:
@@ -137,6 +138,20 @@ def read_specials(
 
 def _content(said: Any) -> str | None:
     return said.get("content") if isinstance(said, Mapping) else said
+
+
+def named_specials(specials: SpecialPieces, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Returns the tokens that settings name, as `read_specials` reads them.
+
+    Args:
+        specials: Special pieces by their roles.
+        names: Names of the tokens of `cls` and `sep`, such as `bos_token`.
+    """
+    by_role = dict(specials.by_role)
+    if specials.pad == specials.sep:
+        # What reads it takes the same piece where none is named.
+        del by_role["pad"]
+    return {name: piece for role, piece in by_role.items() for name in names.get(role, [f"{role}_token"])}
 
 
 def check_added(file: str, added: Iterable[AddedToken], wanted: Mapping[str, bool]) -> None:

@@ -4,9 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers import normalization
 from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, one_of, require
 from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
-from firth.interop.hugging_face.tokenizers.specials import added_of_settings, check_added, read_specials
+from firth.interop.hugging_face.tokenizers.specials import (
+    AddedToken,
+    added_of_settings,
+    check_added,
+    read_specials,
+)
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
 from firth.tokenizers import WordPieceTokenizer
 from firth.tokenizers.graph.special_pieces import CLS, MASK, PAD, SEP, UNK
@@ -15,6 +21,7 @@ from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 VOCABULARY_FILE = "vocab.txt"
 _USUAL = {"pad_token": PAD, "unk_token": UNK, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK}
 _LONGEST_WORD = 100
+_NORMALIZER_TYPE, _PRE_TOKENIZER_TYPE = "BertNormalizer", "BertPreTokenizer"
 # The package's own normalization; accents go where letters become small ones, unless it is said otherwise.
 _NORMALIZER = {"clean_text": True, "handle_chinese_chars": True}
 # How added tokens are found. Spaces around them make no difference, because no piece has a space.
@@ -22,10 +29,11 @@ _ADDED = {"single_word": False, "normalized": False, "special": True}
 
 
 def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
-    file, model, normalizer = source.file, source.model, source.part("normalizer")
+    file, model = source.file, source.model
+    *before, normalizer = normalization.flat(source.part("normalizer")) or [{}]
     require(file, "model", model, {"continuing_subword_prefix": SUFFIX_MARK})
-    one_of(file, "normalizer.type", normalizer.get("type"), ["BertNormalizer"])
-    one_of(file, "pre_tokenizer.type", source.part("pre_tokenizer").get("type"), ["BertPreTokenizer"])
+    one_of(file, "normalizer.type", normalizer.get("type"), [_NORMALIZER_TYPE])
+    one_of(file, "pre_tokenizer.type", source.part("pre_tokenizer").get("type"), [_PRE_TOKENIZER_TYPE])
     require(file, "normalizer", normalizer, _NORMALIZER)
     check_added(file, source.added, _ADDED)
     pieces = source.pieces()
@@ -39,6 +47,7 @@ def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
         pieces,
         lowercase=_lowercase(file, "normalizer", normalizer, "lowercase"),
         max_word_characters=model.get("max_input_chars_per_word", _LONGEST_WORD),
+        normalization=normalization.read(file, before),
         specials=specials,
     )
 
@@ -72,11 +81,44 @@ def _of_files(folder: Folder) -> WordPieceTokenizer:
     )
 
 
+def _write(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
+    ids = {piece: index for index, piece in enumerate(tokenizer.get_vocabulary())}
+    special = map(tokenizer.id_to_token, tokenizer.special_ids)
+    normalizer = {
+        "type": _NORMALIZER_TYPE,
+        **_NORMALIZER,
+        "strip_accents": None,
+        "lowercase": tokenizer.lowercase,
+    }
+    return {
+        "added_tokens": [AddedToken(piece, ids[piece]) for piece in special],
+        "normalizer": normalization.in_sequence(
+            [*normalization.written(tokenizer.normalization_steps), normalizer]
+        ),
+        "pre_tokenizer": {"type": _PRE_TOKENIZER_TYPE},
+        "decoder": {"type": "WordPiece", "prefix": SUFFIX_MARK, "cleanup": False},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": tokenizer.specials.unk,
+            "continuing_subword_prefix": SUFFIX_MARK,
+            "max_input_chars_per_word": tokenizer.max_word_characters,
+            "vocab": ids,
+        },
+    }
+
+
+def _settings(tokenizer: WordPieceTokenizer) -> dict[str, Any]:
+    return {"do_lower_case": tokenizer.lowercase, "strip_accents": None, "tokenize_chinese_chars": True}
+
+
 FORMAT = TokenizerFormat(
     title="WordPiece",
+    kind=WordPieceTokenizer.kind,
     model_type="WordPiece",
     fits=lambda source: True,
     of_json=_of_json,
     files=(VOCABULARY_FILE,),
     of_files=_of_files,
+    write=_write,
+    settings=_settings,
 )

@@ -1,0 +1,181 @@
+"""Byte-level byte-pair encoding in Hugging Face's files: `tokenizer.json`, or vocabulary and merges."""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers import normalization
+from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, one_of, require
+from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
+from firth.interop.hugging_face.tokenizers.specials import (
+    AddedToken,
+    added_of_settings,
+    check_added,
+    read_spaces_before,
+    read_specials,
+)
+from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.tokenizers import BytePairTokenizer
+from firth.tokenizers.graph.merges import MergeError, Pair, merges_by_order, ranks_of, read_merges
+from firth.tokenizers.graph.special_pieces import SpecialPieces
+from firth.tokenizers.graph.vocabulary import Vocabulary
+
+VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"
+_END, _HEADER = "<|endoftext|>", "#version"
+# What the tokens are called where nothing says it: in GPT-2's vocabulary, and in RoBERTa's.
+_USUAL_GPT2 = dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END)
+_USUAL_ROBERTA = {
+    **dict.fromkeys(("bos_token", "cls_token"), "<s>"),
+    **dict.fromkeys(("eos_token", "sep_token"), "</s>"),
+    **{f"{role}_token": f"<{role}>" for role in ("pad", "unk", "mask")},
+}
+# The values of a model that can be expressed: those that change nothing.
+_NOTHING: dict[str, tuple[Any, ...]] = {
+    "dropout": (None, 0.0),
+    "continuing_subword_prefix": (None, ""),
+    "end_of_word_suffix": (None, ""),
+    "byte_fallback": (None, False),
+}
+_PRE_TOKENIZER = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+_MARKS = {"single_word": False, "rstrip": False, "special": True}
+
+
+def _fits(source: TokenizerJson) -> bool:
+    said = source.part("pre_tokenizer")
+    parts = [said, *(said.get("pretokenizers") or ())]
+    return any(each.get("type") == _PRE_TOKENIZER["type"] for each in parts)
+
+
+def _of_json(source: TokenizerJson) -> BytePairTokenizer:
+    file, model = source.file, source.model
+    for key, known in _NOTHING.items():
+        one_of(file, f"model.{key}", model.get(key), known)
+    require(file, "pre_tokenizer", source.part("pre_tokenizer"), _PRE_TOKENIZER)
+    check_added(file, source.added, _MARKS)
+    pieces = source.pieces()
+    specials = read_specials(source.folder, pieces, source.added, _usual(pieces))
+    specials = dataclasses.replace(specials, spaces_before=read_spaces_before(file, source.added, specials))
+    vocabulary = Vocabulary.of(pieces, specials)
+    try:
+        merges = read_merges([_merge(each) for each in model.get("merges") or ()], vocabulary.ids)
+    except MergeError as error:
+        raise InteropError(f"{file}: model.merges: {error}") from error
+    if model.get("ignore_merges") and (never := _never_made(vocabulary, merges)):
+        raise InteropError(
+            f"{file}: model.ignore_merges: True cannot be expressed: no merges make {never[0]!r}"
+        )
+    steps, spaces_before = _normalization(source, vocabulary)
+    specials = dataclasses.replace(specials, spaces_before=spaces_before)
+    return _made(pieces, merges, specials, steps)
+
+
+def _merge(said: Any) -> str:
+    return " ".join(map(str, said)) if isinstance(said, list) else str(said)
+
+
+def _usual(pieces: Sequence[str]) -> dict[str, str]:
+    return _USUAL_GPT2 if _END in pieces else _USUAL_ROBERTA
+
+
+def _normalization(source: TokenizerJson, vocabulary: Vocabulary) -> tuple[Any, Any]:
+    """Returns the steps of a normalizer, and the spaces before the mask, of which it may take one."""
+    normalizers, specials = normalization.flat(source.part("normalizer")), vocabulary.specials
+    if not normalizers:
+        return (), specials.spaces_before
+    # Here, text is brought to one form before special pieces are found in it.
+    check_added(source.file, source.added, {"normalized": True})
+    with_one = dataclasses.replace(vocabulary, specials=dataclasses.replace(specials, spaces_before="one"))
+    takes_one = normalizers[-1] == _without_space(with_one)
+    steps = normalization.read(source.file, normalizers[: -1 if takes_one else None])
+    return steps, "one" if takes_one else specials.spaces_before
+
+
+def _without_space(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Returns the normalizer that takes one space before the special pieces that include one."""
+    found = "|".join(map(re.escape, vocabulary.behind_space))
+    return {"type": "Replace", "pattern": {"Regex": f" (?={found})"}, "content": ""}
+
+
+def _of_files(folder: Folder) -> BytePairTokenizer:
+    settings_file, settings = folder.place(SETTINGS_FILE), folder.optional(SETTINGS_FILE)
+    require(settings_file, "tokenizer_config", settings, {"add_prefix_space": False})
+    file, added = folder.place(VOCABULARY_FILE), added_of_settings(folder)
+    check_added(settings_file, added, _MARKS)
+    pieces = in_order(file, "ids", with_added(file, folder.mapping(VOCABULARY_FILE), added))
+    lines = folder.lines(MERGES_FILE)
+    skipped = int(lines[0].startswith(_HEADER))
+    try:
+        merges = read_merges([line for line in lines[skipped:] if line], set(pieces))
+    except MergeError as error:
+        line = error.index + skipped + 1
+        raise InteropError(f"{folder.place(MERGES_FILE)}:{line}: {error.reason}") from error
+    specials = read_specials(folder, pieces, added, _usual(pieces))
+    if specials.mask is not None and specials.mask not in {each.content for each in added}:
+        # RoBERTa's and BART's mask, which includes the spaces before it.
+        added = [*added, AddedToken(specials.mask, lstrip=True)]
+    specials = dataclasses.replace(specials, spaces_before=read_spaces_before(file, added, specials))
+    return _made(pieces, merges, specials)
+
+
+def _made(
+    pieces: Sequence[str], merges: Sequence[Pair], specials: SpecialPieces, steps: Any = ()
+) -> BytePairTokenizer:
+    in_order = list(ranks_of(merges)) == _mergeable(Vocabulary.of(pieces, specials))
+    apart = () if in_order else tuple(map(" ".join, merges))
+    return BytePairTokenizer(pieces, steps, specials, apart)
+
+
+def _mergeable(vocabulary: Vocabulary) -> list[str]:
+    """Returns the pieces of more than one byte, special ones left out."""
+    special = set(vocabulary.special_pieces)
+    return [piece for piece in vocabulary.pieces if len(piece) > 1 and piece not in special]
+
+
+def _never_made(vocabulary: Vocabulary, merges: Sequence[Pair]) -> list[str]:
+    made = ranks_of(merges)
+    return [piece for piece in _mergeable(vocabulary) if piece not in made]
+
+
+def _write(tokenizer: BytePairTokenizer) -> dict[str, Any]:
+    vocabulary = Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)
+    merges = tokenizer.merges or map(" ".join, _merges_of(vocabulary))
+    normalizers = normalization.written(tokenizer.normalization_steps)
+    if vocabulary.behind_space and vocabulary.specials.spaces_before == "one":
+        normalizers.append(_without_space(vocabulary))
+    strips = vocabulary.behind_space if vocabulary.specials.spaces_before == "all" else ()
+    return {
+        "added_tokens": [
+            AddedToken(piece, vocabulary.ids[piece], lstrip=piece in strips, normalized=bool(normalizers))
+            for piece in vocabulary.special_pieces
+        ],
+        "normalizer": normalization.in_sequence(normalizers),
+        "pre_tokenizer": {**_PRE_TOKENIZER, "trim_offsets": True},
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {
+            "type": "BPE",
+            **dict.fromkeys(("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix")),
+            **dict.fromkeys(("fuse_unk", "byte_fallback", "ignore_merges"), False),
+            "vocab": vocabulary.ids,
+            "merges": [merge.split(" ") for merge in merges],
+        },
+    }
+
+
+def _merges_of(vocabulary: Vocabulary) -> list[Pair]:
+    special = set(vocabulary.special_pieces)
+    return merges_by_order([piece for piece in vocabulary.pieces if piece not in special])
+
+
+FORMAT = TokenizerFormat(
+    title="byte-level BPE",
+    kind=BytePairTokenizer.kind,
+    model_type="BPE",
+    fits=_fits,
+    of_json=_of_json,
+    files=(VOCABULARY_FILE, MERGES_FILE),
+    of_files=_of_files,
+    write=_write,
+    settings=lambda tokenizer: {"add_prefix_space": False},
+)

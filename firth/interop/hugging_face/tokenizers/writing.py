@@ -1,0 +1,89 @@
+"""Writes a tokenizer as `tokenizer.json`, which the `tokenizers` package and transformers read."""
+
+import os
+from typing import Any
+
+from firth import storage
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, SPECIALS_FILE, TOKENIZER_FILE
+from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
+from firth.interop.hugging_face.tokenizers.framing import framing_of
+from firth.interop.hugging_face.tokenizers.specials import named_specials
+from firth.interop.hugging_face.tokenizers.table import FORMATS
+from firth.tokenizers.storage import AnyTokenizer
+
+# What transformers takes for no bound.
+_NO_LENGTH = 10**30
+
+
+def write_tokenizer(
+    tokenizer: AnyTokenizer,
+    folder: str | os.PathLike[str],
+    model_type: str | None = None,
+    length: int | None = None,
+) -> list[str]:
+    r"""Writes a tokenizer into a folder, with the special pieces that a family puts around texts.
+
+    Its ids are those of the tokenizer, with one exception in WordPiece: of a special piece that only the
+    normalization of text brings about, such as `[MA\0SK]`, which is not found there.
+
+    Args:
+        tokenizer: Tokenizer of any kind.
+        folder: Path of the folder, which is there.
+        model_type: Family that frames texts, as `config.json` names it; None to put nothing around them.
+        length: Most tokens of a text, special ones included; None for no bound.
+
+    Returns:
+        Names of the files that were written.
+
+    Raises:
+        InteropError: for a tokenizer that cannot be expressed there exactly, with the reason.
+    """
+    framing = framing_of(model_type)
+    try:
+        each = _format_of(tokenizer)
+        assert each.write is not None
+        parts = each.write(tokenizer)
+        processor = framing.processor(tokenizer)
+    except InteropError:
+        raise
+    except ValueError as error:
+        raise InteropError(str(error)) from error
+    added = sorted(parts.pop("added_tokens"), key=lambda token: token.id)
+    content = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [token.described() for token in added],
+        "normalizer": parts.pop("normalizer"),
+        "pre_tokenizer": parts.pop("pre_tokenizer"),
+        "post_processor": processor,
+        **parts,
+    }
+    named = named_specials(tokenizer.specials, framing.names)
+    settings = {
+        # The one class that takes `tokenizer.json` as it is.
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": length or _NO_LENGTH,
+        "model_input_names": framing.inputs,
+        "clean_up_tokenization_spaces": False,
+        **each.settings(tokenizer),
+        **named,
+    }
+    written = {TOKENIZER_FILE: content, SETTINGS_FILE: settings, SPECIALS_FILE: named}
+    for name, said in written.items():
+        _write_json(os.path.join(os.fspath(folder), name), said)
+    return list(written)
+
+
+def _format_of(tokenizer: AnyTokenizer) -> TokenizerFormat:
+    written = [each for each in FORMATS if each.write is not None]
+    for each in written:
+        if each.kind == tokenizer.kind:
+            return each
+    kinds = " and ".join(each.title for each in written)
+    raise InteropError(f"a tokenizer of the kind {tokenizer.kind!r} cannot be expressed there; {kinds} can")
+
+
+def _write_json(path: str, content: dict[str, Any]) -> None:
+    storage.write_json(path, content, indent=2)
