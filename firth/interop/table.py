@@ -96,6 +96,15 @@ _ELMO = Format(
     example="elmo_original --name elmo",
 )
 
+_KERAS_HUB = Format(
+    "keras",
+    "KerasHub",
+    "firth.interop.keras_hub",
+    contents="config.json, model.weights.h5 (or its shards), tokenizer.json and assets/tokenizer",
+    example="bert_tiny_en_uncased --name bert",
+    use="keras_hub.models.Backbone.from_preset('{folder}')",
+)
+
 _ONNX = Format(
     "onnx",
     "ONNX",
@@ -103,4 +112,4 @@ _ONNX = Format(
     use="onnxruntime.InferenceSession('{folder}/encoder.onnx'); firth.json says what goes in and comes out",
 )
 
-FORMATS = {each.name: each for each in (_HUGGING_FACE, _ELMO, _ONNX)}
+FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX)}

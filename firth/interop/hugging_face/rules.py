@@ -159,16 +159,22 @@ def self_attention(parts: Sequence[str], ours: str, heads: AttentionHeads, biase
     """
     *projections, output = parts
     rules = [*joined(projections, ours, heads.widths, biases), *linear(output, f"{ours}/output", biases)]
-    if heads.keys == heads.queries:
-        yield from rules
-        return
+    yield from regrouped(rules, ours, heads)
+
+
+def regrouped(rules: Iterable[Rule], ours: str, heads: AttentionHeads) -> Rules:
+    """Yields the rules of a self-attention after which query heads have our order.
+
+    Args:
+        rules: Rules of the attention, in the order of theirs.
+        ours: Path of our layer.
+        heads: AttentionHeads of the attention.
+    """
     for rule in rules:
-        is_output = rule.ours == f"{ours}/output/kernel"
-        yield _regrouped(rule, heads, axis=0 if is_output else -1) if _has_queries(rule, ours) else rule
-
-
-def _has_queries(rule: Rule, ours: str) -> bool:
-    return rule.ours != f"{ours}/output/bias"
+        if heads.keys == heads.queries or rule.ours == f"{ours}/output/bias":
+            yield rule
+        else:
+            yield _regrouped(rule, heads, axis=0 if rule.ours == f"{ours}/output/kernel" else -1)
 
 
 def _regrouped(rule: Rule, heads: AttentionHeads, axis: int) -> Rule:

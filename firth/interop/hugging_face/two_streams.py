@@ -1,5 +1,7 @@
 """Rules of XLNet."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from firth.interop.hugging_face.blocks import blocks
@@ -26,7 +28,42 @@ def xlnet_backbone(model: TwoStreamTransformerConfig) -> Rules:
 
 
 def _block(stack: BlocksConfig, ours: str) -> Rules:
-    here, there = f"{ours}/attention", "rel_attn"
+    yield from relative_attention(_NAMES, stack, f"{ours}/attention")
+    yield from norm("rel_attn.layer_norm", f"{ours}/attention_norm")
+    yield from feed_forward("ff.layer_1", "ff.layer_2", f"{ours}/feed_forward")
+    yield from norm("ff.layer_norm", f"{ours}/feed_forward_norm")
+
+
+class RelativeAttentionNames(NamedTuple):
+    """Names of the tensors of an attention with two streams."""
+
+    query: str
+    key: str
+    value: str
+    relative: str
+    output: str
+    content_bias: str
+    position_bias: str
+    segment_bias: str
+    segments: str
+
+
+_NAMES = RelativeAttentionNames(
+    *(
+        f"rel_attn.{name}"
+        for name in ("q", "k", "v", "r", "o", "r_w_bias", "r_r_bias", "r_s_bias", "seg_embed")
+    )
+)
+
+
+def relative_attention(names: RelativeAttentionNames, stack: BlocksConfig, ours: str) -> Rules:
+    """Yields the rules of an attention with two streams; theirs have an axis of heads, ours join heads.
+
+    Args:
+        names: Names of the tensors; kernels are [width, heads, head width], the output's too.
+        stack: Stack of blocks.
+        ours: Path of our layer.
+    """
     heads = (stack.attention.heads, stack.head_width)
 
     def split(weight: Array) -> Array:
@@ -35,41 +72,33 @@ def _block(stack: BlocksConfig, ours: str) -> Rules:
     def flat(tensor: Array) -> Array:
         return tensor.reshape(stack.width, -1)
 
-    # Theirs are [width, heads, head width], the output's too; ours join heads.
-    yield Rule(f"{here}/query_kernel", (f"{there}.q",), flat, lambda weight: (split(weight),))
+    yield Rule(f"{ours}/query_kernel", (names.query,), flat, lambda weight: (split(weight),))
     yield Rule(
-        f"{here}/kernel",
-        (f"{there}.k", f"{there}.v"),
+        f"{ours}/kernel",
+        (names.key, names.value),
         lambda key, value: np.concatenate([flat(key), flat(value)], axis=1),
         lambda weight: tuple(split(part) for part in np.split(weight, 2, axis=1)),
     )
-    yield Rule(f"{here}/relative_kernel", (f"{there}.r",), flat, lambda weight: (split(weight),))
+    yield Rule(f"{ours}/relative_kernel", (names.relative,), flat, lambda weight: (split(weight),))
     yield Rule(
-        f"{here}/output/kernel",
-        (f"{there}.o",),
+        f"{ours}/output/kernel",
+        (names.output,),
         lambda tensor: flat(tensor).T,
         lambda weight: (split(weight.T),),
     )
-    for path, name in (
-        ("content_bias", "r_w_bias"),
-        ("position_bias", "r_r_bias"),
-        ("segment_bias", "r_s_bias"),
-    ):
+    for path in ("content_bias", "position_bias", "segment_bias"):
         yield Rule(
-            f"{here}/{path}",
-            (f"{there}.{name}",),
+            f"{ours}/{path}",
+            (getattr(names, path),),
             lambda tensor: tensor[:, np.newaxis],
             lambda weight: (weight[:, 0],),
         )
     yield Rule(
-        f"{here}/segments",
-        (f"{there}.seg_embed",),
+        f"{ours}/segments",
+        (names.segments,),
         lambda tensor: tensor[:, :, np.newaxis],
         lambda weight: (weight[:, :, 0],),
     )
-    yield from norm(f"{there}.layer_norm", f"{ours}/attention_norm")
-    yield from feed_forward("ff.layer_1", "ff.layer_2", f"{ours}/feed_forward")
-    yield from norm("ff.layer_norm", f"{ours}/feed_forward_norm")
 
 
 def xlnet_heads(model: TwoStreamTransformerConfig, goal: Goal) -> Rules:

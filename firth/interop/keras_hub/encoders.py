@@ -1,0 +1,149 @@
+"""Rules of KerasHub's encoders: BERT, RoBERTa, DistilBERT, ALBERT, ELECTRA and DeBERTa-v3."""
+
+from firth.interop.hugging_face.blocks import heads_of
+from firth.interop.hugging_face.rules import Rules, below, same
+from firth.interop.keras_hub.layer_rules import (
+    PROJECTIONS,
+    dense,
+    feed_forward,
+    joined,
+    norm,
+    numbered,
+    self_attention,
+)
+from firth.recipes.goals.goal import Goal
+from firth.recipes.models.stack import StackConfig
+from firth.recipes.models.transformers import MaskedTransformerConfig
+
+_EMBEDDINGS, _ENCODER = "backbone/embeddings", "backbone/encoder"
+
+
+def encoder_block(stack: StackConfig, ours: str) -> Rules:
+    """Yields the rules of a block of KerasHub's `TransformerEncoder`.
+
+    Args:
+        stack: Stack of blocks.
+        ours: Path of our block.
+    """
+    yield from self_attention("self_attention_layer", f"{ours}/attention", heads_of(stack))
+    yield from _after_attention(ours)
+
+
+def _after_attention(ours: str) -> Rules:
+    yield from norm("self_attention_layer_norm", f"{ours}/attention_norm")
+    inner, outer = "feedforward_intermediate_dense", "feedforward_output_dense"
+    yield from feed_forward(inner, outer, f"{ours}/feed_forward")
+    yield from norm("feedforward_layer_norm", f"{ours}/feed_forward_norm")
+
+
+def _tables(prefix: str, segments: bool) -> Rules:
+    yield same(f"{prefix}token_embedding/embeddings", "backbone/token_embedding/table")
+    yield same(f"{prefix}position_embedding/embeddings", f"{_EMBEDDINGS}/position/table")
+    if segments:
+        yield same("segment_embedding/embeddings", f"{_EMBEDDINGS}/segment/table")
+    yield from norm("embeddings_layer_norm", f"{_EMBEDDINGS}/norm")
+
+
+def bert(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of BERT.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield from _tables("", segments=True)
+    yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
+
+
+def roberta(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of RoBERTa, which has no segments.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield from _tables("embeddings/", segments=False)
+    yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
+
+
+def distil_bert(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of DistilBERT, which has no segments.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield from _tables("token_and_position_embedding/", segments=False)
+    yield from numbered("transformer_layer", _ENCODER, encoder_block, model.stack)
+
+
+def electra(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of ELECTRA's discriminator.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield from bert(model)
+    if model.embedding_width != model.width:
+        yield from dense("embeddings_projection", "backbone/projection")
+
+
+def albert(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of ALBERT, whose groups of blocks are applied again and again.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield from _tables("", segments=True)
+    yield from dense("embedding_projection", "backbone/projection")
+    shared = model.share_layers
+    groups, inner = (shared.groups, shared.blocks) if shared else (model.layers, 1)
+    for group in range(groups):
+        for block in range(inner):
+            ours = f"{_ENCODER}/block_{group * inner + block}"
+            yield from below(f"group_{group}_inner_layer_{block}/", encoder_block(model.stack, ours))
+
+
+def deberta_v3(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of DeBERTa-v3.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield same("token_embedding/embeddings", "backbone/token_embedding/table")
+    yield from norm("embeddings_layer_norm", f"{_EMBEDDINGS}/norm")
+    yield same("rel_embedding/rel_embedding", f"{_ENCODER}/positions/table")
+    yield from norm("rel_embedding/rel_embeddings_layer_norm", f"{_ENCODER}/positions/norm")
+    yield from numbered("disentangled_attention_encoder_layer", _ENCODER, _deberta_block, model.stack)
+
+
+def _deberta_block(stack: StackConfig, ours: str) -> Rules:
+    heads, there = heads_of(stack), "self_attention_layer"
+    parts = [f"{there}/{part}" for part in PROJECTIONS]
+    yield from joined(parts, f"{ours}/attention", [heads.queries] * 3, heads.width)
+    # Its heads are joined before the output.
+    yield from dense(f"{there}/attention_output", f"{ours}/attention/output")
+    yield from _after_attention(ours)
+
+
+def pooler(model: MaskedTransformerConfig, goal: Goal) -> Rules:
+    """Yields the rules of the pooler, which is a part of KerasHub's backbone.
+
+    Args:
+        model: Model of the recipe.
+        goal: Goal of the recipe.
+    """
+    del model
+    if goal.trains_pooler:
+        yield from dense("pooled_dense", "heads/pooler/dense")
+
+
+def masked_lm_head(model: MaskedTransformerConfig, goal: Goal) -> Rules:
+    """Yields the rules of `MaskedLMHead`, where its fixed activation and epsilon are those of the model.
+
+    Args:
+        model: Model of the recipe.
+        goal: Goal of the recipe.
+    """
+    del model, goal
+    ours = "heads/masked_lm_head"
+    yield from dense("mlm_head/intermediate_dense", f"{ours}/dense")
+    yield from norm("mlm_head/intermediate_layer_norm", f"{ours}/norm")
+    yield same("mlm_head/output_bias", f"{ours}/bias")

@@ -1,0 +1,147 @@
+"""A bundle becomes a preset of KerasHub."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import keras_hub
+import numpy as np
+
+from firth import storage
+from firth.interop.bundles import open_bundle
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.keras_hub.families import FAMILIES
+from firth.interop.keras_hub.family import PresetFamily
+from firth.interop.keras_hub.preset import CONFIG_FILE
+from firth.interop.keras_hub.said import plain_weights
+from firth.interop.keras_hub.tokenizers import written_tokenizer
+from firth.interop.keras_hub.tokenizers.table import CLASSES
+from firth.interop.keras_hub.variables import arrays_of, by_name, make_backbone
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.bundle import TOKENIZER_FOLDER, weights_by_path
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.tokenizers import load_tokenizer
+
+_STDDEV = 0.02
+
+
+def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[str]:
+    """Writes a bundle's model as a preset, which KerasHub's `from_preset` loads.
+
+    The preset holds the backbone and the tokenizer. A head goes along where KerasHub's computes the same,
+    which is that of RoBERTa's masked LM; a task with another head makes it fresh. The output tables of causal
+    and sequence-to-sequence models are a part of the backbone.
+
+    Args:
+        bundle: Path of the bundle.
+        folder: Place of the preset, where nothing is.
+
+    Returns:
+        Paths of the files that were written, below the folder.
+
+    Raises:
+        InteropError: for what KerasHub cannot express, with the key.
+        FileExistsError: if there is something in the preset's place.
+    """
+    model, recipe = open_bundle(bundle)
+    tokenizer = load_tokenizer(os.path.join(os.fspath(bundle), TOKENIZER_FOLDER))
+    family = family_of(recipe)
+    theirs = written_tokenizer(tokenizer, family.tokenizer)
+    backbone, head = made_of(model, recipe, family)
+    with storage.whole_folder(folder) as unfinished:
+        if head is None:
+            backbone.save_to_preset(unfinished)
+            theirs.save_to_preset(unfinished)
+        else:
+            head.preprocessor = _preprocessor(head, theirs, recipe)
+            head.save_to_preset(unfinished)
+        _state_config(os.path.join(unfinished, CONFIG_FILE), family.write_config(recipe.model))
+        return storage.files_below(unfinished)
+
+
+def family_of(recipe: RunRecipe) -> PresetFamily:
+    """Returns the family of KerasHub that says a recipe's model.
+
+    Of several, it is that of the recipe's goal and tokenizer.
+
+    Args:
+        recipe: Recipe of the model.
+
+    Raises:
+        InteropError: if no family can say it: what is in the way of the nearest, by key.
+    """
+    of_kind = [each for each in FAMILIES.values() if each.always["kind"] == recipe.model.kind]
+    if not of_kind:
+        kinds = ", ".join(dict.fromkeys(each.always["kind"] for each in FAMILIES.values()))
+        raise InteropError(f"model.kind: {recipe.model.kind!r} cannot be expressed by KerasHub; {kinds} can")
+    in_the_way = {each.backbone: list(each.differences(recipe.model)) for each in of_kind}
+    fitting = [each for each in of_kind if not in_the_way[each.backbone]]
+    if not fitting:
+        raise InteropError(min(in_the_way.values(), key=len)[0])
+
+    def preference(family: PresetFamily) -> tuple[bool, bool]:
+        tokenizer = CLASSES.get(family.tokenizer)
+        is_of_goal = isinstance(recipe.goal, type(family.objective))
+        return is_of_goal, tokenizer is not None and tokenizer.ours.kind == recipe.tokenizer.kind
+
+    return max(fitting, key=preference)
+
+
+def made_of(
+    model: BackboneWithHeads, recipe: RunRecipe, family: PresetFamily
+) -> tuple[keras.Model, keras.Model | None]:
+    """Returns KerasHub's backbone with a model's weights, and its task if the head goes along.
+
+    Args:
+        model: Model of the recipe.
+        recipe: Recipe of the model.
+        family: Family that says it.
+    """
+    size = {family.vocabulary_key: recipe.tokenizer.vocabulary_size}
+    backbone = make_backbone(family, {**family.write_config(recipe.model), **size})
+    weights = plain_weights(arrays_of(weights_by_path(model)), recipe.model, family.folds_segments)
+    left = _assign(by_name(backbone.weights), family.rules(recipe.model, recipe.goal), weights)
+    _start(left, recipe.seed)
+    rules = [] if family.task_head is None else list(family.task_head(recipe.model, recipe.goal))
+    if not rules or not {rule.ours for rule in rules} <= weights.keys():
+        return backbone, None
+    task = getattr(keras_hub.models, str(family.task))(backbone=backbone, preprocessor=None)
+    _assign(by_name(task.weights), rules, weights)
+    return backbone, task
+
+
+def _assign(
+    variables: Mapping[str, keras.Variable], rules: list[Rule], weights: Mapping[str, Array]
+) -> dict[str, keras.Variable]:
+    """Assigns what there is of ours; returns the variables that have no weights."""
+    left = dict(variables)
+    for rule in rules:
+        if rule.ours in weights:
+            for name, tensor in zip(rule.theirs, rule.write(weights[rule.ours]), strict=True):
+                left.pop(name).assign(tensor)
+    return left
+
+
+def _start(variables: Mapping[str, keras.Variable], seed: int) -> None:
+    """Makes a layer that a model of ours lacks, such as BERT's pooler: the same one each time."""
+    generator = np.random.default_rng(seed)
+    for name, variable in variables.items():
+        is_bias = name.endswith("bias")
+        variable.assign(generator.normal(scale=0.0 if is_bias else _STDDEV, size=variable.shape))
+
+
+def _preprocessor(task: Any, tokenizer: Any, recipe: RunRecipe) -> Any:
+    return type(task).preprocessor_cls(tokenizer, sequence_length=recipe.sequences.length)
+
+
+def _state_config(path: str, config: Mapping[str, Any]) -> None:
+    """States keys that KerasHub's classes take and do not write, such as Llama's `tie_word_embeddings`."""
+    content = json.loads(storage.read_text(path))
+    stated = {key: value for key, value in config.items() if key not in content["config"]}
+    if stated:
+        content["config"] |= stated
+        storage.remove(path)
+        storage.write_json(path, content, indent=4)

@@ -1,0 +1,178 @@
+"""Rules of KerasHub's layers, whose kernels hold heads on axes of their own."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from firth.interop.hugging_face.rules import (
+    Array,
+    AttentionHeads,
+    Rule,
+    Rules,
+    below,
+    regrouped,
+    same,
+    transposed,
+)
+from firth.recipes.models.stack import BlocksConfig
+
+Block = Callable[[Any, str], Iterable[Rule]]
+PROJECTIONS = ("query", "key", "value")
+
+
+def numbered(theirs: str, ours: str, block: Block, stack: BlocksConfig) -> Rules:
+    """Yields the rules of all blocks of a stack.
+
+    Args:
+        theirs: Name in front of the blocks' numbers.
+        ours: Path of our stack.
+        block: Function from a stack and a path of ours to the rules of one block, by names below it.
+        stack: Stack of blocks.
+    """
+    for index in range(stack.layers):
+        yield from below(f"{theirs}_{index}/", block(stack, f"{ours}/block_{index}"))
+
+
+def dense(theirs: str, ours: str, biases: bool = True) -> Rules:
+    """Yields the rules of a dense layer, which holds [inputs, outputs] in both.
+
+    Args:
+        theirs: Name of their layer.
+        ours: Path of our layer.
+        biases: Whether it has a bias.
+    """
+    yield same(f"{theirs}/kernel", f"{ours}/kernel")
+    if biases:
+        yield same(f"{theirs}/bias", f"{ours}/bias")
+
+
+def norm(theirs: str, ours: str) -> Rules:
+    """Yields the rules of a layer norm.
+
+    Args:
+        theirs: Name of their layer.
+        ours: Path of our layer.
+    """
+    yield same(f"{theirs}/gamma", f"{ours}/gamma")
+    yield same(f"{theirs}/beta", f"{ours}/beta")
+
+
+def feed_forward(inner: str, outer: str, ours: str, gate: str | None = None, biases: bool = True) -> Rules:
+    """Yields the rules of a feed-forward layer; ours holds the first kernels as [outputs, inputs].
+
+    Args:
+        inner, outer: Names of their layers.
+        ours: Path of our layer.
+        gate: Name of the layer that is activated, if there is one next to `inner`.
+        biases: Whether they have biases.
+    """
+    first = {"inner": inner, **({"gate": gate} if gate else {})}
+    for name, theirs in first.items():
+        yield transposed(f"{theirs}/kernel", f"{ours}/{name}_kernel")
+        if biases:
+            yield same(f"{theirs}/bias", f"{ours}/{name}_bias")
+    yield same(f"{outer}/kernel", f"{ours}/outer_kernel")
+    if biases:
+        yield same(f"{outer}/bias", f"{ours}/outer_bias")
+
+
+def joined(
+    theirs: Sequence[str], ours: str, heads: Sequence[int], width: int, biases: bool = True, prefix: str = ""
+) -> Rules:
+    """Yields the rules of projections to heads that are one layer in ours.
+
+    Args:
+        theirs: Names of their layers.
+        ours: Path of our layer.
+        heads: Number of heads of each of theirs.
+        width: Width of a head.
+        biases: Whether they have biases.
+        prefix: Text in front of `kernel` and `bias` in our paths.
+    """
+    ends = np.cumsum([each * width for each in heads])[:-1].tolist()
+
+    def gather(*tensors: Array, inputs: int) -> Array:
+        flat = [tensor.reshape(*tensor.shape[:inputs], -1) for tensor in tensors]
+        return np.concatenate(flat, axis=-1)
+
+    def split(weight: Array) -> tuple[Array, ...]:
+        parts = np.split(weight, ends, axis=-1)
+        return tuple(part.reshape(*part.shape[:-1], each, width) for part, each in zip(parts, heads))
+
+    for name, inputs in (("kernel", 1), ("bias", 0)) if biases else (("kernel", 1),):
+        yield Rule(
+            f"{ours}/{prefix}{name}",
+            tuple(f"{each}/{name}" for each in theirs),
+            lambda *tensors, inputs=inputs: gather(*tensors, inputs=inputs),
+            split,
+        )
+
+
+def side_by_side(theirs: Sequence[str], ours: str) -> Rule:
+    """Returns the rule of kernels of one shape that are one kernel in ours; none has axes of heads.
+
+    Args:
+        theirs: Names of their layers.
+        ours: Path of our kernel.
+    """
+    return Rule(
+        ours,
+        tuple(f"{each}/kernel" for each in theirs),
+        lambda *tensors: np.concatenate(tensors, axis=1),
+        lambda weight: tuple(np.split(weight, len(theirs), axis=1)),
+    )
+
+
+def output(theirs: str, ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
+    """Yields the rules of the projection of an attention's heads to its output.
+
+    Args:
+        theirs: Name of their layer.
+        ours: Path of our layer.
+        heads: AttentionHeads of the attention.
+        biases: Whether it has a bias.
+    """
+    yield Rule(
+        f"{ours}/kernel",
+        (f"{theirs}/kernel",),
+        lambda tensor: tensor.reshape(-1, tensor.shape[-1]),
+        lambda weight: (weight.reshape(heads.queries, heads.width, -1),),
+    )
+    if biases:
+        yield same(f"{theirs}/bias", f"{ours}/bias")
+
+
+def self_attention(theirs: str, ours: str, heads: AttentionHeads, biases: bool = True) -> Rules:
+    """Yields the rules of a self-attention; ours joins queries, keys and values.
+
+    Args:
+        theirs: Name of their layer.
+        ours: Path of our layer.
+        heads: AttentionHeads of the attention.
+        biases: Whether it has biases.
+    """
+    counts = (heads.queries, heads.keys, heads.keys)
+    parts = [f"{theirs}/{part}" for part in PROJECTIONS]
+    yield from regrouped(
+        [
+            *joined(parts, ours, counts, heads.width, biases),
+            *output(f"{theirs}/attention_output", f"{ours}/output", heads, biases),
+        ],
+        ours,
+        heads,
+    )
+
+
+def cross_attention(theirs: str, ours: str, heads: AttentionHeads) -> Rules:
+    """Yields the rules of an attention to an encoder; ours joins keys and values.
+
+    Args:
+        theirs: Name of their layer.
+        ours: Path of our layer.
+        heads: AttentionHeads of the attention.
+    """
+    query, key, value = (f"{theirs}/{part}" for part in PROJECTIONS)
+    yield from joined([query], ours, [heads.queries], heads.width, prefix="query_")
+    yield from joined([key, value], ours, [heads.keys, heads.keys], heads.width)
+    yield from output(f"{theirs}/attention_output", f"{ours}/output", heads)

@@ -1,0 +1,223 @@
+"""A preset of KerasHub on disk: its configuration, its weights and its tokenizer's settings."""
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import keras_hub
+
+from firth import storage
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.rules import Array
+from firth.interop.keras_hub.families import FAMILIES
+from firth.interop.keras_hub.family import PresetFamily
+from firth.interop.keras_hub.variables import arrays_of, by_name, make_backbone
+from firth.recipes.base.errors import suggest
+
+CONFIG_FILE, TASK_FILE = "config.json", "task.json"
+WEIGHTS_FILE, SHARDS_FILE, TASK_WEIGHTS_FILE = "model.weights.h5", "model.weights.json", "task.weights.h5"
+# Of KerasHub, and of what it was called before.
+_PACKAGES = ("keras_hub", "keras_nlp")
+# Of every backbone; they say no shape.
+_COMMON = ("name", "trainable", "dtype")
+
+
+class Preset:
+    """A folder that `save_to_preset` wrote.
+
+    Only plain values are read of its configurations. Nothing that they name is looked up but for the classes
+    of `FAMILIES`, and no object is made of them.
+
+    Args:
+        path: Path of the folder, on this machine or with a scheme (`gs://`).
+
+    Raises:
+        InteropError: if there is no such folder, a file is missing or damaged, or the class is not known.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        if not storage.is_folder(self.path):
+            raise InteropError(f"there is no folder {self.path}")
+        self._check_is_preset()
+        name, self._given = self.read_object(CONFIG_FILE, FAMILIES)
+        self.family: PresetFamily = FAMILIES[name]
+        self._check_keys()
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Arguments of the backbone's class, but for its name and dtype."""
+        return {key: value for key, value in self._given.items() if key not in _COMMON}
+
+    @property
+    def vocabulary_size(self) -> int:
+        """The number of rows of the token table."""
+        size = self._given[self.family.vocabulary_key]
+        if not isinstance(size, int):
+            raise self.problem(
+                f"{CONFIG_FILE}: config.{self.family.vocabulary_key}: {size!r} is not a number"
+            )
+        return size
+
+    def model(self) -> Any:
+        """Returns the recipe's model that the configuration describes.
+
+        Raises:
+            InteropError: for a value that cannot be expressed here.
+        """
+        try:
+            return self.family.read_model(self.config)
+        except InteropError as error:
+            raise self.problem(f"{CONFIG_FILE}: config.{error}") from error
+
+    def weights(self) -> dict[str, Array]:
+        """Returns the weights of the backbone by name, and of the task's head if it is exactly ours.
+
+        Raises:
+            InteropError: if a file is missing, damaged, or does not fit its configuration.
+        """
+        size = {self.family.vocabulary_key: self.vocabulary_size}
+        # Made of what was understood, not of what the file says.
+        backbone = make_backbone(self.family, {**self.family.write_config(self.model()), **size})
+        with storage.local_copy(self.path) as folder:
+            file = self._weights_file()
+            self._load(backbone.load_weights, folder, file)
+            weights = arrays_of(by_name(backbone.weights))
+            if self.has_task_head:
+                task = getattr(keras_hub.models, str(self.family.task))(backbone=backbone, preprocessor=None)
+                self._load(task.load_task_weights, folder, TASK_WEIGHTS_FILE)
+                weights |= arrays_of(by_name(task.weights))
+        return weights
+
+    @property
+    def has_task_head(self) -> bool:
+        """Whether there are weights of a task whose head is exactly ours."""
+        task = self.family.task
+        is_ours = task is not None and self._task_name() == task
+        return is_ours and storage.exists(self.place(TASK_WEIGHTS_FILE))
+
+    @property
+    def surplus(self) -> tuple[str, ...]:
+        """Files whose weights have no place here."""
+        is_surplus = storage.exists(self.place(TASK_WEIGHTS_FILE)) and not self.has_task_head
+        return (TASK_WEIGHTS_FILE,) if is_surplus else ()
+
+    def read_object(self, file: str, known: Collection[str]) -> tuple[str, dict[str, Any]]:
+        """Returns the class and the configuration of an object that a file describes; it is not made.
+
+        Args:
+            file: Name of the file.
+            known: Names of the classes that are known.
+
+        Raises:
+            InteropError: if the file is missing or damaged, or names another class.
+        """
+        content = self._read_json(file)
+        registered, config = content.get("registered_name"), content.get("config")
+        package, _, name = str(registered).rpartition(">")
+        if package not in _PACKAGES or name not in known:
+            raise self.problem(
+                f"{file}: registered_name: {registered!r} is not known; {suggest(name, list(known))}"
+            )
+        if not isinstance(config, dict):
+            raise self.problem(f"{file}: config: must be a mapping")
+        return name, config
+
+    def place(self, name: str) -> str:
+        """Returns the path of a file.
+
+        Args:
+            name: Path below the folder.
+        """
+        return os.path.join(self.path, name)
+
+    def not_expressed(self, file: str, key: str, found: Any, wanted: Any) -> InteropError:
+        """Returns the error of a value that cannot be expressed here.
+
+        Args:
+            file: Name of the file.
+            key: Key of its configuration.
+            found: Value of the key.
+            wanted: Value that can be expressed.
+        """
+        return self.problem(f"{file}: config.{key}: {found!r} cannot be expressed here, {wanted!r} can")
+
+    def problem(self, text: str) -> InteropError:
+        """Returns the error that names the folder.
+
+        Args:
+            text: File, key and problem.
+        """
+        return InteropError(self.place(text))
+
+    def _check_is_preset(self) -> None:
+        if not storage.exists(self.place(CONFIG_FILE)):
+            if storage.exists(self.place(TASK_FILE)):
+                raise InteropError(
+                    f"{self.path} holds {TASK_FILE}, a task, but no {CONFIG_FILE}, its backbone"
+                )
+            raise InteropError(f"{self.path} holds no {CONFIG_FILE}: it is not a preset of KerasHub")
+        if "model_type" in self._read_json(CONFIG_FILE):
+            raise self.problem(f"{CONFIG_FILE}: is in Hugging Face's format: `firth import hf` reads it")
+
+    def _check_keys(self) -> None:
+        for key in _needed(getattr(keras_hub.models, self.family.backbone)):
+            if key not in self._given:
+                raise self.problem(f"{CONFIG_FILE}: config.{key}: is missing")
+        known = (*self.family.keys, *_COMMON)
+        for key in self._given:
+            if key not in known:
+                raise self.problem(f"{CONFIG_FILE}: config.{key}: is not known; {suggest(key, known)}")
+
+    def _task_name(self) -> str | None:
+        if not storage.exists(self.place(TASK_FILE)):
+            return None
+        return str(self._read_json(TASK_FILE).get("registered_name")).rpartition(">")[2]
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        if not storage.exists(self.place(name)):
+            raise InteropError(f"{self.path} holds no {name}")
+        try:
+            content = json.loads(storage.read_text(self.place(name)))
+        except ValueError as error:
+            raise self.problem(f"{name}: is not JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise self.problem(f"{name}: must hold a mapping")
+        return content
+
+    def _weights_file(self) -> str:
+        if storage.exists(self.place(WEIGHTS_FILE)):
+            return WEIGHTS_FILE
+        if not storage.exists(self.place(SHARDS_FILE)):
+            raise InteropError(f"{self.path} holds neither {WEIGHTS_FILE} nor {SHARDS_FILE}")
+        shards = self._read_json(SHARDS_FILE).get("weight_map")
+        named = shards.values() if isinstance(shards, Mapping) else ()
+        for shard in sorted({each for name in named for each in ([name] if isinstance(name, str) else name)}):
+            if os.path.basename(shard) != shard:
+                raise self.problem(f"{SHARDS_FILE}: weight_map: {shard!r} is not a file of the folder")
+            if not storage.exists(self.place(shard)):
+                raise self.problem(f"{SHARDS_FILE}: weight_map: names {shard}, which does not exist")
+        return SHARDS_FILE
+
+    def _load(self, load: Callable[[str], None], folder: str, file: str) -> None:
+        try:
+            load(os.path.join(folder, file))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            # Keras tells the first object that failed, and lists all of them after that.
+            text = " ".join(str(error).partition("List of objects")[0].split())
+            raise self.problem(f"{file}: is damaged, or does not fit {CONFIG_FILE}: {text}") from error
+
+
+def _needed(backbone: type) -> list[str]:
+    """Returns the arguments that a class, or the nearest of its bases that names any, has no default for."""
+    for each in backbone.__mro__:
+        named = [
+            parameter
+            for parameter in inspect.signature(each).parameters.values()
+            if parameter.kind == parameter.POSITIONAL_OR_KEYWORD
+        ]
+        if named:
+            return [parameter.name for parameter in named if parameter.default is parameter.empty]
+    return []

@@ -1,0 +1,47 @@
+"""Byte-level byte-pair encoding in presets: `vocabulary.json` and `merges.txt`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.interop.hugging_face.tokenizers.files import Folder, in_order
+from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
+from firth.interop.keras_hub.tokenizers.limits import require_ours
+from firth.tokenizers import BytePairTokenizer
+from firth.tokenizers.graph.merges import merges_by_order
+from firth.tokenizers.graph.special_pieces import SpecialPieces
+
+_VOCABULARY_FILE, _MERGES_FILE = "vocabulary.json", "merges.txt"
+_VERSION = "#version"
+
+
+def _pieces(folder: Folder, rows: int) -> list[str]:
+    del rows
+    vocabulary = folder.mapping(_VOCABULARY_FILE)
+    return in_order(folder.place(_VOCABULARY_FILE), "vocabulary", vocabulary)
+
+
+def _read(
+    folder: Folder, pieces: Sequence[str], settings: Mapping[str, Any], specials: SpecialPieces
+) -> BytePairTokenizer:
+    del settings
+    merges = [line for line in folder.lines(_MERGES_FILE) if line and not line.startswith(_VERSION)]
+    return BytePairTokenizer(pieces, specials=specials, merges=merges)
+
+
+def _arguments(tokenizer: BytePairTokenizer, pieces: Sequence[str]) -> dict[str, Any]:
+    require_ours("sentinels", len(tokenizer.sentinel_ids), 0)
+    specials = set(tokenizer.specials.pieces)
+    regular = [piece for piece in tokenizer.get_vocabulary() if piece not in specials]
+    return {
+        "vocabulary": {piece: index for index, piece in enumerate(pieces)},
+        "merges": list(tokenizer.merges) or [" ".join(parts) for parts in merges_by_order(regular)],
+    }
+
+
+BYTE_PAIR = PresetTokenizer(
+    ours=BytePairTokenizer,
+    always={"sequence_length": None, "add_prefix_space": False},
+    pieces=_pieces,
+    read=_read,
+    arguments=_arguments,
+)

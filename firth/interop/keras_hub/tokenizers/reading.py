@@ -1,0 +1,42 @@
+"""Reads the tokenizer of a preset."""
+
+import os
+from typing import TYPE_CHECKING
+
+import keras_hub
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers.files import Folder
+from firth.interop.keras_hub.tokenizers.roles import specials_of
+from firth.interop.keras_hub.tokenizers.table import CLASSES
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
+if TYPE_CHECKING:
+    from firth.interop.keras_hub.preset import Preset
+
+TOKENIZER_FILE = "tokenizer.json"
+_ASSETS = os.path.join("assets", "tokenizer")
+
+
+def read_tokenizer(preset: "Preset") -> PieceTokenizer:
+    """Returns the tokenizer of a preset.
+
+    Args:
+        preset: Preset of the tokenizer.
+
+    Raises:
+        InteropError: if there is no tokenizer, or one that cannot be expressed here.
+    """
+    name, settings = preset.read_object(TOKENIZER_FILE, CLASSES)
+    kind, folder = CLASSES[name], Folder(preset.place(_ASSETS))
+    for key, value in kind.always.items():
+        if (found := settings.get(key, value)) != value:
+            raise preset.not_expressed(TOKENIZER_FILE, key, found, value)
+    pieces = kind.pieces(folder, preset.vocabulary_size)
+    try:
+        # Without a vocabulary, the class says the names of its special pieces.
+        specials = specials_of(getattr(keras_hub.tokenizers, name)(None), set(pieces))
+        return kind.read(folder, pieces, settings, specials)
+    except ValueError as error:
+        place = TOKENIZER_FILE if isinstance(error, InteropError) else _ASSETS
+        raise preset.problem(f"{place}: {error}") from error

@@ -1,0 +1,75 @@
+"""The special pieces that KerasHub's classes have by name, and ours by role."""
+
+from collections.abc import Collection
+from typing import Any
+
+from firth.interop.errors import InteropError
+from firth.tokenizers.graph.special_pieces import SpecialPieces
+from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
+# Attributes of theirs. One piece may be both ends, as in GPT-2; it is the one after a text then.
+_ROLES = {
+    "end_token": "sep",
+    "start_token": "cls",
+    "pad_token": "pad",
+    "mask_token": "mask",
+    "oov_token": "unk",
+}
+_UNKNOWN = "<unk>"
+
+
+def specials_of(theirs: Any, pieces: Collection[str]) -> SpecialPieces:
+    """Returns the special pieces of KerasHub's class, by their roles.
+
+    Args:
+        theirs: Tokenizer of the class.
+        pieces: Pieces of the vocabulary.
+
+    Raises:
+        InteropError: if the vocabulary lacks one that every text needs.
+    """
+    named = {role: getattr(theirs, attribute, None) for attribute, role in _ROLES.items()}
+    found: dict[str, Any] = {role: piece if piece in pieces else None for role, piece in named.items()}
+    if found["sep"] is None:
+        raise InteropError(f"the vocabulary has no {named['sep']!r}, which ends a text")
+    if found["unk"] is None and _UNKNOWN in pieces:
+        found["unk"] = _UNKNOWN
+    # Some classes fill rows with the piece of id 0, whatever it is.
+    found["pad"] = found["pad"] or found["sep"]
+    others = sorted(
+        piece for piece in theirs.special_tokens if piece in pieces and piece not in found.values()
+    )
+    return SpecialPieces(**found, others=tuple(others), spaces_before="none")
+
+
+def renamed(tokenizer: PieceTokenizer, theirs: Any) -> list[str]:
+    """Returns all pieces in the order of their ids, the special ones by the names that KerasHub's class has.
+
+    Args:
+        tokenizer: Tokenizer of ours.
+        theirs: Tokenizer of the class.
+
+    Raises:
+        InteropError: if the class has a piece that ours lacks, or its name is that of another piece.
+    """
+    pieces, ours = tokenizer.get_vocabulary(), tokenizer.specials.by_role
+    name, taken = type(theirs).__name__, set[int]()
+    for piece, role in _roles_by_name(theirs).items():
+        if role not in ours:
+            raise InteropError(f"KerasHub's {name} needs a {role} piece, {piece!r}; the tokenizer has none")
+        place = tokenizer.token_to_id(ours[role])
+        if place in taken or (piece != ours[role] and piece in pieces):
+            raise InteropError(
+                f"KerasHub's {name} has {piece!r} as {role} piece; the tokenizer's is {ours[role]!r}"
+            )
+        pieces[place] = piece
+        taken.add(place)
+    return pieces
+
+
+def _roles_by_name(theirs: Any) -> dict[str, str]:
+    roles: dict[str, str] = {}
+    for attribute, role in _ROLES.items():
+        if (piece := getattr(theirs, attribute, None)) is not None:
+            roles.setdefault(piece, role)
+    return roles

@@ -1,0 +1,36 @@
+"""Writes a tokenizer for a preset."""
+
+from typing import Any
+
+import keras_hub
+
+from firth.interop.errors import InteropError
+from firth.interop.keras_hub.tokenizers.limits import require_ours
+from firth.interop.keras_hub.tokenizers.roles import renamed
+from firth.interop.keras_hub.tokenizers.table import CLASSES
+
+
+def written_tokenizer(tokenizer: Any, name: str) -> Any:
+    """Returns a tokenizer as KerasHub's class has it.
+
+    Its special pieces get the names that the class has for their roles; the class finds no others in text,
+    and leaves the spaces before them.
+
+    Args:
+        tokenizer: Tokenizer of a bundle.
+        name: Name of KerasHub's class.
+
+    Raises:
+        InteropError: if the class cannot say the tokenizer.
+    """
+    if name not in CLASSES:
+        raise InteropError(f"tokenizer.kind: {tokenizer.kind!r}: KerasHub's {name} cannot be written")
+    kind, made = CLASSES[name], getattr(keras_hub.tokenizers, name)
+    require_ours("kind", tokenizer.kind, kind.ours.kind)
+    if tokenizer.settings.get("normalization"):
+        raise InteropError("cleaning: KerasHub's tokenizers bring texts to no form before they read them")
+    arguments = kind.arguments(tokenizer, renamed(tokenizer, made(None)))
+    try:
+        return made(**arguments)
+    except ValueError as error:
+        raise InteropError(f"KerasHub's {name}: {error}") from error

@@ -1,0 +1,59 @@
+"""A preset becomes a bundle that is loaded and served, and the bundle becomes the same preset."""
+
+import keras_hub
+import numpy as np
+import pytest
+
+from firth.interop.keras_hub import export_model, import_model
+from firth.models import load_model
+from firth.models.bundle import read_recipe
+from firth.serving import load_served
+from tests.interop.keras_hub import tiny
+
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+PIECES = [*SPECIALS, "the", "a", "cat", "sat", "on", "mat", "##s", ".", "zoe"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    """A preset of BERT, its bundle, and the preset that the bundle becomes."""
+    root = tmp_path_factory.mktemp("bert")
+    theirs = tiny.backbone("bert")
+    theirs.save_to_preset(str(root / "preset"))
+    tokenizer = keras_hub.tokenizers.BertTokenizer(PIECES, lowercase=True, strip_accents=True)
+    tokenizer.save_to_preset(str(root / "preset"))
+    told = import_model(root / "preset", root / "bundle", "tiny")
+    written = export_model(root / "bundle", root / "back")
+    return root, theirs, told, written
+
+
+def test_a_bundle_gives_the_hidden_states(bert):
+    root, theirs, told, _ = bert
+    given, model = tiny.features(), load_model(root / "bundle")
+    found, expected = model.backbone(given), theirs(tiny.their_inputs(given, theirs.input))["sequence_output"]
+    real = given["document_ids"] > 0
+    np.testing.assert_allclose(np.array(found)[real], np.array(expected)[real], rtol=0, atol=1e-4)
+    assert {path.split("/")[1] for path in told.fresh} == {"masked_lm_head", "pair_head"} and not told.surplus
+    recipe = read_recipe(root / "bundle")
+    assert recipe.imported_from == "BertBackbone of KerasHub" and recipe.tokenizer.lowercase
+
+
+def test_a_text_is_read_with_the_tokenizer_that_came_along(bert):
+    ids = load_served(bert[0] / "bundle").encode(["The cats sat.", "[MASK] Zoë"]).features["token_ids"]
+    assert ids.numpy().tolist() == [[2, 5, 7, 11, 8, 12, 3], [2, 4, 13, 3, 0, 0, 0]]
+
+
+def test_the_preset_comes_back_bit_by_bit(bert):
+    root, theirs, _, written = bert
+    assert set(written) >= {"config.json", "metadata.json", "model.weights.h5", "tokenizer.json"}
+    again = keras_hub.models.Backbone.from_preset(str(root / "back"))
+    assert again.get_config() == {**theirs.get_config(), "name": again.name}
+    for weight, other in zip(theirs.weights, again.weights, strict=True):
+        np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)
+
+
+def test_keras_hub_reads_texts_with_the_tokenizer_and_loads_a_task(bert):
+    task = keras_hub.models.MaskedLM.from_preset(str(bert[0] / "back"))
+    assert isinstance(task, keras_hub.models.BertMaskedLM)
+    tokenizer = task.preprocessor.tokenizer
+    assert np.array(tokenizer("The cats sat. [MASK] Zoë")).tolist() == [5, 7, 11, 8, 12, 4, 13]
