@@ -77,8 +77,8 @@ def base_option(base: str | None) -> list["Option"]:
     Example:
 
     >>> base_option("minilm")
-    [Option(assignment='base="minilm"', said='--base minilm')]
+    [Option(assignment='base.bundle="minilm"', said='--base minilm')]
     """
     from firth.recipes.reading.raw_recipes import Option
 
-    return [] if base is None else [Option(f"base={json.dumps(base)}", f"--base {base}")]
+    return [] if base is None else [Option(f"base.bundle={json.dumps(base)}", f"--base {base}")]

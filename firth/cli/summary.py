@@ -36,6 +36,8 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     if (folder := result.outputs.get("Curator", {}).get("report")) is not None:
         report = storage.read_json(folder / "corpus_report.json")
         console.print(corpus_line(report["funnel"]))
+    if result.start is not None:
+        console.print(start_line(result.start), markup=False)
     console.print(perplexity_line(metrics, recipe.goal.loss_terms[0].title))
     if result.blessed:
         kept = "kept its thresholds" if recipe.evaluation.thresholds else "has finite metrics (no thresholds)"
@@ -89,6 +91,20 @@ def perplexity_line(metrics: dict[str, float], title: str) -> str:
     return (
         f"held-out {title} perplexity: [bold]{model:,.1f}[/], against {unigram:,.1f} of the unigram baseline"
     )
+
+
+def start_line(start: Mapping[str, Any]) -> str:
+    """Returns what a run went on from, and what of its model was made fresh.
+
+    Args:
+        start: What `RunResult.start` holds.
+
+    Example:
+
+    >>> start_line({"bundle": "firth-runs/minilm/bundle", "fresh_layers": ["heads/masked_lm_head"]})
+    'went on from firth-runs/minilm/bundle; made fresh: heads/masked_lm_head'
+    """
+    return f"went on from {start['bundle']}; made fresh: {', '.join(start['fresh_layers']) or 'nothing'}"
 
 
 def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -2,6 +2,12 @@
 
 import dataclasses
 import os
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import numpy.typing as npt
 
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import BundleError, open_weights, weights_by_path
@@ -23,7 +29,55 @@ class Start:
     unused: tuple[str, ...]
 
 
-def start_from(model: BackboneWithHeads, folder: str | os.PathLike[str]) -> Start:
+@dataclasses.dataclass(frozen=True)
+class AddedPieces:
+    """Pieces that a model's vocabulary has after those of the bundle.
+
+    Attributes:
+        after: Number of pieces of the bundle's tokenizer; the new ones have the next ids.
+        parts: For each new piece, the ids of the pieces that it fell into before.
+        rows: Number of rows of the bundle's tables, of which some may belong to no piece.
+    """
+
+    after: int
+    parts: Sequence[Sequence[int]]
+    rows: int
+
+    def fits(self, before: tuple[int, ...], now: tuple[int, ...]) -> bool:
+        """Returns whether a weight differs in nothing but the rows of its vocabulary.
+
+        Args:
+            before: Shape in the bundle.
+            now: Shape in the model.
+        """
+        differing = [axis for axis, size in enumerate(before) if now[axis : axis + 1] != (size,)]
+        return len(before) == len(now) and len(differing) == 1 and before[differing[0]] == self.rows
+
+    def grow(self, stored: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns a weight with rows for the new pieces, each the mean of the rows of its parts.
+
+        Args:
+            stored: Weight of the bundle.
+            made: Weight of the model as its seed made it, whose last rows stay if fewer pieces were added
+                than there is room for.
+        """
+        (axis,) = (axis for axis, size in enumerate(stored.shape) if made.shape[axis] != size)
+        old, new = np.moveaxis(stored, axis, 0), np.moveaxis(made.copy(), axis, 0)
+        means = [old[list(ids)].mean(axis=0) for ids in self.parts]
+        place = self.after + len(means)
+        new[: self.after] = old[: self.after]
+        for number, mean in enumerate(means, self.after):
+            new[number] = mean
+        new[place : len(old) + len(means)] = old[self.after :]
+        return np.moveaxis(new, 0, axis)
+
+
+NOTHING_ADDED = AddedPieces(after=0, parts=(), rows=0)
+
+
+def start_from(
+    model: BackboneWithHeads, folder: str | os.PathLike[str], added: AddedPieces = NOTHING_ADDED
+) -> Start:
     """Assigns the weights of a bundle to a model of the same backbone, by their paths.
 
     Heads may differ: a weight of a head that the bundle lacks, or has in another shape, stays as it was made.
@@ -31,6 +85,7 @@ def start_from(model: BackboneWithHeads, folder: str | os.PathLike[str]) -> Star
     Args:
         model: Model that `firth.models.build_model` made, of an objective or a task.
         folder: Folder of the bundle.
+        added: Pieces that the model's vocabulary has next to the bundle's.
 
     Raises:
         BundleError: if the bundle cannot be read, or its backbone is not the model's.
@@ -40,12 +95,20 @@ def start_from(model: BackboneWithHeads, folder: str | os.PathLike[str]) -> Star
     variables = weights_by_path(model)
     with open_weights(folder) as file:
         shapes = {name: tuple(file.get_slice(name).get_shape()) for name in set(file.keys())}
-        taken = [name for name, each in variables.items() if shapes.get(name) == tuple(each.shape)]
-        _check_backbone(os.fspath(folder), variables.keys() - set(taken), shapes)
+        taken = {name for name, each in variables.items() if shapes.get(name) == tuple(each.shape)}
+        grown = {
+            name
+            for name in variables.keys() & shapes.keys() - taken
+            if added.fits(shapes[name], tuple(variables[name].shape))
+        }
+        _check_backbone(os.fspath(folder), variables.keys() - taken - grown, shapes)
         for name in taken:
             variables[name].assign(file.get_tensor(name))
-    fresh = (name for name in variables if name not in set(taken))
-    return Start(tuple(fresh), tuple(sorted(shapes.keys() - set(taken))))
+        for name in grown:
+            variable = variables[name]
+            variable.assign(added.grow(file.get_tensor(name), keras.ops.convert_to_numpy(variable.value)))
+    fresh = (name for name in variables if name not in taken | grown)
+    return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
 
 
 def _check_backbone(folder: str, fresh: set[str], shapes: dict[str, tuple[int, ...]]) -> None:

@@ -130,6 +130,8 @@ def _corpus(recipe: Recipe, source_schema: str | None, base: dict[str, Any]) -> 
         tokenizer=recipe.tokenizer,
         normalization=recipe.cleaning.text_steps,
         base=_imported(base),
+        added_words=recipe.base.added_words if recipe.base else (),
+        added_count=recipe.base.added_count if recipe.base else 0,
     )
     # It takes no input from the validator, but must not start if the validator fails.
     tokenizer.add_upstream_node(corpus["corpus_validator"])

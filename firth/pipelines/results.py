@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.blessing import newest_version, reasons_against
@@ -17,6 +17,8 @@ REPORT_FILE = "report.html"
 CORPUS_PAGE_FILE = "corpus_report.html"
 SUMMARY_FILE = "run.json"
 METADATA_FILE = "metadata.sqlite"
+# In the folder of the training's curve.
+START_FILE = "start.json"
 # The component and output that hold each page.
 _PAGES = {REPORT_FILE: ("Reporter", "report"), CORPUS_PAGE_FILE: ("CorpusReporter", "page")}
 
@@ -81,6 +83,12 @@ class RunResult(CurationResult):
         """Folder for `firth.models.load_model`, whether blessed or not; None before training."""
         model = self.outputs.get("Trainer", {}).get("model")
         return model / BUNDLE_FOLDER if model is not None and is_whole(model / BUNDLE_FOLDER) else None
+
+    @property
+    def start(self) -> dict[str, Any] | None:
+        """What the run's model started from, as `firth.training.starting` writes it; None for no base."""
+        curve = self.outputs.get("Trainer", {}).get("model_run")
+        return storage.read_json(curve / START_FILE) if curve is not None else None
 
 
 def collect_curation(
@@ -169,6 +177,7 @@ def _write_summary(result: RunResult) -> None:
         "pushed": str(result.pushed) if result.pushed else None,
         "served": str(result.served) if result.served else None,
         "bundle": str(result.bundle) if result.bundle else None,
+        "base": result.start["bundle"] if result.start else None,
         "evaluation": result.evaluation,
         "outputs": {
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()

@@ -77,7 +77,7 @@ def train(
     progress = checkpoints.restore()
     if recipe.base is not None:
         if progress.step == 0:
-            take_start(model, recipe.base, checkpoints.directory)
+            take_start(model, recipe.base, tokenizer, checkpoints.directory)
         show_start(checkpoints.directory, model_run_directory)
     history = History(checkpoints.directory, model_run_directory, progress.step)
     try:

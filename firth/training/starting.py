@@ -4,27 +4,30 @@ import dataclasses
 import logging
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import keras
 
 from firth import storage
-from firth.models.bundle import BundleError
-from firth.models.starting import start_from
+from firth.models.bundle import BundleError, read_recipe
+from firth.models.starting import NOTHING_ADDED, AddedPieces, start_from
 from firth.recipes.reading.bundles import digest_of_bundle
-from firth.recipes.run.base import Base
+from firth.recipes.run.base import TOKENIZER_FOLDER, Base
+from firth.tokenizers import load_tokenizer
 
 START_FILE = "start.json"
 _LOG = logging.getLogger(__name__)
 
 
-def take_start(model: keras.Model, base: Base, kept: str) -> None:
+def take_start(model: keras.Model, base: Base, tokenizer: Any, kept: str) -> None:
     """Assigns the base's weights to a model, and writes down which ones it takes.
 
     Args:
         model: Model of the run, before its first step.
         base: Base of the recipe.
-        kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, and the paths of weights
-            that are `fresh` and `unused`; see `firth.models.starting.Start`.
+        tokenizer: Tokenizer of the run: that of the bundle, with what was added to it.
+        kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, the layers that are made
+            fresh, and the paths of weights that are `fresh` and `unused`; see `firth.models.starting.Start`.
 
     Raises:
         BundleError: if the bundle is not the recipe's, or has another backbone.
@@ -34,10 +37,21 @@ def take_start(model: keras.Model, base: Base, kept: str) -> None:
             f"{base.bundle} is not the bundle that the recipe was read with: its digest is another. Say "
             "`base` again to start from it"
         )
-    start = start_from(model, base.bundle)
-    said = {"bundle": base.bundle, "digest": base.digest, **dataclasses.asdict(start)}
+    start = start_from(model, base.bundle, _added(base, tokenizer))
+    fresh = layers_of(start.fresh)
+    said = {"bundle": base.bundle, "digest": base.digest, "fresh_layers": fresh, **dataclasses.asdict(start)}
     storage.write_json(os.path.join(kept, START_FILE), said, indent=1)
-    _LOG.info("started from %s; made fresh: %s", base.bundle, ", ".join(layers_of(start.fresh)) or "nothing")
+    _LOG.info("started from %s; made fresh: %s", base.bundle, ", ".join(fresh) or "nothing")
+
+
+def _added(base: Base, tokenizer: Any) -> AddedPieces:
+    if not base.added:
+        return NOTHING_ADDED
+    before = load_tokenizer(os.path.join(base.bundle, TOKENIZER_FOLDER))
+    after = before.vocabulary_size()
+    words = tokenizer.get_vocabulary()[after:]
+    rows = read_recipe(base.bundle).tokenizer.vocabulary_size
+    return AddedPieces(after, before.tokenize(words).to_list() if words else [], rows)
 
 
 def show_start(kept: str, run_directory: str) -> None:

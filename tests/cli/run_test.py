@@ -9,6 +9,7 @@ from firth.pipelines import local
 from firth.pipelines.run_errors import RunFolderError
 from firth.training.termination import TrainingTerminated
 from tests.cli.conftest import METRICS
+from tests.recipes.bundles import write_bundle
 
 
 @pytest.fixture
@@ -219,3 +220,28 @@ def test_a_text_key_without_json_lines_is_refused(firth, runner, tmp_path):
 def test_an_unknown_recipe(firth, runner):
     result = firth("run", "demmo")
     assert result.exit_code == 2 and "did you mean demo?" in result.stderr
+
+
+def test_a_run_goes_on_from_a_model_by_its_name(firth, runner, tmp_path):
+    write_bundle(tmp_path / "elsewhere" / "minilm" / "bundle")
+    (tmp_path / "a.txt").write_text("a")
+    options = ("--base", "minilm", "--text", "a.txt", "--root", "elsewhere")
+    start = {"bundle": "elsewhere/minilm/bundle", "fresh_layers": ["heads/pooler"]}
+    (tmp_path / "start.json").write_text(json.dumps(start))
+    with_result(runner, outputs={"Trainer": {"model_run": tmp_path}})
+    result = firth("run", *options)
+    assert result.exit_code == 0, result.output
+    assert "went on from elsewhere/minilm/bundle; made fresh: heads/pooler" in result.output
+    ((recipe, said),) = runner.calls
+    assert recipe.base.bundle == str(tmp_path / "elsewhere" / "minilm" / "bundle")
+    assert recipe.name == said["name"] == "bert_tiny_continued"
+    assert firth("run", "demo", *options).exit_code == 0 and runner.calls[-1][0].name == "demo"
+    refused = firth("run", "--base", "minlm", *options[2:])
+    assert refused.exit_code == 2
+    assert "--base minlm: base: no run or imported model" in " ".join(refused.output.split())
+    assert "did you mean minilm?" in refused.output
+
+
+def test_a_run_needs_a_recipe_or_a_base(firth, runner):
+    result = firth("run", "--text", "a.txt")
+    assert result.exit_code == 2 and "give a RECIPE, or the model to go on from with --base" in result.output

@@ -17,6 +17,7 @@ from firth.tokenizers import save_tokenizer
 from tests.docs.command_checks import CHECKS, check
 from tests.docs.snippets import PAGES, REPOSITORY, all_snippets, commands, indented_blocks, snippets_of
 from tests.exported_model import exported_model
+from tests.recipes.bundles import write_bundle
 
 LANGUAGES = {"sh", "python", "yaml", "text"}
 COMMANDS = [(snippet, command) for snippet in all_snippets("sh") for command in commands(snippet)]
@@ -90,10 +91,11 @@ def test_recipes(snippet, tmp_path):
         text = text.replace("cleaning:\n", "cleaning:\n  steps: [{kind: c4}]\n")
     path = tmp_path / "my_recipe.yaml"
     path.write_text(text)
-    assert load_recipe(str(path)).name in text or "name:" not in snippet.text
+    write_bundle(tmp_path / "minilm" / "bundle")
+    assert load_recipe(str(path), root=tmp_path).name in text or "name:" not in snippet.text
     with pytest.raises(RecipeError):
         path.write_text(re.sub(r"^(\w+):", r"\1x:", text, count=1, flags=re.MULTILINE))
-        load_recipe(str(path))
+        load_recipe(str(path), root=tmp_path)
 
 
 @pytest.mark.repeated

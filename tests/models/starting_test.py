@@ -5,7 +5,7 @@ import pytest
 
 from firth.models import BundleError, build_model
 from firth.models.bundle import WEIGHTS_FILE, load_model, weights_by_path
-from firth.models.starting import start_from
+from firth.models.starting import AddedPieces, start_from
 from firth.recipes.objectives.masking import MaskedLM, SpanMasking
 from tests.training.artifacts import tiny_recipe, write_bundle
 
@@ -43,6 +43,25 @@ def test_heads_that_the_bundle_lacks_are_made_by_the_seed(bundle, objective, fre
     assert start.unused and all(name.startswith(unused) for name in start.unused)
     for name, each in arrays(model).items():
         np.testing.assert_array_equal(each, (untouched if name in start.fresh else base)[name], err_msg=name)
+
+
+def test_added_pieces_start_as_the_mean_of_their_parts(bundle):
+    base, rows = arrays(load_model(bundle)), tiny_recipe().tokenizer.vocabulary_size
+    tokenizer = tiny_recipe().tokenizer.model_copy(update={"vocabulary_size": rows + 3})
+    untouched = arrays(build_model(with_(tokenizer=tokenizer)))
+    model = build_model(with_(tokenizer=tokenizer))
+    # The last two rows of the bundle belong to no piece, and of three new pieces there are but two.
+    added = AddedPieces(after=rows - 2, parts=[[7, 9, 9], [1]], rows=rows)
+    assert start_from(model, bundle, added).fresh == ()
+    grown = {name for name, each in arrays(model).items() if each.shape != base[name].shape}
+    assert grown == {"backbone/token_embedding/table", "heads/masked_lm_head/bias"}
+    for name in grown:
+        before, after = base[name], arrays(model)[name]
+        np.testing.assert_array_equal(after[: rows - 2], before[:-2])
+        np.testing.assert_allclose(after[rows - 2], (before[7] + 2 * before[9]) / 3, rtol=1e-6, atol=1e-7)
+        np.testing.assert_array_equal(after[rows - 1], before[1])
+        np.testing.assert_array_equal(after[rows : rows + 2], before[-2:])
+        np.testing.assert_array_equal(after[-1:], untouched[name][-1:])
 
 
 def test_another_backbone_is_refused(bundle):

@@ -21,7 +21,9 @@ class TokenizerGen(BeamComponent):
         tokenizer: Tokenizer of the recipe.
         normalization: Steps of Curator on text that the tokenizer repeats;
             `firth.recipes.Cleaning.text_steps`.
-        base: Model bundle whose tokenizer is taken as it is; without it, one is trained.
+        base: Model bundle whose tokenizer is taken; without it, one is trained.
+        added_words: Words that become pieces of the bundle's tokenizer.
+        added_count: Number of further words of the train split that do.
 
     Outputs:
         tokenizer: As `firth.tokenizers.save_tokenizer` writes it. Custom property: `digest`.
@@ -31,7 +33,7 @@ class TokenizerGen(BeamComponent):
         inputs={"examples": standard_artifacts.Examples},
         outputs={"tokenizer": Tokenizer},
         optional_inputs={"base": standard_artifacts.Model},
-        parameters={"config": str, "normalization": str},
+        parameters={"config": str, "normalization": str, "added_words": str, "added_count": int},
     )
     EXECUTOR_SPEC = executor_spec.BeamExecutorSpec(Executor)
 
@@ -41,10 +43,14 @@ class TokenizerGen(BeamComponent):
         tokenizer: AnyTokenizerConfig,
         normalization: Sequence[Sequence[str]] = (),
         base: types.BaseChannel | None = None,
+        added_words: Sequence[str] = (),
+        added_count: int = 0,
     ) -> None:
         super().__init__(
             examples=examples,
             base=base,
             config=tokenizer.to_json(),
             normalization=json.dumps(normalization),
+            added_words=json.dumps(added_words),
+            added_count=added_count,
         )

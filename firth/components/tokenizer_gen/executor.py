@@ -11,8 +11,9 @@ from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
 from firth.recipes.run.base import TOKENIZER_FOLDER
-from firth.recipes.tokenizers.tokenizer import tokenizer_from_json
-from firth.tokenizers import load_tokenizer
+from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, tokenizer_from_json
+from firth.tokenizers import load_tokenizer, save_tokenizer
+from firth.tokenizers.extending import add_words, words_to_add
 
 
 class Executor(base_beam_executor.BaseBeamExecutor):
@@ -32,27 +33,40 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         Args:
             input_dict: `examples`, with a split `train`; `base` where a bundle's tokenizer is taken.
             output_dict: `tokenizer`, which gets the custom property `digest`.
-            exec_properties: `config` and `normalization` as JSON.
+            exec_properties: `config`, `normalization` and `added_words` as JSON, and `added_count`.
 
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.
+            firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
+            ValueError: if a word that is to be added is a piece already, or cannot be one.
         """
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         if base := input_dict.get("base"):
-            digest = _take(artifact_utils.get_single_uri(base), tokenizer.uri)
+            bundle = artifact_utils.get_single_uri(base)
+            digest = self._take(bundle, input_dict, exec_properties, tokenizer.uri)
         else:
-            digest = self._train(input_dict, exec_properties, tokenizer.uri)
+            words, config = self._words(input_dict, exec_properties)
+            normalization = json.loads(exec_properties["normalization"])
+            digest = train_tokenizer(words, config, tokenizer.uri, normalization)
         tokenizer.set_string_custom_property("digest", digest)
 
-    def _train(self, input_dict: Artifacts, exec_properties: Properties, folder: str) -> str:
+    def _words(
+        self, input_dict: Artifacts, exec_properties: Properties
+    ) -> tuple[dict[str, int], AnyTokenizerConfig]:
         config = tokenizer_from_json(exec_properties["config"])
         pattern = io_utils.all_files_pattern(artifact_utils.get_split_uri(input_dict["examples"], TRAIN))
         scratch = self._context_of_launcher.get_tmp_path()
-        words = count_corpus_words(self._make_beam_pipeline, pattern, config, scratch)
-        return train_tokenizer(words, config, folder, json.loads(exec_properties["normalization"]))
+        return count_corpus_words(self._make_beam_pipeline, pattern, config, scratch), config
 
-
-def _take(bundle: str, folder: str) -> str:
-    """Copies a bundle's tokenizer, and returns its digest."""
-    storage.copy_folder(os.path.join(bundle, TOKENIZER_FOLDER), folder)
-    return load_tokenizer(folder).digest
+    def _take(self, bundle: str, input_dict: Artifacts, exec_properties: Properties, folder: str) -> str:
+        """Writes a bundle's tokenizer, with the words that are added to it, and returns the digest."""
+        taken, added = os.path.join(bundle, TOKENIZER_FOLDER), json.loads(exec_properties["added_words"])
+        count = exec_properties["added_count"]
+        if not added and not count:
+            storage.copy_folder(taken, folder)
+            return load_tokenizer(folder).digest
+        tokenizer = add_words(load_tokenizer(taken), added)
+        if count:
+            words, _ = self._words(input_dict, exec_properties)
+            tokenizer = add_words(tokenizer, words_to_add(tokenizer, words, count))
+        return save_tokenizer(tokenizer, folder)

@@ -39,7 +39,7 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
         RecipeError: if there is no such bundle, or a value contradicts it, with the place of the value.
     """
     said = raw.data.get(BASE)
-    if said is None or (isinstance(said, dict) and ("digest" in said or "bundle" not in said)):
+    if said is None or (isinstance(said, dict) and (_is_written_out(raw) or "bundle" not in said)):
         return raw
     given = said if isinstance(said, dict) else {"bundle": said}
     origin = raw.origin((BASE, "bundle"))
@@ -56,11 +56,35 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
         for path, value, has in _contradictions(stated, brought)
     ]:
         raise RecipeError(problems)
-    base = {BASE: {**given, "bundle": bundle, "digest": digest_of_bundle(bundle)}}
-    data = {"name": f"{recipe.name}_continued", **raw.data, **assign(brought, (), stated), **base}
+    base = {**given, "bundle": bundle, "digest": digest_of_bundle(bundle)}
+    if added := _added(given):
+        if reason := _why_fixed(recipe):
+            key = f"{BASE}: the tokenizer of {given['bundle']} takes no more pieces"
+            raise RecipeError([f"{origin.place}: {key}: {reason}"])
+        stated = assign(stated, ("tokenizer", "vocabulary_size"), recipe.tokenizer.vocabulary_size + added)
+    data = {"name": f"{recipe.name}_continued", **raw.data, **assign(brought, (), stated), BASE: base}
     if not any(each.of_preset for path, each in raw.origins.items() if path[:1] == ("training",)):
         data = {**data, "training": assign(TRAINING, (), raw.data.get("training") or {})}
     return RawRecipe(data, _origins(raw, origin))
+
+
+def _is_written_out(raw: RawRecipe) -> bool:
+    """Returns whether the base has its digest, which is that of the same layer's bundle or of a later one."""
+    bundle, digest = ((BASE, key) for key in ("bundle", "digest"))
+    return "digest" in raw.data[BASE] and raw.origin(digest).layer >= raw.origin(bundle).layer
+
+
+def _added(given: dict[str, Any]) -> int:
+    """Returns the number of pieces that are asked for; what cannot be counted is told when it is checked."""
+    words, count = given.get("added_words") or (), given.get("added_count")
+    return (len(words) if isinstance(words, list) else 0) + (count if isinstance(count, int) else 0)
+
+
+def _why_fixed(recipe: RunRecipe) -> str:
+    """Returns the reason why the tokenizer of a base takes no more pieces; empty if it does."""
+    if recipe.tokenizer.sentinels:
+        return "its sentinels are its last pieces, and their ids would change"
+    return recipe.tokenizer.fixed_because
 
 
 def _find(said: Any, origin: Origin, root: str) -> str:

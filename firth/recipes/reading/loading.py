@@ -12,7 +12,7 @@ import pydantic
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import absolute, named_files
 from firth.recipes.base.yaml_text import read_yaml, write_yaml
-from firth.recipes.reading.bases import with_base
+from firth.recipes.reading.bases import BASE, with_base
 from firth.recipes.reading.bundles import runs_root
 from firth.recipes.reading.explain import explain
 from firth.recipes.reading.families import suggest_preset
@@ -199,6 +199,8 @@ def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tupl
     if not isinstance(raw.data, dict):
         raise RecipeError([f"{file}: a recipe is a mapping, such as `extends: bert_mini`"])
     data = {"name": stem, **raw.data}
+    if isinstance(data.get(BASE), str):
+        data[BASE] = {"bundle": data[BASE]}
     parent, place = data.pop(EXTENDS, None), raw.origin((EXTENDS,)).place
     if not isinstance(parent, str | None):
         raise RecipeError([f"{place}: {EXTENDS}: must be a preset's name or a file's path, not {parent!r}"])

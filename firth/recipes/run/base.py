@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pydantic
 
 from firth.recipes.base.file_names import NamesFiles
-from firth.recipes.base.recipe_type import Config
+from firth.recipes.base.recipe_type import MAX_SIZE, Config
 
 # The files of a bundle, as `firth.models.save_model` writes them.
 RECIPE_FILE = "recipe.yaml"
@@ -37,10 +37,21 @@ class Base(Config):
             an imported model there, or a path.
         digest: SHA-256 over the bundle's files, in hex, which is written out when the recipe is read. A
             bundle with another digest is another start.
+        added_words: Words that become pieces of the tokenizer, in lower case if it lower-cases. Their rows of
+            the model's tables start as the mean of the pieces that they fell into.
+        added_count: Number of further words that become pieces: those of the new text that save the most
+            tokens. A small corpus may have fewer; the model keeps this many rows.
     """
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]
     digest: Digest
+    added_words: tuple[str, ...] = ()
+    added_count: int = pydantic.Field(default=0, ge=0, le=MAX_SIZE)
+
+    @property
+    def added(self) -> int:
+        """The rows that the vocabulary grows by."""
+        return len(self.added_words) + self.added_count
 
     @property
     def start_key(self) -> dict[str, Any]:

@@ -12,9 +12,11 @@ class _Tokenizer(Config):
 
     Attributes:
         of_words: Whether its tokens are whole words, which a model reads by their characters.
+        fixed_because: Why a trained one takes no more pieces; empty if it does.
     """
 
     of_words: ClassVar[bool] = False
+    fixed_because: ClassVar[str] = ""
 
 
 class WordPieceTokenizerConfig(_Tokenizer):
@@ -63,6 +65,8 @@ class BytePairTokenizerConfig(_Tokenizer):
             descending count.
     """
 
+    fixed_because: ClassVar[str] = "a word needs several merges, each of which changes other words"
+
     kind: Literal["bpe"] = "bpe"
     vocabulary_size: int = pydantic.Field(default=50_257, ge=272, le=MAX_SIZE)
     min_frequency: int = pydantic.Field(default=2, ge=1)
@@ -100,6 +104,8 @@ class SentencePieceTokenizerConfig(_Tokenizer):
         sentinels: Number of sentinels, as in `WordPieceTokenizerConfig`.
     """
 
+    fixed_because: ClassVar[str] = "each piece has a score that was learnt with those of all others"
+
     kind: Literal["sentencepiece"] = "sentencepiece"
     model: Literal["unigram", "bpe"] = "unigram"
     vocabulary_size: int = pydantic.Field(default=32_000, ge=16, le=MAX_SIZE)
@@ -136,6 +142,7 @@ class WordTokenizerConfig(_Tokenizer):
     """
 
     of_words: ClassVar[bool] = True
+    fixed_because: ClassVar[str] = "it reads every word by its characters"
 
     kind: Literal["words"] = "words"
     vocabulary_size: int = pydantic.Field(default=793_471, ge=16, le=MAX_SIZE)

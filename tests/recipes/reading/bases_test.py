@@ -10,6 +10,7 @@ from firth.recipes import RecipeError, SpanMasking, load_recipe, recipe_to_yaml
 from firth.recipes.reading.loading import load_with_places
 from firth.recipes.reading.requirements import missing
 from firth.recipes.run.base import TRAINING
+from tests.recipes import bundles
 
 TINY = (
     "tokenizer.vocabulary_size=400",
@@ -21,13 +22,7 @@ TINY = (
 
 
 def write_bundle(folder, *overrides: str, weights: str = "weights") -> None:
-    """A bundle as far as recipes look at one."""
-    recipe = recipe_to_yaml(load_recipe("bert_tiny", [*TINY, *overrides]))
-    files = {"recipe.yaml": recipe, "weights.safetensors": weights, "tokenizer/vocab.txt": "a\n"}
-    for name, text in {**files, "_SUCCESS": "{}"}.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    bundles.write_bundle(folder, *TINY, *overrides, weights=weights)
 
 
 @pytest.fixture
@@ -100,6 +95,33 @@ def test_a_file_says_what_may_differ(runs, tmp_path):
 def test_what_contradicts_the_base_is_refused_with_both_values(runs, said, problem):
     assert problem in refused(runs, "base=minilm", said)
     assert problem in refused(runs, "base=minilm", said, name="bert_mini")
+
+
+def test_a_vocabulary_is_extended_by_request(runs, tmp_path):
+    recipe = load(runs, "base={bundle: minilm, added_words: [covid, remdesivir], added_count: 5}")
+    assert recipe.tokenizer.vocabulary_size == 407 and recipe.base.added == 7
+    path = tmp_path / "mine.yaml"
+    path.write_text("base: runs/minilm\n")
+    assert load(runs, "base.added_count=5", name=path).tokenizer.vocabulary_size == 405
+    assert load(runs, "base.bundle=minilm").start_key != load(runs, *ADDED).start_key
+    # The base of a recipe that is written out is replaced, and not taken with another's digest.
+    write_bundle(runs / "other" / "bundle", weights="others")
+    path.write_text(recipe_to_yaml(load(runs, "base=minilm")))
+    assert load(runs, "base.bundle=other", name=path).base == load(runs, "base=other").base
+
+
+ADDED = ("base.bundle=minilm", "base.added_words=[covid]")
+
+
+@pytest.mark.parametrize(("tokenizer", "reason"), [
+    ("{kind: wordpiece, vocabulary_size: 400, sentinels: 9}", "its sentinels are its last pieces"),
+    ("{kind: bpe, vocabulary_size: 400}", "a word needs several merges"),
+    ("{kind: sentencepiece, vocabulary_size: 400}", "each piece has a score"),
+])  # fmt: skip
+def test_a_vocabulary_that_cannot_be_extended_is_refused_with_the_reason(runs, tokenizer, reason):
+    write_bundle(runs / "minilm" / "bundle", f"tokenizer={tokenizer}")
+    problem = "--set base.bundle=minilm: base: the tokenizer of minilm takes no more pieces: "
+    assert problem + reason in refused(runs, *ADDED)
 
 
 def test_a_base_that_is_none_is_refused_with_what_is_missing(runs):
