@@ -112,4 +112,11 @@ _ONNX = Format(
     use="onnxruntime.InferenceSession('{folder}/encoder.onnx'); firth.json says what goes in and comes out",
 )
 
-FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX)}
+_CTRANSLATE2 = Format(
+    "ctranslate2",
+    "CTranslate2",
+    "firth.interop.ctranslate2",
+    use="ctranslate2.Encoder('{folder}'), Generator or Translator, whose tokens are the tokenizer's pieces",
+)
+
+FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2)}

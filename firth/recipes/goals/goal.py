@@ -21,6 +21,7 @@ class Goal(Config):
         score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
             alone, or `text` and the `target` after it.
         decoder_start: The roles of the special tokens that a decoder starts from.
+        mixes_masks: Whether rows say by an order which of their tokens see each other, and differ in it.
     """
 
     if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Goal(Config):
     fills_masks: ClassVar[bool] = False
     score_inputs: ClassVar[tuple[str, ...]] = ()
     decoder_start: ClassVar[tuple[str, ...]] = ("pad",)
+    mixes_masks: ClassVar[bool] = False
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:

@@ -321,6 +321,8 @@ class UniLM(_Masking):
             with each attention mask; they sum to 1.
     """
 
+    mixes_masks: ClassVar[bool] = True
+
     kind: Literal["unilm"] = "unilm"
     bidirectional_rate: Fraction = 1 / 3
     sequence_to_sequence_rate: Fraction = 1 / 3
