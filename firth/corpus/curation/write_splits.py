@@ -23,28 +23,26 @@ from firth.recipes.corpus.cleaning import Split
 SAMPLED_CHARACTERS = 500
 
 
-class WriteSplits(beam.PTransform):
+@beam.ptransform_fn
+def WriteSplits(
+    documents: PCollection[list[Document]], split: Split, folders: Mapping[str, str], grouping: Grouping
+) -> PCollection[CorpusCounts]:
     """Writes lists of documents to files of their splits and counts them: lists of documents to counts.
 
     Each group of documents becomes one file of each split, sorted by id, so that the files depend only on the
     documents and the number of groups.
 
     Args:
+        documents: Lists of documents.
         split: The split of the recipe.
         folders: Folder of each split by its name.
         grouping: Settings for grouping documents. The number of groups is the greatest number of files in a
             split.
     """
-
-    def __init__(self, split: Split, folders: Mapping[str, str], grouping: Grouping) -> None:
-        super().__init__()
-        self._write = functools.partial(_write_group, split.eval_fraction, dict(folders), grouping.groups)
-        self._grouping = grouping
-
-    def expand(self, documents: PCollection[list[Document]]) -> PCollection[CorpusCounts]:  # noqa: D102
-        hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
-        groups = documents | PutDown(self._grouping)
-        return groups | "Write" >> beam.Map(self._write, beam.pvalue.AsSingleton(hashes))
+    write = functools.partial(_write_group, split.eval_fraction, dict(folders), grouping.groups)
+    hashes = documents | "Hash" >> beam.Map(_hash_range) | beam.CombineGlobally(join_ranges)
+    groups = documents | PutDown(grouping)
+    return groups | "Write" >> beam.Map(write, beam.pvalue.AsSingleton(hashes))
 
 
 def _hash_range(documents: list[Document]) -> HashRange:

@@ -171,22 +171,21 @@ def _lines(name: str, path: str) -> Iterator[tuple[str, str]]:
             raise SourceError(f"benchmark {name!r}: {place}: {error}") from error
 
 
-class ReadBenchmarks(beam.PTransform):
+@beam.ptransform_fn
+def ReadBenchmarks(
+    pipeline: beam.Pipeline, benchmarks: Sequence[AnyBenchmark]
+) -> PCollection[list[Document]]:
     """Reads benchmarks as lists of documents, whose source is the name of the benchmark.
 
     Args:
+        pipeline: The pipeline.
         benchmarks: The benchmarks of the recipe.
 
     Raises:
-        SourceError: on construction, if a benchmark has no file; on a worker, as in `read_benchmark`.
+        SourceError: when applied, if a benchmark has no file; on a worker, as in `read_benchmark`.
     """
-
-    def __init__(self, benchmarks: Sequence[AnyBenchmark]) -> None:
-        super().__init__()
-        self._files = [(each, path) for each in benchmarks for path in list_benchmark_files(each)]
-
-    def expand(self, pipeline: beam.Pipeline) -> PCollection[list[Document]]:  # noqa: D102
-        return pipeline | "Files" >> beam.Create(self._files) | "Read" >> beam.FlatMapTuple(_read_documents)
+    files = [(each, path) for each in benchmarks for path in list_benchmark_files(each)]
+    return pipeline | "Files" >> beam.Create(files) | "Read" >> beam.FlatMapTuple(_read_documents)
 
 
 def _read_documents(benchmark: AnyBenchmark, path: str) -> Iterator[list[Document]]:

@@ -25,7 +25,7 @@ _TOKEN = re.compile(r"\S+")
 COUNTS = ("examples", "examples_too_short", "examples_found", "ngrams", "ngrams_found")
 
 
-class Decontaminate(CorpusStep):
+class Decontaminate(CorpusStep[DecontaminateStep]):
     """Drops documents with a word n-gram of evaluation data, as `contaminated`, or cuts the n-gram out.
 
     The method is that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix C), by default with its 13
@@ -48,9 +48,6 @@ class Decontaminate(CorpusStep):
 
     reasons = frozenset({"contaminated"})
 
-    def __init__(self, config: DecontaminateStep) -> None:
-        self._config = config
-
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         files = [(each, path) for each in config.benchmarks for path in list_benchmark_files(each)]
@@ -58,7 +55,7 @@ class Decontaminate(CorpusStep):
         search = beam.ParDo(_Search(config, index)).with_outputs("found", main="decided")
         outputs = documents | "Search" >> search
         found = outputs.found | "Found" >> beam.CombineGlobally(_union)
-        return outputs.decided, found | "Write" >> beam.ParDo(_Write(setting, config, index))
+        return outputs.decided, found | "Write" >> beam.Map(_write, setting, config, index)
 
 
 class SharedIndex:
@@ -141,21 +138,17 @@ def cut_ngrams(text: str, places: Iterable[int], size: int, margin: int) -> list
     return [piece for piece in map(str.strip, [*pieces, text[done:]]) if piece]
 
 
-class _Write(beam.DoFn):
-    def __init__(self, setting: Setting, config: DecontaminateStep, index: SharedIndex) -> None:
-        self._setting = setting
-        self._ngram_words = config.ngram_words
-        self._shared_index = index
-
-    def process(self, found: np.ndarray) -> Iterator[CorpusCounts]:
-        rows = self._shared_index.get().table(found)
-        path = f"{self._setting.folder}/{self._setting.name}.json"
-        write_json(path, {"ngram_words": self._ngram_words, "benchmarks": rows})
-        totals = CorpusCounts()
-        for row in rows:
-            for name in COUNTS:
-                totals.counts[Count(self._setting.name, row["benchmark"], name)] = row[name]
-        yield totals
+def _write(
+    found: np.ndarray, setting: Setting, config: DecontaminateStep, index: SharedIndex
+) -> CorpusCounts:
+    rows = index.get().table(found)
+    path = f"{setting.folder}/{setting.name}.json"
+    write_json(path, {"ngram_words": config.ngram_words, "benchmarks": rows})
+    totals = CorpusCounts()
+    for row in rows:
+        for name in COUNTS:
+            totals.counts[Count(setting.name, row["benchmark"], name)] = row[name]
+    return totals
 
 
 def _union(found: Iterable[np.ndarray]) -> np.ndarray:

@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.dedup.connected_components import ConnectedComponents, LinkMembers, check_settled
+from firth.corpus.dedup.kept_copies import decide_copies
 from firth.corpus.dedup.minhash import MinHash
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Setting
 from firth.corpus.grouping.identity import id_halves, longest_first, nodes_of, source_first
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.recipes.corpus.duplicates import MinHashing
@@ -31,83 +32,86 @@ class Described(NamedTuple):
     members: Tables
 
 
-class Describe(beam.PTransform):
+@beam.ptransform_fn
+def Describe(
+    documents: PCollection[list[Document]], config: MinHashing, order: str, ranks: Mapping[str, int]
+) -> Described:
     """Describes documents by their MinHash buckets, as input of `Cluster`: lists of documents to `Described`.
 
     Args:
+        documents: Lists of documents.
         config: Settings of MinHash.
         order: The document that is kept in a cluster: of "longest_first" and "source_first", see
             `firth.corpus.grouping.identity`; "benchmark" marks evaluation data, which comes before all
             documents.
         ranks: Rank of each source by its name, the best being 0.
     """
-
-    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]) -> None:
-        super().__init__()
-        self._describe = _Describe(config, order, ranks)
-
-    @no_annotations
-    def expand(self, documents: PCollection[list[Document]]) -> Described:  # noqa: D102
-        outputs = documents | beam.ParDo(self._describe).with_outputs("members", main="entries")
-        return Described(outputs.entries, outputs.members)
+    describe = beam.FlatMap(_describe, config, order, ranks).with_outputs("members", main="entries")
+    outputs = documents | describe
+    return Described(outputs.entries, outputs.members)
 
 
-class _Describe(beam.DoFn):
-    def __init__(self, config: MinHashing, order: str, ranks: Mapping[str, int]) -> None:
-        self._config = config
-        self._order = order
-        self._ranks = ranks
-
-    def setup(self) -> None:
-        config = self._config
-        self._minhash = MinHash(config.ngram_words, config.buckets, config.hashes_per_bucket, config.seed)
-
-    def process(self, documents: list[Document]) -> Iterator[Any]:
-        high, low = id_halves(documents)
-        nodes = nodes_of(high, low)
-        yield table_of(node=nodes, order=self._orders(documents), id_high=high, id_low=low)
-        places, buckets = self._minhash.buckets([document.text for document in documents])
-        members = table_of(bucket=buckets.ravel(), node=np.repeat(nodes[places], buckets.shape[1]))
-        yield TaggedOutput("members", members)
-
-    def _orders(self, documents: list[Document]) -> np.ndarray:
-        if self._order == "longest_first":
-            return longest_first(documents, self._ranks)
-        if self._order == "source_first":
-            return source_first(documents, self._ranks) + np.uint64(1)
-        return np.zeros(len(documents), np.uint64)
+def _describe(
+    documents: list[Document], config: MinHashing, order: str, ranks: Mapping[str, int]
+) -> Iterator[Any]:
+    high, low = id_halves(documents)
+    nodes = nodes_of(high, low)
+    yield table_of(node=nodes, order=_orders(documents, order, ranks), id_high=high, id_low=low)
+    minhash = MinHash(config.ngram_words, config.buckets, config.hashes_per_bucket, config.seed)
+    places, buckets = minhash.buckets([document.text for document in documents])
+    members = table_of(bucket=buckets.ravel(), node=np.repeat(nodes[places], buckets.shape[1]))
+    yield TaggedOutput("members", members)
 
 
-class Cluster(beam.PTransform):
+def _orders(documents: list[Document], order: str, ranks: Mapping[str, int]) -> np.ndarray:
+    if order == "longest_first":
+        return longest_first(documents, ranks)
+    if order == "source_first":
+        return source_first(documents, ranks) + np.uint64(1)
+    return np.zeros(len(documents), np.uint64)
+
+
+@beam.ptransform_fn
+def Cluster(described: Described, rounds: int, setting: Setting) -> tuple[Tables, PCollection[CorpusCounts]]:
     """Labels documents by their cluster: `Described` to (tables of entries, counts of bucket sizes).
 
     The entries are input of `ChooseKept`.
 
     Args:
+        described: The documents as `Describe` describes them.
         rounds: Number of rounds of `ConnectedComponents`.
         setting: Name of the step, for errors, and settings for bringing rows of the same key together.
 
     Raises:
         UnsettledClustersError: on a worker, if the rounds were too few.
     """
+    grouping = setting.grouping
+    links, totals = described.members | "Members" >> LinkMembers(grouping)
+    links = links | "Components" >> ConnectedComponents(rounds, grouping)
+    centres = links | "Centres" >> beam.Map(_centres)
+    entries = (
+        {"entries": described.entries, "links": links, "centres": centres}
+        | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"}, grouping)
+        | "Label" >> beam.FlatMap(_label, rounds, setting.name)
+    )
+    return entries, totals
 
-    def __init__(self, rounds: int, setting: Setting) -> None:
-        super().__init__()
-        self._rounds = rounds
-        self._setting = setting
 
-    @no_annotations
-    def expand(self, described: Described) -> tuple[Tables, PCollection[CorpusCounts]]:  # noqa: D102
-        grouping = self._setting.grouping
-        links, totals = described.members | "Members" >> LinkMembers(grouping)
-        links = links | "Components" >> ConnectedComponents(self._rounds, grouping)
-        centres = links | "Centres" >> beam.Map(_centres)
-        entries = (
-            {"entries": described.entries, "links": links, "centres": centres}
-            | "ByNode" >> GroupTables({"entries": "node", "links": "node", "centres": "node"}, grouping)
-            | "Label" >> beam.FlatMap(_label, self._rounds, self._setting.name)
-        )
-        return entries, totals
+def decide_similar(
+    documents: Documents, described: Described, rounds: int, setting: Setting, by_rank: bool = False
+) -> Decisions:
+    """Returns the decisions about documents of which similar ones go, and the counts of buckets and clusters.
+
+    Args:
+        documents: Lists of documents.
+        described: The documents, and those that they are compared with, as `Describe` describes them.
+        rounds: Number of rounds of `ConnectedComponents`.
+        setting: Name of the step, for errors, and settings for bringing rows of the same key together.
+        by_rank: Whether all documents with the smallest `order` of a cluster are kept.
+    """
+    entries, buckets = described | "Cluster" >> Cluster(rounds, setting)
+    decided, clusters = decide_copies(documents, entries, setting.grouping, by_rank)
+    return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()
 
 
 def _centres(links: np.ndarray) -> np.ndarray:

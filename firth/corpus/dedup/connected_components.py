@@ -6,7 +6,6 @@ from typing import Any
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.dedup.forests import find_forest
 from firth.corpus.documents.corpus_counts import CorpusCounts
@@ -21,7 +20,8 @@ from firth.corpus.report.corpus_report import BUCKET_HISTOGRAM
 GROUPS_AT_ONCE = 64
 
 
-class LinkMembers(beam.PTransform):
+@beam.ptransform_fn
+def LinkMembers(members: Tables, grouping: Grouping) -> tuple[Tables, PCollection[CorpusCounts]]:
     """Links the members of each bucket: tables of `bucket`, `node` to (tables of `node`, `label`, counts).
 
     Each member is linked to the smallest node of its bucket. n members have n - 1 links instead of n(n - 1) /
@@ -30,18 +30,12 @@ class LinkMembers(beam.PTransform):
     members.
 
     Args:
+        members: The tables of members.
         grouping: Settings for bringing the members of a bucket together.
     """
-
-    def __init__(self, grouping: Grouping) -> None:
-        super().__init__()
-        self._grouping = grouping
-
-    @no_annotations
-    def expand(self, members: Tables) -> tuple[Tables, PCollection[CorpusCounts]]:  # noqa: D102
-        grouped = {"members": members} | GroupTables({"members": "bucket"}, self._grouping)
-        outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("totals", main="links")
-        return outputs.links, outputs.totals
+    grouped = {"members": members} | GroupTables({"members": "bucket"}, grouping)
+    outputs = grouped | "Link" >> beam.FlatMap(_link).with_outputs("totals", main="links")
+    return outputs.links, outputs.totals
 
 
 def _link(element: Group) -> Iterator[Any]:
@@ -66,7 +60,8 @@ def _links(nodes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return distinct(links[links["node"] != links["label"]])
 
 
-class ConnectedComponents(beam.PTransform):
+@beam.ptransform_fn
+def ConnectedComponents(links: Tables, rounds: int, grouping: Grouping) -> Tables:
     """Links every node to the smallest node of its component: tables of `node`, `label` to such tables.
 
     If the links fit one worker, it finds their forest. Otherwise large-star and small-star alternate a fixed
@@ -76,34 +71,28 @@ class ConnectedComponents(beam.PTransform):
     the process that builds the pipeline holds no rows.
 
     Args:
+        links: The tables of links.
         rounds: Number of rounds, each of one large-star and one small-star.
         grouping: Settings for bringing links together. Up to `GROUPS_AT_ONCE` groups fit one worker.
     """
-
-    def __init__(self, rounds: int, grouping: Grouping) -> None:
-        super().__init__()
-        self._rounds = rounds
-        self._grouping = grouping._replace(groups=-(-grouping.groups // GROUPS_AT_ONCE))
-
-    @no_annotations
-    def expand(self, links: Tables) -> Tables:  # noqa: D102
-        if self._grouping.groups == 1:
-            grouped = {"links": links} | "Links" >> GroupTables({"links": "node"}, self._grouping)
-            return grouped | "Forest" >> beam.Map(lambda element: find_forest(element[1].of("links")))
-        links = links | "BothWays" >> beam.Map(both_ways)
-        for i in range(1, self._rounds + 1):
-            turn = both_ways if i < self._rounds else downwards
-            links = (
-                {"links": links}
-                | f"LargeStar[{i}]" >> GroupTables({"links": "node"}, self._grouping)
-                | f"LinkLarger[{i}]" >> beam.FlatMap(_link_again, large_star, downwards)
-            )
-            links = (
-                {"links": links}
-                | f"SmallStar[{i}]" >> GroupTables({"links": "node"}, self._grouping)
-                | f"LinkSmaller[{i}]" >> beam.FlatMap(_link_again, small_star, turn)
-            )
-        return links
+    grouping = grouping._replace(groups=-(-grouping.groups // GROUPS_AT_ONCE))
+    if grouping.groups == 1:
+        grouped = {"links": links} | "Links" >> GroupTables({"links": "node"}, grouping)
+        return grouped | "Forest" >> beam.Map(lambda element: find_forest(element[1].of("links")))
+    links = links | "BothWays" >> beam.Map(both_ways)
+    for i in range(1, rounds + 1):
+        turn = both_ways if i < rounds else downwards
+        links = (
+            {"links": links}
+            | f"LargeStar[{i}]" >> GroupTables({"links": "node"}, grouping)
+            | f"LinkLarger[{i}]" >> beam.FlatMap(_link_again, large_star, downwards)
+        )
+        links = (
+            {"links": links}
+            | f"SmallStar[{i}]" >> GroupTables({"links": "node"}, grouping)
+            | f"LinkSmaller[{i}]" >> beam.FlatMap(_link_again, small_star, turn)
+        )
+    return links
 
 
 def _link_again(

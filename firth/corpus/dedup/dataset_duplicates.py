@@ -1,17 +1,14 @@
 """The step that drops documents that a preferred source or evaluation data has too."""
 
-import apache_beam as beam
-
 from firth.corpus.decontamination.benchmarks import ReadBenchmarks
-from firth.corpus.dedup.clusters import Cluster, Describe, Described
-from firth.corpus.dedup.kept_copies import ChooseKept, decide
+from firth.corpus.dedup.clusters import Describe, Described, decide_similar
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import source_ranks
-from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.recipes.corpus.duplicates import DatasetDuplicatesStep
 
 
-class DatasetDuplicates(CorpusStep):
+class DatasetDuplicates(CorpusStep[DatasetDuplicatesStep]):
     """Drops documents that are similar to documents of a preferred source, or to evaluation data.
 
     The reasons are `duplicate` and `in_benchmark`. Similar documents form clusters, as in `NearDuplicates`.
@@ -27,9 +24,6 @@ class DatasetDuplicates(CorpusStep):
 
     reasons = frozenset({"duplicate", "in_benchmark"})
 
-    def __init__(self, config: DatasetDuplicatesStep) -> None:
-        self._config = config
-
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
@@ -38,8 +32,4 @@ class DatasetDuplicates(CorpusStep):
             examples = documents.pipeline | "ReadBenchmarks" >> ReadBenchmarks(config.benchmarks)
             others = examples | "DescribeBenchmarks" >> Describe(config, "benchmark", {})
             described = Described((described.entries, others.entries), (described.members, others.members))
-        entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
-        marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping, by_rank=True)
-        join = JoinMarks(decide, setting.grouping)
-        decided = {"documents": documents, "marks": marks} | "Join" >> join
-        return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()
+        return decide_similar(documents, described, config.rounds, setting, by_rank=True)

@@ -3,17 +3,17 @@
 import apache_beam as beam
 import numpy as np
 
-from firth.corpus.dedup.kept_copies import ChooseKept, decide
+from firth.corpus.dedup.kept_copies import decide_copies
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.hashing import digest
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import id_halves, longest_first, source_ranks
-from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.corpus.grouping.tables import table_of
 from firth.recipes.corpus.duplicates import ExactDuplicatesStep
 
 
-class ExactDuplicates(CorpusStep):
+class ExactDuplicates(CorpusStep[ExactDuplicatesStep]):
     """Drops all documents with the same text but one, for the reason `duplicate`.
 
     The document of the most preferred source is kept; of several, the one with the smallest id. Texts are
@@ -32,16 +32,10 @@ class ExactDuplicates(CorpusStep):
 
     reasons = frozenset({"duplicate"})
 
-    def __init__(self, config: ExactDuplicatesStep) -> None:
-        self._priority = config.source_priority
-
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
-        ranks = source_ranks(self._priority, setting.sources)
+        ranks = source_ranks(self._config.source_priority, setting.sources)
         entries = documents | "Describe" >> beam.Map(describe_exactly, ranks)
-        marks, totals = entries | "ChooseKept" >> ChooseKept(setting.grouping)
-        join = JoinMarks(decide, setting.grouping)
-        decided = {"documents": documents, "marks": marks} | "Join" >> join
-        return decided, totals
+        return decide_copies(documents, entries, setting.grouping)
 
 
 def describe_exactly(documents: list[Document], ranks: dict[str, int]) -> np.ndarray:

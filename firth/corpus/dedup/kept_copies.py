@@ -6,11 +6,11 @@ from typing import Any
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection, TaggedOutput
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.corpus_counts import CorpusCounts
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Decision, Drop, Grouping, Keep
+from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
 from firth.corpus.grouping.table_groups import Group, GroupTables, Tables
 from firth.corpus.grouping.tables import FirstRows, table_of
 from firth.corpus.report.corpus_report import CLUSTER_HISTOGRAM
@@ -20,7 +20,10 @@ ONE_STAYS, DUPLICATE, IN_BENCHMARK = range(3)
 ORDER = ("order", "id_high", "id_low")
 
 
-class ChooseKept(beam.PTransform):
+@beam.ptransform_fn
+def ChooseKept(
+    entries: Tables, grouping: Grouping, by_rank: bool = False
+) -> tuple[Tables, PCollection[CorpusCounts]]:
     """Chooses the copies to keep: tables of entries to (tables of marks, counts of cluster sizes).
 
     An entry describes a document: `label`, which is the same for all documents of a cluster; `check`, further
@@ -28,50 +31,39 @@ class ChooseKept(beam.PTransform):
     kept. A mark has `id_high`, `id_low` and `code`; documents without a mark are kept.
 
     Args:
+        entries: The tables of entries.
         grouping: Settings for bringing the entries of a label together.
         by_rank: Whether all documents with the smallest `order` of a cluster are kept, and not only one. The
             order 0 is then that of evaluation data.
     """
-
-    def __init__(self, grouping: Grouping, by_rank: bool = False) -> None:
-        super().__init__()
-        self._grouping = grouping
-        self._by_rank = by_rank
-
-    @no_annotations
-    def expand(self, entries: Tables) -> tuple[Tables, PCollection[CorpusCounts]]:  # noqa: D102
-        outputs = (
-            {"entries": entries}
-            | GroupTables({"entries": "label"}, self._grouping)
-            | "Choose" >> beam.ParDo(_Choose(self._by_rank)).with_outputs("totals", main="marks")
-        )
-        return outputs.marks, outputs.totals
+    outputs = (
+        {"entries": entries}
+        | GroupTables({"entries": "label"}, grouping)
+        | "Choose" >> beam.FlatMap(_choose, by_rank).with_outputs("totals", main="marks")
+    )
+    return outputs.marks, outputs.totals
 
 
-class _Choose(beam.DoFn):
-    def __init__(self, by_rank: bool) -> None:
-        self._by_rank = by_rank
-
-    def process(self, element: Group) -> Iterator[Any]:
-        group = element[1]
-        first = FirstRows(group.of("entries"), "label", ORDER)
-        labels, kept = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-        for entries in group.of("entries"):
-            best, _ = first.of(entries["label"])
-            is_best = np.logical_and.reduce([entries[field] == best[field] for field in ORDER])
-            kept.append(entries["label"][is_best])
-            goes = (entries["check"] == best["check"]) & ~is_best
-            if self._by_rank:
-                goes &= entries["order"] != best["order"]
-            labels.append(entries["label"][goes])
-            code = np.where(self._by_rank & (best["order"] == 0), IN_BENCHMARK, DUPLICATE)
-            yield _marks(entries[goes], code[goes])
-        again, counts = np.unique(np.concatenate(kept), return_counts=True)
-        again = again[counts > 1]
-        labels.append(again)
-        if len(again):
-            yield _marks(first.of(again)[0], np.full(len(again), ONE_STAYS))
-        yield TaggedOutput("totals", _cluster_sizes(first, np.concatenate(labels)))
+def _choose(element: Group, by_rank: bool) -> Iterator[Any]:
+    group = element[1]
+    first = FirstRows(group.of("entries"), "label", ORDER)
+    labels, kept = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
+    for entries in group.of("entries"):
+        best, _ = first.of(entries["label"])
+        is_best = np.logical_and.reduce([entries[field] == best[field] for field in ORDER])
+        kept.append(entries["label"][is_best])
+        goes = (entries["check"] == best["check"]) & ~is_best
+        if by_rank:
+            goes &= entries["order"] != best["order"]
+        labels.append(entries["label"][goes])
+        code = np.where(by_rank & (best["order"] == 0), IN_BENCHMARK, DUPLICATE)
+        yield _marks(entries[goes], code[goes])
+    again, counts = np.unique(np.concatenate(kept), return_counts=True)
+    again = again[counts > 1]
+    labels.append(again)
+    if len(again):
+        yield _marks(first.of(again)[0], np.full(len(again), ONE_STAYS))
+    yield TaggedOutput("totals", _cluster_sizes(first, np.concatenate(labels)))
 
 
 def _marks(entries: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -84,6 +76,22 @@ def _cluster_sizes(first: FirstRows, labels: np.ndarray) -> CorpusCounts:
         _, counts = first.of(np.unique(labels))
         totals.histograms.update((CLUSTER_HISTOGRAM, count) for count in counts.tolist())
     return totals
+
+
+def decide_copies(
+    documents: Documents, entries: Tables, grouping: Grouping, by_rank: bool = False
+) -> Decisions:
+    """Returns the decisions about documents of which copies go, and the counts of cluster sizes.
+
+    Args:
+        documents: Lists of documents.
+        entries: Their entries, of `ChooseKept`.
+        grouping: Settings for bringing rows and documents of the same key together.
+        by_rank: Whether all documents with the smallest `order` of a cluster are kept.
+    """
+    marks, totals = entries | "ChooseKept" >> ChooseKept(grouping, by_rank)
+    decided = {"documents": documents, "marks": marks} | "Join" >> JoinMarks(decide, grouping)
+    return decided, totals
 
 
 def decide(document: Document, marks: np.ndarray, again: bool) -> Decision:

@@ -1,16 +1,13 @@
 """The step that drops all but one of several similar documents."""
 
-import apache_beam as beam
-
-from firth.corpus.dedup.clusters import Cluster, Describe
-from firth.corpus.dedup.kept_copies import ChooseKept, decide
+from firth.corpus.dedup.clusters import Describe, decide_similar
 from firth.corpus.documents.steps import CorpusStep, Setting
 from firth.corpus.grouping.identity import source_ranks
-from firth.corpus.grouping.marks import Decisions, Documents, JoinMarks
+from firth.corpus.grouping.marks import Decisions, Documents
 from firth.recipes.corpus.duplicates import NearDuplicatesStep
 
 
-class NearDuplicates(CorpusStep):
+class NearDuplicates(CorpusStep[NearDuplicatesStep]):
     """Drops all but the longest of the documents in each cluster of similar ones, for the reason `duplicate`.
 
     Documents that share a bucket of `MinHash` are in the same cluster, and so are those linked through
@@ -25,15 +22,8 @@ class NearDuplicates(CorpusStep):
 
     reasons = frozenset({"duplicate"})
 
-    def __init__(self, config: NearDuplicatesStep) -> None:
-        self._config = config
-
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         ranks = source_ranks(config.source_priority, setting.sources)
         described = documents | "Describe" >> Describe(config, "longest_first", ranks)
-        entries, buckets = described | "Cluster" >> Cluster(config.rounds, setting)
-        marks, clusters = entries | "ChooseKept" >> ChooseKept(setting.grouping)
-        join = JoinMarks(decide, setting.grouping)
-        decided = {"documents": documents, "marks": marks} | "Join" >> join
-        return decided, (buckets, clusters) | "CorpusCounts" >> beam.Flatten()
+        return decide_similar(documents, described, config.rounds, setting)

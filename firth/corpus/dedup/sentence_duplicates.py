@@ -22,7 +22,7 @@ CUT, FIRST = range(2)
 ORDER = ("order", "id_high", "id_low", "position")
 
 
-class SentenceDuplicates(CorpusStep):
+class SentenceDuplicates(CorpusStep[SentenceDuplicatesStep]):
     """Removes spans of sentences or lines that occur several times in the corpus, except the first of each.
 
     The first occurrence is that in the most preferred source, there in the document with the smallest id, and
@@ -40,9 +40,6 @@ class SentenceDuplicates(CorpusStep):
     """
 
     reasons = frozenset({"too_few_words", "too_few_sentences"})
-
-    def __init__(self, config: SentenceDuplicatesStep) -> None:
-        self._config = config
 
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         ranks = source_ranks(self._config.source_priority, setting.sources)

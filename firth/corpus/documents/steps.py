@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from firth.corpus.documents.document import Document
 
@@ -38,10 +38,21 @@ class Drop:
 
 
 Decision = Keep | Drop
+ConfigT = TypeVar("ConfigT")
 
 
-class DocumentStep(abc.ABC):
+class _Configured(abc.ABC, Generic[ConfigT]):
+    reasons: frozenset[str] = frozenset()
+
+    def __init__(self, config: ConfigT) -> None:
+        self._config = config
+
+
+class DocumentStep(_Configured[ConfigT]):
     """A step that decides about each document on its own.
+
+    Args:
+        config: The step of the recipe.
 
     Attributes:
         reasons: Every reason for which the step may drop a document.
@@ -49,7 +60,6 @@ class DocumentStep(abc.ABC):
         idempotent: Whether running the step again on its own output changes nothing.
     """
 
-    reasons: frozenset[str] = frozenset()
     changes_text: bool = False
     idempotent: bool = True
 
@@ -98,14 +108,15 @@ class Setting:
     grouping: Grouping = IN_RUNNER
 
 
-class CorpusStep(abc.ABC):
+class CorpusStep(_Configured[ConfigT]):
     """A step that decides about documents in view of the whole corpus, on Beam.
+
+    Args:
+        config: The step of the recipe.
 
     Attributes:
         reasons: Every reason for which the step may drop a document.
     """
-
-    reasons: frozenset[str] = frozenset()
 
     @abc.abstractmethod
     def decide_all(
@@ -124,5 +135,5 @@ class CorpusStep(abc.ABC):
         """
 
 
-Step = DocumentStep | CorpusStep
+Step = DocumentStep[Any] | CorpusStep[Any]
 StepFactory = Callable[[Any], Step]

@@ -17,7 +17,7 @@ _MAX_ENTRY_BYTES = 2**12
 _LANGUAGE_CHARACTERS = 10_000
 
 
-class BadWords(DocumentStep):
+class BadWords(DocumentStep[BadWordsStep]):
     """Drops documents that contain an entry of a list, for the reason `bad_word`.
 
     Text and entries are compared without case and invisible characters, as `comparable_text` returns them. A
@@ -34,6 +34,7 @@ class BadWords(DocumentStep):
     reasons = frozenset({"bad_word"})
 
     def __init__(self, config: BadWordsStep) -> None:
+        super().__init__(config)
         self._lists = [_Entries(each, _read_entries(each)) for each in config.lists]
 
     def decide(self, document: Document) -> Decision:  # noqa: D102

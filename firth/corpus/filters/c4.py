@@ -14,7 +14,7 @@ _CITATION = re.compile(r"\[(?:\d*|edit|citation needed)\]")
 LineRule = tuple[str, Callable[[str], object]]
 
 
-class C4(DocumentStep):
+class C4(DocumentStep[C4Step]):
     r"""Cuts lines, and drops documents for `lorem_ipsum`, `curly_bracket`, `too_few_sentences` or `empty`.
 
     Blank lines are removed, and so is white space at the ends of lines. The counts are the number of lines
@@ -35,9 +35,6 @@ class C4(DocumentStep):
 
     reasons = frozenset({"lorem_ipsum", "curly_bracket", "too_few_sentences", "empty"})
     changes_text = True
-
-    def __init__(self, config: C4Step) -> None:
-        self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
         text, lower, counts = document.text, document.text.lower(), Counter[str]()

@@ -8,7 +8,7 @@ _ASCII = bytes(range(128))
 _NO_ASCII_LETTERS = bytes(code for code in range(256) if not (code < 128 and chr(code).isalpha()))
 
 
-class Characters(DocumentStep):
+class Characters(DocumentStep[CharactersStep]):
     """Drops documents with `too_few_letters`, or with words that are `words_too_long` on average.
 
     Letters are those of Unicode. Their share is computed over the characters that are not white space.
@@ -25,17 +25,13 @@ class Characters(DocumentStep):
 
     reasons = frozenset({"too_few_letters", "words_too_long"})
 
-    def __init__(self, config: CharactersStep) -> None:
-        self._min_alphabetic_fraction = config.min_alphabetic_fraction
-        self._max_mean_word_length = config.max_mean_word_length
-
     def decide(self, document: Document) -> Decision:  # noqa: D102
         words = document.text.split()
         characters = sum(map(len, words))
         letters = count_letters(document.text)
-        if letters < self._min_alphabetic_fraction * characters:
+        if letters < self._config.min_alphabetic_fraction * characters:
             return Drop("too_few_letters")
-        if characters > self._max_mean_word_length * len(words):
+        if characters > self._config.max_mean_word_length * len(words):
             return Drop("words_too_long")
         return Keep(document)
 

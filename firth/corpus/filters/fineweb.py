@@ -6,7 +6,7 @@ from firth.corpus.text.line_shares import TERMINAL_MARKS, characters, duplicates
 from firth.recipes.corpus.filters import FineWebStep
 
 
-class FineWeb(DocumentStep):
+class FineWeb(DocumentStep[FineWebStep]):
     r"""Drops lists, menus and documents that repeat lines, by statistics of their lines.
 
     The rules are those of Penedo et al. 2024 (arXiv:2406.17557, section 3.6).
@@ -27,9 +27,6 @@ class FineWeb(DocumentStep):
         "duplicate_line_characters",
         "too_many_line_breaks",
     })  # fmt: skip
-
-    def __init__(self, config: FineWebStep) -> None:
-        self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
         config, text = self._config, document.text

@@ -12,7 +12,7 @@ from firth.recipes.corpus.filters import GopherQualityStep
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-class GopherQuality(DocumentStep):
+class GopherQuality(DocumentStep[GopherQualityStep]):
     """Drops documents that do not read like prose, for the first rule that they break.
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, appendix A.1.1).
@@ -41,7 +41,7 @@ class GopherQuality(DocumentStep):
     })  # fmt: skip
 
     def __init__(self, config: GopherQualityStep) -> None:
-        self._config = config
+        super().__init__(config)
         self._stop_words = frozenset(config.stop_words)
 
     def decide(self, document: Document) -> Decision:  # noqa: D102

@@ -14,7 +14,7 @@ from firth.recipes.corpus.filters import GopherRepetitionStep
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
-class GopherRepetition(DocumentStep):
+class GopherRepetition(DocumentStep[GopherRepetitionStep]):
     """Drops documents that repeat lines, paragraphs or n-grams of words.
 
     The rules are those of Rae et al. 2021 (arXiv:2112.11446, table A1). The reasons are `duplicate_lines`,
@@ -32,7 +32,7 @@ class GopherRepetition(DocumentStep):
     """
 
     def __init__(self, config: GopherRepetitionStep) -> None:
-        self._config = config
+        super().__init__(config)
         self._tops = {limit.n: limit.max_character_fraction for limit in config.top_ngrams}
         self._all = {limit.n: limit.max_character_fraction for limit in config.duplicate_ngrams}
         self.reasons = frozenset({

@@ -25,7 +25,7 @@ _CREDITS = re.compile(
 )
 
 
-class Gutenberg(DocumentStep):
+class Gutenberg(DocumentStep[GutenbergStep]):
     r"""Removes everything before Project Gutenberg's start mark and after its end mark, and the credits.
 
     The counts are `header_cut`, `credits_cut` and `footer_cut`. If a document has several books, the text of
@@ -45,9 +45,6 @@ class Gutenberg(DocumentStep):
 
     reasons = frozenset({"only_notices"})
     changes_text = True
-
-    def __init__(self, config: GutenbergStep) -> None:
-        self._credits = config.credits
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
         counts: Counter[str] = Counter()
@@ -70,7 +67,7 @@ class Gutenberg(DocumentStep):
             yield self._body(text[place:], bool(inside), False, counts)
 
     def _body(self, text: str, started: bool, ended: bool, counts: Counter[str]) -> str:
-        credits = _CREDITS.match(text) if started and self._credits else None
+        credits = _CREDITS.match(text) if started and self._config.credits else None
         if credits:
             counts["credits_cut"] += 1
             text = text[credits.end() :]

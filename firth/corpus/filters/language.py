@@ -6,7 +6,7 @@ from firth.corpus.text.language_model import language_model
 from firth.recipes.corpus.filters import LanguageStep
 
 
-class Language(DocumentStep):
+class Language(DocumentStep[LanguageStep]):
     """Drops documents in an `other_language`, and those whose identification is an `uncertain_language`.
 
     Args:
@@ -20,9 +20,6 @@ class Language(DocumentStep):
     """
 
     reasons = frozenset({"other_language", "uncertain_language"})
-
-    def __init__(self, config: LanguageStep) -> None:
-        self._config = config
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
         language, probability = identify(document.text[: self._config.max_characters])

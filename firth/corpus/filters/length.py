@@ -5,7 +5,7 @@ from firth.corpus.documents.steps import Decision, DocumentStep, Drop, Keep
 from firth.recipes.corpus.cleaning import LengthStep
 
 
-class Length(DocumentStep):
+class Length(DocumentStep[LengthStep]):
     """Drops documents with `too_few_words` or `too_many_words`; words are separated by white space.
 
     Args:
@@ -20,14 +20,10 @@ class Length(DocumentStep):
 
     reasons = frozenset({"too_few_words", "too_many_words"})
 
-    def __init__(self, config: LengthStep) -> None:
-        self._min_words = config.min_words
-        self._max_words = config.max_words
-
     def decide(self, document: Document) -> Decision:  # noqa: D102
         words = len(document.text.split())
-        if words < self._min_words:
+        if words < self._config.min_words:
             return Drop("too_few_words")
-        if words > self._max_words:
+        if words > self._config.max_words:
             return Drop("too_many_words")
         return Keep(document)

@@ -10,7 +10,7 @@ from firth.recipes.corpus.normalization import Normalization, NormalizeStep
 _CONTROL_OR_LINE_END = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
-class Normalize(DocumentStep):
+class Normalize(DocumentStep[NormalizeStep]):
     r"""Brings text to a Unicode normal form and line ends to `\n`, and removes control characters.
 
     White space at both ends of the text is removed too, unless `config` keeps it. A document with no text
@@ -29,12 +29,12 @@ class Normalize(DocumentStep):
     changes_text = True
 
     def __init__(self, config: NormalizeStep) -> None:
-        self._options = config
+        super().__init__(config)
         # A repaired text may look damaged again after normalization.
         self.idempotent = not config.mojibake
 
     def decide(self, document: Document) -> Decision:  # noqa: D102
-        text = normalize_text(document.text, self._options)
+        text = normalize_text(document.text, self._config)
         return Drop("empty") if not text or text.isspace() else Keep(document.with_text(text))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.batching import in_batches
 from firth.corpus.documents.coders import Unmeasured
@@ -43,7 +42,10 @@ def grouped_documents(values: Values) -> Iterator[list[Document]]:
     return in_batches(documents, BATCH_BYTES, operator.attrgetter("held_bytes"))
 
 
-class PutDown(beam.PTransform):
+@beam.ptransform_fn
+def PutDown(
+    documents: PCollection[list[Document]] | tuple[PCollection[list[Document]], ...], grouping: Grouping
+) -> PCollection[tuple[int, Values]]:
     """Writes documents to files: collections of lists of documents to groups for `grouped_documents`.
 
     It takes one collection or a tuple of them.
@@ -53,17 +55,9 @@ class PutDown(beam.PTransform):
     itself, because results of an earlier function would be held in the runner until the other input is there.
 
     Args:
+        documents: One collection of lists of documents, or a tuple of them.
         grouping: Number of groups, and the folder of the files.
     """
-
-    def __init__(self, grouping: Grouping) -> None:
-        super().__init__()
-        self._grouping = grouping
-
-    @no_annotations
-    def expand(  # noqa: D102
-        self, documents: PCollection[list[Document]] | tuple[PCollection[list[Document]], ...]
-    ) -> PCollection[tuple[int, Values]]:
-        part = beam.FlatMap(part_documents, self._grouping.groups).with_output_types(Unmeasured)
-        parts = tuple(each | f"Part[{i}]" >> part for i, each in enumerate(each_of(documents)))
-        return parts | "Group" >> GroupValues(self._grouping)
+    part = beam.FlatMap(part_documents, grouping.groups).with_output_types(Unmeasured)
+    parts = tuple(each | f"Part[{i}]" >> part for i, each in enumerate(each_of(documents)))
+    return parts | "Group" >> GroupValues(grouping)

@@ -6,7 +6,6 @@ from typing import Any
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts
@@ -27,7 +26,10 @@ Documents = PCollection[list[Document]]
 Decisions = tuple[PCollection[list[tuple[Document, Decision]]], PCollection[CorpusCounts]]
 
 
-class JoinMarks(beam.PTransform):
+@beam.ptransform_fn
+def JoinMarks(
+    parts: Mapping[str, PCollection[Any]], decide: Decide, grouping: Grouping
+) -> PCollection[list[tuple[Document, Decision]]]:
     """Decides about documents by marks: `documents` and `marks` to lists of (document, decision).
 
     A mark is a row about a document: the tables `marks` have the fields `id_high` and `id_low`, and further
@@ -35,6 +37,7 @@ class JoinMarks(beam.PTransform):
     documents.
 
     Args:
+        parts: The collections `documents` and `marks`.
         decide: Returns the decision about a document.
         grouping: Settings for bringing documents and marks of the same id together.
 
@@ -42,47 +45,30 @@ class JoinMarks(beam.PTransform):
         CorpusError: on a worker, if two different texts have the same id, since a mark of one of them would
             decide about the other too.
     """
+    groups = grouping.groups
+    part = beam.FlatMap(part_documents, groups).with_output_types(Unmeasured)
+    documents = parts["documents"] | "PartDocuments" >> part
+    part = beam.FlatMap(part_table, "marks", "id_low", groups).with_output_types(Unmeasured)
+    marks = parts["marks"] | "PartMarks" >> part
+    return (documents, marks) | "Group" >> GroupValues(grouping) | "Decide" >> beam.FlatMap(_decide, decide)
 
-    def __init__(self, decide: Decide, grouping: Grouping) -> None:
-        super().__init__()
-        self._decide = decide
-        self._grouping = grouping
 
-    @no_annotations
-    def expand(  # noqa: D102
-        self, parts: Mapping[str, PCollection[Any]]
-    ) -> PCollection[list[tuple[Document, Decision]]]:
-        groups = self._grouping.groups
-        part = beam.FlatMap(part_documents, groups).with_output_types(Unmeasured)
-        documents = parts["documents"] | "PartDocuments" >> part
-        part = beam.FlatMap(part_table, "marks", "id_low", groups).with_output_types(Unmeasured)
-        marks = parts["marks"] | "PartMarks" >> part
-        return (
-            (documents, marks)
-            | "Group" >> GroupValues(self._grouping)
-            | "Decide" >> beam.ParDo(_Decide(self._decide))
+def _decide(element: tuple[int, Values], decide: Decide) -> Iterator[Any]:
+    marks = MarkIndex(element[1].of("marks"))
+    seen: dict[str, int] = {}
+    for documents in grouped_documents(element[1]):
+        yield [(document, _one(document, rows, seen, decide)) for document, rows in marks.of(documents)]
+
+
+def _one(document: Document, rows: np.ndarray, seen: dict[str, int], decide: Decide) -> Decision:
+    again = document.id in seen
+    text = hash(document.text)
+    if seen.setdefault(document.id, text) != text:
+        raise CorpusError(
+            f"several documents have the id {document.id!r}, one of them at {document.uri!r}; steps on "
+            "the whole corpus tell documents apart by their ids"
         )
-
-
-class _Decide(beam.DoFn):
-    def __init__(self, decide: Decide) -> None:
-        self._decide = decide
-
-    def process(self, element: tuple[int, Values]) -> Iterator[Any]:
-        marks = MarkIndex(element[1].of("marks"))
-        seen: dict[str, int] = {}
-        for documents in grouped_documents(element[1]):
-            yield [(document, self._one(document, rows, seen)) for document, rows in marks.of(documents)]
-
-    def _one(self, document: Document, rows: np.ndarray, seen: dict[str, int]) -> Decision:
-        again = document.id in seen
-        text = hash(document.text)
-        if seen.setdefault(document.id, text) != text:
-            raise CorpusError(
-                f"several documents have the id {document.id!r}, one of them at {document.uri!r}; steps on "
-                "the whole corpus tell documents apart by their ids"
-            )
-        return self._decide(document, rows, again and len(rows) > 0)
+    return decide(document, rows, again and len(rows) > 0)
 
 
 class MarkIndex:

@@ -20,26 +20,23 @@ REPEATED_IDS_STEP = "repeated_ids"
 _NAME = "stated"
 
 
-class RepeatedIds(beam.PTransform):
+@beam.ptransform_fn
+def RepeatedIds(
+    documents: PCollection[list[Document]], sources: Collection[str], grouping: Grouping
+) -> PCollection[CorpusCounts]:
     """Counts ids that several records of a source state: lists of documents to counts.
 
     The first half of a document's id is a hash of the id that its record states (`document_id`). A worker
     holds these halves for one group, and one batch of documents.
 
     Args:
+        documents: Lists of documents.
         sources: Names of the sources whose records state ids.
         grouping: Settings for bringing documents with the same stated id together.
     """
-
-    def __init__(self, sources: Collection[str], grouping: Grouping) -> None:
-        super().__init__()
-        self._sources = frozenset(sources)
-        self._grouping = grouping
-
-    def expand(self, documents: PCollection[list[Document]]) -> PCollection[CorpusCounts]:  # noqa: D102
-        part = beam.FlatMap(_part, self._sources, self._grouping.groups).with_output_types(Unmeasured)
-        groups = documents | "Part" >> part | "Group" >> GroupValues(self._grouping)
-        return groups | "Count" >> beam.MapTuple(_count)
+    part = beam.FlatMap(_part, sources, grouping.groups).with_output_types(Unmeasured)
+    groups = documents | "Part" >> part | "Group" >> GroupValues(grouping)
+    return groups | "Count" >> beam.MapTuple(_count)
 
 
 def _part(documents: list[Document], sources: Collection[str], groups: int) -> Iterator[Part]:
@@ -53,7 +50,6 @@ def _part(documents: list[Document], sources: Collection[str], groups: int) -> I
 
 
 def _count(group: int, values: Values) -> CorpusCounts:
-    del group
     first = FirstRows(map(_stated, values.of(_NAME)), "stated", [])
     totals, found = CorpusCounts(), set()
     for documents in values.of(_NAME):

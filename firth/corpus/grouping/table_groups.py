@@ -6,7 +6,6 @@ from typing import TypeAlias
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.steps import Grouping
@@ -17,7 +16,10 @@ Tables: TypeAlias = PCollection[np.ndarray]
 Group = tuple[int, Values]
 
 
-class GroupTables(beam.PTransform):
+@beam.ptransform_fn
+def GroupTables(
+    tables: Mapping[str, Tables | tuple[Tables, ...]], keys: Mapping[str, str], grouping: Grouping
+) -> PCollection[Group]:
     """Brings rows of the same key together: a dict of collections of tables to (group, `Values` by name).
 
     A value of the dict may also be a tuple of collections.
@@ -27,29 +29,20 @@ class GroupTables(beam.PTransform):
     (apache/beam#25315).
 
     Args:
+        tables: One collection of tables, or a tuple of them, by name.
         keys: Field of the key by name of the table. Keys are uint64 and evenly distributed.
         grouping: Number of groups, and the folder of the files in between.
     """
 
-    def __init__(self, keys: Mapping[str, str], grouping: Grouping) -> None:
-        super().__init__()
-        self._keys = dict(keys)
-        self._grouping = grouping
+    def part(name: str, key: str) -> beam.PTransform:
+        return beam.FlatMap(part_table, name, key, grouping.groups).with_output_types(Unmeasured)
 
-    @no_annotations
-    def expand(  # noqa: D102
-        self, tables: Mapping[str, Tables | tuple[Tables, ...]]
-    ) -> PCollection[Group]:
-        parts = tuple(
-            table | f"Part[{name}][{i}]" >> self._part(name, key)
-            for name, key in self._keys.items()
-            for i, table in enumerate(each_of(tables[name]))
-        )
-        return parts | "Group" >> GroupValues(self._grouping)
-
-    def _part(self, name: str, key: str) -> beam.PTransform:
-        part = beam.FlatMap(part_table, name, key, self._grouping.groups)
-        return part.with_output_types(Unmeasured)
+    parts = tuple(
+        table | f"Part[{name}][{i}]" >> part(name, key)
+        for name, key in keys.items()
+        for i, table in enumerate(each_of(tables[name]))
+    )
+    return parts | "Group" >> GroupValues(grouping)
 
 
 def part_table(table: np.ndarray, name: str, key: str, groups: int) -> Iterator[Part]:

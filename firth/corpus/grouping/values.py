@@ -11,7 +11,6 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import PCollection
 from apache_beam.transforms.window import GlobalWindows
-from apache_beam.typehints.decorators import no_annotations
 
 from firth.corpus.documents.coders import as_row
 from firth.corpus.documents.document import Document
@@ -92,35 +91,31 @@ def each_of(collections: Any) -> tuple[PCollection, ...]:
     return collections if isinstance(collections, tuple) else (collections,)
 
 
-class GroupValues(beam.PTransform):
+@beam.ptransform_fn
+def GroupValues(
+    parts: PCollection[Part] | tuple[PCollection[Part], ...], grouping: Grouping
+) -> PCollection[tuple[int, Values]]:
     """Groups elements (group, (name, value)) of one collection, or of a tuple of them, as (group, Values).
 
     With a scratch folder, values are written to files there and only their places go through the runner. The
     runner then needs no memory for the values, and on one machine they are not sent between processes.
 
     Args:
+        parts: One collection of elements, or a tuple of them.
         grouping: Settings, of which only the scratch folder is used here.
     """
-
-    def __init__(self, grouping: Grouping) -> None:
-        super().__init__()
-        self._scratch = grouping.scratch
-
-    @no_annotations
-    def expand(  # noqa: D102
-        self, parts: PCollection[Part] | tuple[PCollection[Part], ...]
-    ) -> PCollection[tuple[int, Values]]:
-        values: type[Values] = _FiledValues if self._scratch else Values
-        write = beam.ParDo(_Write(self._scratch)) if self._scratch else beam.Map(_pack_part)
-        write = write.with_output_types(tuple[int, Any])
-        # Each collection is written on its own: flattened before, its values might go through the runner.
-        written = tuple(part | f"Write[{i}]" >> write for i, part in enumerate(each_of(parts)))
-        places = written | "Flatten" >> beam.Flatten()
-        return (
-            places
-            | "GroupByKey" >> beam.GroupByKey()
-            | "Read" >> beam.MapTuple(lambda group, each: (group, values(each)))
-        )
+    scratch = grouping.scratch
+    values: type[Values] = _FiledValues if scratch else Values
+    write = beam.ParDo(_Write(scratch)) if scratch else beam.Map(_pack_part)
+    write = write.with_output_types(tuple[int, Any])
+    # Each collection is written on its own: flattened before, its values might go through the runner.
+    written = tuple(part | f"Write[{i}]" >> write for i, part in enumerate(each_of(parts)))
+    places = written | "Flatten" >> beam.Flatten()
+    return (
+        places
+        | "GroupByKey" >> beam.GroupByKey()
+        | "Read" >> beam.MapTuple(lambda group, each: (group, values(each)))
+    )
 
 
 def _pack_part(part: Any) -> tuple[int, tuple[str, bytes]]:

@@ -74,7 +74,7 @@ class Zst(_Adapter):
         """
         import zstandard
 
-        del max_length  # The input is short instead.
+        # The input is short instead.
         try:
             return self._inner.decompress(data) if data else b""
         except zstandard.ZstdError as error:

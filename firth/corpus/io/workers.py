@@ -69,7 +69,6 @@ class _ForkedWorkerHandler(GrpcWorkerHandler):
     """Beam's handler of a worker in a process of its own, which is forked from `_PARENT`."""
 
     def __init__(self, worker_command_line: bytes, state: Any, provision_info: Any, grpc_server: Any) -> None:
-        del worker_command_line
         super().__init__(state, provision_info, grpc_server)
 
     def start_worker(self) -> None:

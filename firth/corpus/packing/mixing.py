@@ -27,7 +27,10 @@ Bins = dict[str, np.ndarray]
 Tables = dict[str, np.ndarray]
 
 
-class Mix(beam.PTransform):
+@beam.ptransform_fn
+def Mix(
+    groups: PCollection[Group], mixture: Mixed, sources: Sequence[str]
+) -> tuple[PCollection[MixedGroup], PCollection[list], PCollection[Counter]]:
     """Repeats documents and leaves out others: groups of a split to (groups, the plan, counts).
 
     The groups come from `GroupValues`, and the result has their documents in lists. The plan is one list of
@@ -38,34 +41,26 @@ class Mix(beam.PTransform):
     4,096 bins of each source.
 
     Args:
+        groups: The groups of a split.
         mixture: The mixture of the recipe.
         sources: Names of all sources.
 
     Raises:
         MixtureError: on a worker, as in `plan_mixture`.
     """
-
-    def __init__(self, mixture: Mixed, sources: Sequence[str]) -> None:
-        super().__init__()
-        self._mixture = mixture
-        self._sources = tuple(sources)
-
-    def expand(  # noqa: D102
-        self, groups: PCollection[Group]
-    ) -> tuple[PCollection[MixedGroup], PCollection[list], PCollection[Counter]]:
-        bins = groups | "Count" >> beam.Map(_bins, self._mixture) | "Sum" >> beam.CombineGlobally(_sum_bins)
-        plan = bins | "Plan" >> beam.Map(_plan, self._mixture, self._sources)
-        tables = (
-            groups
-            | "Border" >> beam.Map(_border, self._mixture, AsSingleton(plan))
-            | "Gather" >> beam.CombineGlobally(_join_tables)
-        )
-        cuts = tables | "Cut" >> beam.Map(_cuts, AsSingleton(plan))
-        outputs = groups | "Repeat" >> beam.ParDo(_Repeat(self._mixture), AsSingleton(cuts)).with_outputs(
-            "counts", main="groups"
-        )
-        outputs.groups.element_type = Unmeasured
-        return outputs.groups, cuts, outputs.counts
+    bins = groups | "Count" >> beam.Map(_bins, mixture) | "Sum" >> beam.CombineGlobally(_sum_bins)
+    plan = bins | "Plan" >> beam.Map(_plan, mixture, sources)
+    tables = (
+        groups
+        | "Border" >> beam.Map(_border, mixture, AsSingleton(plan))
+        | "Gather" >> beam.CombineGlobally(_join_tables)
+    )
+    cuts = tables | "Cut" >> beam.Map(_cuts, AsSingleton(plan))
+    outputs = groups | "Repeat" >> beam.FlatMap(_repeat, mixture.seed, AsSingleton(cuts)).with_outputs(
+        "counts", main="groups"
+    )
+    outputs.groups.element_type = Unmeasured
+    return outputs.groups, cuts, outputs.counts
 
 
 def amounts_of(document: TokenizedDocument) -> dict[str, int]:
@@ -172,22 +167,18 @@ def _limit(step: _Step, tables: Tables) -> int:
     return int(hashes[taken]) if taken < len(hashes) else (step.bin + 1) << (64 - BIN_BITS)
 
 
-class _Repeat(beam.DoFn):
-    def __init__(self, mixture: Mixed) -> None:
-        self._seed = mixture.seed
-
-    def process(self, group: Group, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:
-        by_source = {share.source: cut for share, cut in cuts}
-        documents = list(tokenized_documents(group[1]))
-        counts: Counter[str] = Counter()
-        mixed: list[TokenizedDocument] = []
-        hashes = _hashes([document.key for document in documents], self._seed)
-        for document, hash in zip(documents, hashes.tolist()):
-            times = repeats_of(hash, by_source[document.source])
-            mixed += [dataclasses.replace(document, copy=copy) for copy in range(times)]
-            counts.update(left_out_documents=not times, repeated_documents=max(0, times - 1))
-        yield group[0], mixed
-        yield TaggedOutput("counts", counts)
+def _repeat(group: Group, seed: int, cuts: list[tuple[Share, Cut]]) -> Iterator[Any]:
+    by_source = {share.source: cut for share, cut in cuts}
+    documents = list(tokenized_documents(group[1]))
+    counts: Counter[str] = Counter()
+    mixed: list[TokenizedDocument] = []
+    hashes = _hashes([document.key for document in documents], seed)
+    for document, hash in zip(documents, hashes.tolist()):
+        times = repeats_of(hash, by_source[document.source])
+        mixed += [dataclasses.replace(document, copy=copy) for copy in range(times)]
+        counts.update(left_out_documents=not times, repeated_documents=max(0, times - 1))
+    yield group[0], mixed
+    yield TaggedOutput("counts", counts)
 
 
 def repeats_of(hash: int, cut: Cut) -> int:

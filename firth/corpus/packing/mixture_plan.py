@@ -67,7 +67,8 @@ def plan_mixture(mixture: Mixed, available: Mapping[str, int], sources: Sequence
     for line in checked.conflicts(names):
         raise MixtureError(line)
     asked = _asked(mixture, sizes)
-    most = {name: max(min(size, 1), int(_max_repeats(mixture, name) * size)) for name, size in sizes.items()}
+    repeats = {name: mixture.max_repeats_of.get(name, mixture.max_repeats) for name in names}
+    most = {name: max(min(size, 1), int(repeats[name] * size)) for name, size in sizes.items()}
     wanted = {name: share for name, share in asked.items() if share and sizes[name]}
     if not wanted:
         raise MixtureError("mixture: nothing is left of the sources that it takes from")
@@ -81,10 +82,6 @@ def plan_mixture(mixture: Mixed, available: Mapping[str, int], sources: Sequence
         exhausted = not sizes[name] or (name in wanted and round(amount) >= most[name])
         shares.append(Share(name, sizes[name], asked[name], amount / taken, round(amount), exhausted))
     return shares
-
-
-def _max_repeats(mixture: Mixed, name: str) -> float:
-    return mixture.max_repeats_of.get(name, mixture.max_repeats)
 
 
 def _asked(mixture: Mixed, sizes: Mapping[str, int]) -> dict[str, float]:

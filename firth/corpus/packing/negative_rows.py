@@ -1,12 +1,12 @@
 """Pairs of rows with different documents, for the random next sentences of an evaluation."""
 
+import pickle
 from collections.abc import Iterable, Iterator
 
 import apache_beam as beam
 from apache_beam.pvalue import AsSingleton, PCollection
 from apache_beam.typehints.decorators import no_annotations
 
-from firth.corpus.io.records import pickle_list, unpickle_list
 from firth.corpus.packing.packed_rows import Row
 
 # Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
@@ -32,21 +32,23 @@ def _first_disjoint(row: Row, others: Iterable[Row]) -> Row | None:
     return next((other for other in others if not row.document_keys & other.document_keys), None)
 
 
-class AddNegatives(beam.PTransform):
+@beam.ptransform_fn
+def AddNegatives(groups: PCollection) -> PCollection:
     """Pairs rows with negatives: (group, rows) to (bucket, number of buckets, [(row, negative)]).
 
     The bucket of a row depends on its example id, and the number of buckets on the number of all rows, so the
     pairs do not depend on the number of workers.
-    """
 
-    def expand(self, groups: PCollection) -> PCollection:  # noqa: D102
-        rows = groups | "Rows" >> beam.Map(lambda group: len(group[1])) | "Count" >> beam.CombineGlobally(sum)
-        return (
-            groups
-            | "Bucket" >> beam.FlatMap(_rebucket, AsSingleton(rows))
-            | "GroupByKey" >> beam.GroupByKey()
-            | "Pair" >> beam.Map(_pair)
-        )
+    Args:
+        groups: Numbers of groups with their rows.
+    """
+    rows = groups | "Rows" >> beam.Map(lambda group: len(group[1])) | "Count" >> beam.CombineGlobally(sum)
+    return (
+        groups
+        | "Bucket" >> beam.FlatMap(_rebucket, AsSingleton(rows))
+        | "GroupByKey" >> beam.GroupByKey()
+        | "Pair" >> beam.Map(_pair)
+    )
 
 
 def _buckets(rows: int) -> int:
@@ -58,7 +60,7 @@ def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[i
     for row in group[1]:
         buckets.setdefault(row.example_id % _buckets(rows), []).append(row)
     for bucket, members in buckets.items():
-        yield (bucket, _buckets(rows)), pickle_list(members)
+        yield (bucket, _buckets(rows)), pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
 
 
 # Beam infers the type of the result.
@@ -67,4 +69,4 @@ def _pair(
     element: tuple[tuple[int, int], Iterable[bytes]],
 ) -> tuple[int, int, list[tuple[Row, Row | None]]]:
     (bucket, buckets), groups = element
-    return bucket, buckets, find_negatives(row for rows in groups for row in unpickle_list(rows))
+    return bucket, buckets, find_negatives(row for rows in groups for row in pickle.loads(rows))

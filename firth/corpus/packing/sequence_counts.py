@@ -43,19 +43,6 @@ def by_split(counts: Mapping[str, int], split: str) -> Counter:
     return Counter({(split, name): count for name, count in counts.items()})
 
 
-def sum_counts(counts: Iterable[SplitCounts]) -> dict[tuple[str, str], int]:
-    """Returns the sum of counts, as a function for Beam's `CombineGlobally`.
-
-    Args:
-        counts: Counts of parts of the corpus.
-    """
-    # Beam turns Counters into plain dicts on their way between workers.
-    total: Counter[tuple[str, str]] = Counter()
-    for each in counts:
-        total.update(each)
-    return dict(total)
-
-
 def write_counts(summed: dict[tuple[str, str], int], path: str, splits: Iterable[str]) -> None:
     """Writes the counts of some splits to a JSON file, after checking that nothing was lost.
 

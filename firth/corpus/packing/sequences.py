@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.pvalue import PCollection, TaggedOutput
-from apache_beam.typehints.decorators import no_annotations
 
 from firth import storage
 from firth.corpus.documents.coders import Unmeasured
+from firth.corpus.documents.counters import sum_counters
 from firth.corpus.documents.split import EVAL, TRAIN
 from firth.corpus.documents.steps import IN_RUNNER, Grouping
 from firth.corpus.grouping.values import GroupValues
@@ -25,7 +25,6 @@ from firth.corpus.packing.sequence_counts import (
     SOURCE,
     by_split,
     check_counts,
-    sum_counts,
     write_counts,
 )
 from firth.corpus.packing.tokenization import Tokenize, tokenized_documents
@@ -95,7 +94,7 @@ def make_sequences(
             _ = (
                 counts
                 | "Flatten" >> beam.Flatten()
-                | "Sum" >> beam.CombineGlobally(sum_counts)
+                | "Sum" >> beam.CombineGlobally(sum_counters)
                 | "WriteCounts" >> beam.Map(write_counts, path, tuple(split_patterns))
             )
     finally:
@@ -138,10 +137,20 @@ def _mixing(split: str, mixture: AnyMixture, sources: Sequence[str], path: str) 
     return None if split != TRAIN or mixed is None else Mixing(mixed, sources, path)
 
 
-class MakeRows(beam.PTransform):
+@beam.ptransform_fn
+def MakeRows(
+    records: PCollection[list[bytes]],
+    split: str,
+    tokenizer_folder: str,
+    packing: Packing,
+    folder: str,
+    mixing: Mixing | None = None,
+    grouping: Grouping = IN_RUNNER,
+) -> PCollection[Counter]:
     """Writes the rows of one split: lists of serialized documents to counts by (split, name).
 
     Args:
+        records: Lists of serialized documents.
         split: Name of the split.
         tokenizer_folder: Folder of a saved tokenizer.
         packing: The settings of `pack_rows`.
@@ -150,68 +159,42 @@ class MakeRows(beam.PTransform):
         grouping: Settings for bringing the documents of a group together. The number of groups is that of
             files.
     """
-
-    def __init__(
-        self,
-        split: str,
-        tokenizer_folder: str,
-        packing: Packing,
-        folder: str,
-        mixing: Mixing | None = None,
-        grouping: Grouping = IN_RUNNER,
-    ) -> None:
-        super().__init__()
-        self._grouping = grouping
-        self._mixing = mixing
-        self._split = split
-        self._tokenizer_folder = tokenizer_folder
-        self._packing = packing
-        self._folder = folder
-
-    def expand(self, records: PCollection[list[bytes]]) -> PCollection[Counter]:  # noqa: D102
-        shards = self._packing.sequences.shards
-        tokenize = beam.ParDo(Tokenize(self._tokenizer_folder, shards)).with_output_types(Unmeasured)
-        groups = records | "Tokenize" >> tokenize | "Group" >> GroupValues(self._grouping)
-        counts = []
-        if self._mixing:
-            documents, mixed = groups | "Mix" >> _MixAndReport(self._split, self._mixing)
-            counts.append(mixed)
-        else:
-            documents = groups | "TakeUp" >> beam.Map(_take_up).with_output_types(Unmeasured)
-        pack = beam.ParDo(_Pack(self._split, self._packing)).with_outputs("counts", main="rows")
-        packed = documents | "Pack" >> pack
-        if self._split == EVAL:
-            files = packed.rows | "Negatives" >> AddNegatives()
-        else:
-            files = packed.rows | "Alone" >> beam.Map(
-                lambda group: (group[0], shards, [(row, None) for row in group[1]])
-            )
-        written = files | "Write" >> beam.Map(_write, self._split, self._folder)
-        read = records | "CountRead" >> beam.Map(lambda batch: Counter({(self._split, "read"): len(batch)}))
-        return (*counts, packed.counts, written, read) | "AllCounts" >> beam.Flatten()
-
-
-class _MixAndReport(beam.PTransform):
-    """Mixes groups of documents, measures the mixture and writes its report: groups to (groups, counts)."""
-
-    def __init__(self, split: str, mixing: Mixing) -> None:
-        super().__init__()
-        self._split = split
-        self._mixing = mixing
-
-    @no_annotations
-    def expand(
-        self, groups: PCollection[Group]
-    ) -> tuple[PCollection[MixedGroup], PCollection[Counter[tuple[str, str]]]]:
-        mixture, sources, path = self._mixing
-        mixed, cuts, counts = groups | "Mix" >> Mix(mixture, sources)
-        _ = (
-            mixed
-            | "Measure" >> beam.Map(lambda group: measure(group[1]))
-            | "Sum" >> beam.CombineGlobally(sum_counts)
-            | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
+    shards = packing.sequences.shards
+    tokenize = beam.ParDo(Tokenize(tokenizer_folder, shards)).with_output_types(Unmeasured)
+    groups = records | "Tokenize" >> tokenize | "Group" >> GroupValues(grouping)
+    counts = []
+    if mixing:
+        documents, mixed = groups | "Mix" >> _MixAndReport(split, mixing)
+        counts.append(mixed)
+    else:
+        documents = groups | "TakeUp" >> beam.Map(_take_up).with_output_types(Unmeasured)
+    pack = beam.FlatMap(_pack, split, packing).with_output_types(tuple[int, list[Row]])
+    packed = documents | "Pack" >> pack.with_outputs("counts", main="rows")
+    if split == EVAL:
+        files = packed.rows | "Negatives" >> AddNegatives()
+    else:
+        files = packed.rows | "Alone" >> beam.Map(
+            lambda group: (group[0], shards, [(row, None) for row in group[1]])
         )
-        return mixed, counts | "BySplit" >> beam.Map(by_split, self._split)
+    written = files | "Write" >> beam.Map(_write, split, folder)
+    read = records | "CountRead" >> beam.Map(lambda batch: Counter({(split, "read"): len(batch)}))
+    return (*counts, packed.counts, written, read) | "AllCounts" >> beam.Flatten()
+
+
+@beam.ptransform_fn
+def _MixAndReport(
+    groups: PCollection[Group], split: str, mixing: Mixing
+) -> tuple[PCollection[MixedGroup], PCollection[Counter[tuple[str, str]]]]:
+    """Mixes groups of documents, measures the mixture and writes its report: groups to (groups, counts)."""
+    mixture, sources, path = mixing
+    mixed, cuts, counts = groups | "Mix" >> Mix(mixture, sources)
+    _ = (
+        mixed
+        | "Measure" >> beam.Map(lambda group: measure(group[1]))
+        | "Sum" >> beam.CombineGlobally(sum_counters)
+        | "Report" >> beam.Map(_write_mixture, path, mixture, beam.pvalue.AsSingleton(cuts))
+    )
+    return mixed, counts | "BySplit" >> beam.Map(by_split, split)
 
 
 def _write_mixture(measured: dict[tuple[str, str], int], path: str, mixture: Mixed, cuts: Any) -> None:
@@ -224,21 +207,14 @@ def _take_up(group: Group) -> MixedGroup:
     return group[0], list(tokenized_documents(group[1]))
 
 
-@beam.typehints.with_input_types(Unmeasured)
-@beam.typehints.with_output_types(tuple[int, list[Row]])
-class _Pack(beam.DoFn):
-    def __init__(self, split: str, packing: Packing) -> None:
-        self._split = split
-        self._packing = packing
-
-    def process(self, element: MixedGroup) -> Iterator[Any]:
-        group, documents = element
-        rows, counts = pack_rows(documents, *self._packing)
-        counts["tokenized"] = sum(len(document.tokens) for document in documents)
-        for row in rows:
-            counts[f"{SOURCE}{row.source}"] += row.tokens
-        yield group, rows
-        yield TaggedOutput("counts", by_split(counts, self._split))
+def _pack(element: Any, split: str, packing: Packing) -> Iterator[Any]:
+    group, documents = element
+    rows, counts = pack_rows(documents, *packing)
+    counts["tokenized"] = sum(len(document.tokens) for document in documents)
+    for row in rows:
+        counts[f"{SOURCE}{row.source}"] += row.tokens
+    yield group, rows
+    yield TaggedOutput("counts", by_split(counts, split))
 
 
 def _write(element: tuple[int, int, list[tuple[Row, Row | None]]], split: str, folder: str) -> Counter:

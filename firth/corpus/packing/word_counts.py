@@ -2,11 +2,12 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import apache_beam as beam
 
+from firth.corpus.documents.counters import sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import EmptyCorpusError
 from firth.corpus.io.records import ReadBatches
@@ -41,7 +42,7 @@ def count_corpus_words(
             pipeline
             | "Documents" >> ReadBatches(pattern)
             | "Count" >> beam.Map(_count, TOKENIZERS[config.kind].word_counter(config))
-            | "Sum" >> beam.CombineGlobally(_sum_counts)
+            | "Sum" >> beam.CombineGlobally(sum_counters)
             | "Write" >> beam.Map(lambda counts: write_json(path, dict(counts)))
         )
     return read_json(path)
@@ -75,10 +76,3 @@ def train_tokenizer(
 
 def _count(records: list[bytes], count_words: "WordCounter") -> Counter[str]:
     return Counter(count_words([Document.from_example(record).text for record in records]))
-
-
-def _sum_counts(counts: Iterable[Counter[str]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return total

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from firth.corpus.privacy.boundaries import WORD
 from firth.corpus.privacy.digit_runs import Run, search
 from firth.corpus.privacy.finder import Finder, Span
-from firth.recipes.corpus.privacy import PiiStep
 
 _DOCUMENTATION = tuple(
     map(
@@ -25,11 +24,8 @@ class _Addresses(Finder):
 
     _version: int
 
-    def __init__(self, config: PiiStep) -> None:
-        self._private = config.private_addresses
-
     def accepts(self, value: str) -> bool:
-        return _is_somebodys(self._version, value, self._private)
+        return _is_somebodys(self._version, value, self._config.private_addresses)
 
 
 class Ipv4Addresses(_Addresses):
@@ -104,7 +100,6 @@ class Ipv6Addresses(_Addresses):
     _two_colons = re.compile(r":[0-9A-Fa-f]{0,4}:")
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
-        del runs
         for candidate in self._candidate.finditer(text) if self._two_colons.search(text) else ():
             if self.accepts(candidate.group()):
                 yield candidate.span()

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
-from firth.recipes.corpus.privacy import PiiStep
 
 _MAX_LOCAL_CHARACTERS = 64
 _MAX_USER_CHARACTERS = 128
@@ -65,14 +64,7 @@ class Emails(Finder):
         config: Not used; all finders have the same constructor.
     """
 
-    def __init__(self, config: PiiStep) -> None:
-        del config
-
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
-        del runs
-        return self._find(text)
-
-    def _find(self, text: str) -> Iterator[Span]:
         # A search for a single character is much quicker than one for several.
         signs = [sign for sign in _SIGNS if sign[0] in text and sign in text]
         found = {span for sign in signs for span in self._find_signs(text, sign)}
@@ -109,9 +101,6 @@ class Emails(Finder):
                     or " AT " in each.group()
                 ):
                     yield each.span()
-
-    def accepts(self, value: str) -> bool:  # noqa: D102
-        return any(self._find(value))
 
     def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
         local = re.split(r"@|＠|&|%40|[\s\[({<]|_at_", value.strip('"'), maxsplit=1)[0]

@@ -10,12 +10,20 @@ import string
 from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.digit_runs import Run
+from firth.recipes.corpus.privacy import PiiStep
 
 Span = tuple[int, int]
 
 
 class Finder(abc.ABC):
-    """Finds the values of one type of personal data."""
+    """Finds the values of one type of personal data.
+
+    Args:
+        config: The step of the recipe.
+    """
+
+    def __init__(self, config: PiiStep) -> None:
+        self._config = config
 
     @abc.abstractmethod
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:
@@ -26,13 +34,13 @@ class Finder(abc.ABC):
             runs: Its runs of digits, from `find_runs`.
         """
 
-    @abc.abstractmethod
     def accepts(self, value: str) -> bool:
         """Returns whether a string is a valid value, as if the words around it announced one.
 
         Args:
             value: The string.
         """
+        return any(self.find(value, ()))
 
     def reshape(self, value: str, key: bytes) -> str:
         """Returns another string of the same shape, chosen by the key. It may be a valid value by chance.

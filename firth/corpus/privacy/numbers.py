@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from firth.corpus.privacy.boundaries import WORD
 from firth.corpus.privacy.digit_runs import Run, search
 from firth.corpus.privacy.finder import Finder, Span
-from firth.recipes.corpus.privacy import PiiStep
 
 _SEPARATORS = re.compile(r"[ \u00a0.-]")
 
@@ -31,9 +30,6 @@ class CreditCards(Finder):
     _groups = re.compile(
         r"\d+|\d{4}([ \u00a0.-])\d{4}\1\d{4}(?:\1\d{1,4}(?:\1\d{3})?)?|\d{4}([ \u00a0.-])\d{6}\2\d{4,5}"
     )
-
-    def __init__(self, config: PiiStep) -> None:
-        del config
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
         for candidate in search(self._candidate, text, runs, length=12):
@@ -61,9 +57,6 @@ class Ibans(Finder):
     _candidate = re.compile(rf"\d\d(?:[ \u00a0-]?[A-Za-z0-9]){{11,30}}(?![{WORD}])")
     _separator = re.compile("[ \u00a0-]")
     _group = re.compile("[^ \u00a0-]+")
-
-    def __init__(self, config: PiiStep) -> None:
-        del config
 
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
         for check_digits in search(self._check_digits, text, runs, length=2):

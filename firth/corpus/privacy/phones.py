@@ -10,7 +10,6 @@ from firth.corpus.privacy.boundaries import WORD, words_before
 from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.phone_groups import may_be_groups
-from firth.recipes.corpus.privacy import PiiStep
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
@@ -54,9 +53,6 @@ class Phones(Finder):
         config: Regions of phone numbers without a country code.
     """
 
-    def __init__(self, config: PiiStep) -> None:
-        self._regions = config.phone_regions
-
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
         position = 0
         for run_start, run_end in runs:
@@ -96,7 +92,7 @@ class Phones(Finder):
     def _number_length(self, value: str, cued: bool) -> int:
         """Returns the length of the longest number at the beginning that ends at a space or the end, or 0."""
         groups = tuple(map(len, _GROUP.findall(value)))
-        if not cued and value[0] not in "+(0" and not _may_begin(self._regions, groups):
+        if not cued and value[0] not in "+(0" and not _may_begin(self._config.phone_regions, groups):
             return 0
         while len(value) > _MIN_DIGITS:
             if self._is_number(value, cued):
@@ -113,7 +109,8 @@ class Phones(Finder):
             rest = value[international.end() :]
             if _is_valid("+1 " + rest if value.startswith("001") else "+" + rest, None, True):
                 return True
-        return any(_is_valid(value, region, cued) for region in _may_be_of(self._regions, groups, cued))
+        regions = _may_be_of(self._config.phone_regions, groups, cued)
+        return any(_is_valid(value, region, cued) for region in regions)
 
     def _code_characters(self, value: str) -> int:
         """Returns how many characters `+` and country code take."""

@@ -29,7 +29,7 @@ def _opaque(placeholder: re.Match[str]) -> str:
     return f"<{_NOTHING * (len(placeholder[0]) - 2)}>"
 
 
-class Pii(DocumentStep):
+class Pii(DocumentStep[PiiStep]):
     """Replaces personal data by placeholders or surrogates, and counts the replaced values by type.
 
     A surrogate depends only on the seed and the value. It is chosen so that it is not a valid value of any
@@ -50,7 +50,7 @@ class Pii(DocumentStep):
     changes_text = True
 
     def __init__(self, config: PiiStep) -> None:
-        self._config = config
+        super().__init__(config)
         self._finders: dict[str, Finder] = {
             name: FINDERS[name](config) for name in PII_TYPES if name in config.types
         }

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from firth.corpus.privacy.digit_runs import Run
 from firth.corpus.privacy.finder import Finder, Span, reshape
 from firth.corpus.privacy.passwords import find_passwords
-from firth.recipes.corpus.privacy import PiiStep
 
 # A string that marks a key as an example. Surrogates end with it.
 _EXAMPLE = "EXAMPLE"
@@ -91,14 +90,7 @@ class Secrets(Finder):
         config: Least entropy of a random string, in bits per character.
     """
 
-    def __init__(self, config: PiiStep) -> None:
-        self._min_entropy = config.min_secret_entropy
-
     def find(self, text: str, runs: Sequence[Run]) -> Iterator[Span]:  # noqa: D102
-        del runs
-        return self._find(text)
-
-    def _find(self, text: str) -> Iterator[Span]:
         long = " ".join([word for word in text.split() if len(word) >= _MIN_KEY_CHARACTERS])
         found = [
             key.span(key.lastindex or 0)
@@ -123,11 +115,8 @@ class Secrets(Finder):
         """Returns whether letters and digits are mixed as in no name or number."""
         if len(_DIGIT_EDGE.findall(value)) < 3:
             return False
-        counts = Counter(value).values()
-        return -sum(n / len(value) * math.log2(n / len(value)) for n in counts) >= self._min_entropy
-
-    def accepts(self, value: str) -> bool:  # noqa: D102
-        return any(self._find(value))
+        shares = [n / len(value) for n in Counter(value).values()]
+        return -sum(share * math.log2(share) for share in shares) >= self._config.min_secret_entropy
 
     def reshape(self, value: str, key: bytes) -> str:  # noqa: D102
         prefix = _PREFIX.match(value)

@@ -1,6 +1,5 @@
 """The step that drops documents of a crawl that do not resemble a reference."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from firth.corpus.documents.corpus_counts import CorpusCounts
+from firth.corpus.documents.counters import sum_counters
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import CorpusError
 from firth.corpus.documents.hashing import unit_hash
@@ -28,7 +28,7 @@ from firth.storage import write_json
 CRAWL, REFERENCE = range(len(SIDES))
 
 
-class Classifier(CorpusStep):
+class Classifier(CorpusStep[ClassifierStep]):
     """Drops documents of the crawl, for the reason `low_score`, by a classifier that it first trains.
 
     The method is that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix A); `ClassifierStep` describes
@@ -58,9 +58,6 @@ class Classifier(CorpusStep):
 
     reasons = frozenset({"low_score"})
 
-    def __init__(self, config: ClassifierStep) -> None:
-        self._config = config
-
     def decide_all(self, documents: Documents, setting: Setting) -> Decisions:  # noqa: D102
         config = self._config
         everything: tuple[Documents, ...] = (documents,)
@@ -82,11 +79,11 @@ class Classifier(CorpusStep):
             | "Gather" >> beam.CombineGlobally(_Gather())
             | "Train" >> beam.Map(_train, config, setting, samples)
         )
-        score = beam.ParDo(_Score(config), AsSingleton(trained)).with_outputs("scores", main="decided")
+        score = beam.FlatMap(_score, config, AsSingleton(trained)).with_outputs("scores", main="decided")
         outputs = waiting | "Score" >> score
         totals = (
             outputs.scores
-            | "Sum" >> beam.CombineGlobally(_sum)
+            | "Sum" >> beam.CombineGlobally(sum_counters)
             | "Write" >> beam.Map(_write, config, setting, AsSingleton(trained))
         )
         return outputs.decided, totals
@@ -202,36 +199,26 @@ def _train(
     return model, description
 
 
-class _Score(beam.DoFn):
-    def __init__(self, config: ClassifierStep) -> None:
-        self._config = config
-
-    def process(self, element: Group, trained: Trained) -> Iterator[Any]:
-        model, counts = trained[0], ScoreCounts()
-        for documents in grouped_documents(element[1]):
-            scores = model.scores(hash_ngrams([document.text for document in documents], model.hashing))
-            yield [
-                (document, self._decide(document, score, counts))
-                for document, score in zip(documents, scores.tolist())
-            ]
-        yield TaggedOutput("scores", counts)
-
-    def _decide(self, document: Document, score: float, counts: ScoreCounts) -> Decision:
-        side = side_of(document.source, self._config)
-        if side is None:
-            return Keep(document, {"other_source": 1})
-        kept = side == REFERENCE or keeps(score, document.id, self._config)
-        count_score(counts, document.source, score, kept)
-        if side == REFERENCE:
-            return Keep(document, {"reference": 1})
-        return Keep(document) if kept else Drop("low_score")
+def _score(element: Group, config: ClassifierStep, trained: Trained) -> Iterator[Any]:
+    model, counts = trained[0], ScoreCounts()
+    for documents in grouped_documents(element[1]):
+        scores = model.scores(hash_ngrams([document.text for document in documents], model.hashing))
+        yield [
+            (document, _decide(document, score, config, counts))
+            for document, score in zip(documents, scores.tolist())
+        ]
+    yield TaggedOutput("scores", counts)
 
 
-def _sum(counts: Iterable[ScoreCounts]) -> ScoreCounts:
-    total: ScoreCounts = Counter()
-    for each in counts:
-        total.update(each)
-    return total
+def _decide(document: Document, score: float, config: ClassifierStep, counts: ScoreCounts) -> Decision:
+    side = side_of(document.source, config)
+    if side is None:
+        return Keep(document, {"other_source": 1})
+    kept = side == REFERENCE or keeps(score, document.id, config)
+    count_score(counts, document.source, score, kept)
+    if side == REFERENCE:
+        return Keep(document, {"reference": 1})
+    return Keep(document) if kept else Drop("low_score")
 
 
 def _write(counts: ScoreCounts, config: ClassifierStep, setting: Setting, trained: Trained) -> CorpusCounts:

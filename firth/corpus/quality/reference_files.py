@@ -29,23 +29,20 @@ def reference_name(source: AnySource) -> str:
     return f"reference {source.name}"
 
 
-class ReadReference(beam.PTransform):
+@beam.ptransform_fn
+def ReadReference(pipeline: beam.Pipeline, sources: Sequence[AnySource]) -> PCollection[list[Document]]:
     """Reads sources that are not part of the corpus, as lists of documents.
 
     Args:
+        pipeline: The pipeline.
         sources: The references of the recipe.
 
     Raises:
-        SourceError: on construction, if a source has no file; on a worker, if a record cannot be read, since
+        SourceError: when applied, if a source has no file; on a worker, if a record cannot be read, since
             its absence would go unnoticed; the message names file and line.
     """
-
-    def __init__(self, sources: Sequence[AnySource]) -> None:
-        super().__init__()
-        self._files = [(source, file) for source in sources for file in list_files(source)]
-
-    def expand(self, pipeline: beam.Pipeline) -> PCollection[list[Document]]:  # noqa: D102
-        return pipeline | "Files" >> beam.Create(self._files) | "Read" >> beam.FlatMapTuple(_read)
+    files = [(source, file) for source in sources for file in list_files(source)]
+    return pipeline | "Files" >> beam.Create(files) | "Read" >> beam.FlatMapTuple(_read)
 
 
 def _read(source: AnySource, file: SourceFile) -> Iterator[list[Document]]:

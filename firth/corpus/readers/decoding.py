@@ -1,14 +1,17 @@
 """Decoding of records, and the documents or rejections made of them."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from firth.corpus.documents.document import Document, document_id
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
+from firth.corpus.io.source_files import SourceFile
 from firth.recipes.corpus.sources import Source
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+Read = Callable[[Any, SourceFile], Iterator[Document | Rejection]]
 
 
 class Stated(NamedTuple):
@@ -168,3 +171,22 @@ def read_or_reject(
         except UnreadableError as error:
             problem = error.reason
     return reject(source, file, line, problem, data, size)
+
+
+def reject_empty(read: Read) -> Read:
+    """Returns a reader of files that also rejects a file without any record, for the reason `empty`.
+
+    Args:
+        read: Function from a source and one of its files to the documents and rejections in it.
+    """
+
+    @functools.wraps(read)
+    def checked(source: Any, file: SourceFile) -> Iterator[Document | Rejection]:
+        nothing = True
+        for record in read(source, file):
+            nothing = False
+            yield record
+        if nothing:
+            yield reject(source, file.path, 0, "empty", b"")
+
+    return checked

@@ -9,11 +9,12 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import Line, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject
+from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject_empty
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import JsonlSource
 
 
+@reject_empty
 def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a file, and rejections for lines without one. Blank lines are skipped.
 
@@ -24,14 +25,10 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
         source: The source, which names the keys.
         file: A file of the source.
     """
-    nothing = True
     for line in read_lines(file.path, source.max_document_bytes):
         if line.problem is None and not line.data.strip():
             continue
-        nothing = False
         yield _read_line(source, file.path, line)
-    if nothing:
-        yield reject(source, file.path, 0, "empty", b"")
 
 
 def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejection:

@@ -10,7 +10,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, reject
+from firth.corpus.readers.decoding import make_document, reject, reject_empty
 from firth.corpus.readers.fields import read_fields
 from firth.corpus.readers.parquet_batches import DecompressionBombError, batch_rows
 from firth.recipes.corpus.sources import ParquetSource
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BUFFER_BYTES = 2**20
 
 
+@reject_empty
 def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a file, and rejections for rows without one.
 
@@ -49,8 +50,6 @@ def read_parquet(source: ParquetSource, file: SourceFile) -> Iterator[Document |
         problem = "unreadable" if getattr(error, "errno", None) else "corrupt_parquet"
         yield reject(source, file.path, number and number + 1, problem, b"")
         return
-    if not number:
-        yield reject(source, file.path, 0, "empty", b"")
 
 
 def _rows(source: ParquetSource, raw: Any) -> Iterator[dict[str, Any]]:

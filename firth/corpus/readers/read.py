@@ -28,7 +28,14 @@ REJECTED_FILE = "rejected.jsonl"
 COUNTS_FILE = "source_counts.json"
 
 
-class ReadSources(beam.PTransform):
+@beam.ptransform_fn
+def ReadSources(
+    pipeline: beam.Pipeline,
+    sources: Sequence[AnySource],
+    side_folder: str,
+    privacy: PiiStep | None = None,
+    profiles_folder: str = "",
+) -> PCollection[bytes]:
     """Reads all documents of the sources, as serialized tf.train.Examples.
 
     Records that cannot be read do not stop the pipeline. They are written to `rejected.jsonl` in the side
@@ -37,6 +44,7 @@ class ReadSources(beam.PTransform):
     many files.
 
     Args:
+        pipeline: The pipeline.
         sources: The sources of the recipe.
         side_folder: Folder of `rejected.jsonl` and `source_counts.json`.
         privacy: Types of personal data that are replaced in the excerpts of `rejected.jsonl`; None for all
@@ -45,74 +53,55 @@ class ReadSources(beam.PTransform):
             profiles are written.
 
     Raises:
-        SourceError: on construction, if a pattern matches no file or a package is not installed.
+        SourceError: when applied, if a pattern matches no file or a package is not installed.
     """
-
-    def __init__(
-        self,
-        sources: Sequence[AnySource],
-        side_folder: str,
-        privacy: PiiStep | None = None,
-        profiles_folder: str = "",
-    ) -> None:
-        super().__init__()
-        self._scrubber = Pii(privacy or PiiStep(kind="pii"))
-        self._profiles_folder = profiles_folder
-        self._sources = tuple(sources)
-        self._side_folder = side_folder
-        self._batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
-
-    def expand(self, pipeline: beam.Pipeline) -> PCollection[bytes]:  # noqa: D102
-        read_files = _ReadFiles(self._sources, self._scrubber)
-        read = (
-            pipeline
-            | "Files" >> beam.Create(self._batches)
-            | "Spread" >> beam.Reshuffle()
-            | "Read"
-            >> beam.ParDo(read_files).with_outputs("rejections", "profiles", "totals", main="documents")
+    scrubber = Pii(privacy or PiiStep(kind="pii"))
+    batches = [batch for index in range(len(sources)) for batch in _batches(index, sources[index])]
+    read_files = beam.FlatMap(_read_files, tuple(sources), scrubber).with_output_types(bytes)
+    read = (
+        pipeline
+        | "Files" >> beam.Create(batches)
+        | "Spread" >> beam.Reshuffle()
+        | "Read" >> read_files.with_outputs("rejections", "profiles", "totals", main="documents")
+    )
+    if profiles_folder:
+        _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, profiles_folder)
+    _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
+        f"{side_folder}/{REJECTED_FILE}", shard_name_template="", skip_if_empty=True
+    )
+    _ = (
+        read.totals
+        | "Sum" >> beam.CombineGlobally(merge_counts)
+        | "WriteCounts"
+        >> beam.Map(
+            _write_counts,
+            side_folder,
+            [_describe(source) for source in sources],
         )
-        if self._profiles_folder:
-            _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, self._profiles_folder)
-        _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
-            f"{self._side_folder}/{REJECTED_FILE}", shard_name_template="", skip_if_empty=True
-        )
-        _ = (
-            read.totals
-            | "Sum" >> beam.CombineGlobally(merge_counts)
-            | "WriteCounts"
-            >> beam.Map(
-                _write_counts,
-                self._side_folder,
-                [_describe(source) for source in self._sources],
-            )
-        )
-        return read.documents
+    )
+    return read.documents
 
 
-@beam.typehints.with_output_types(bytes)
-class _ReadFiles(beam.DoFn):
-    def __init__(self, sources: tuple[AnySource, ...], scrubber: Pii) -> None:
-        self._sources = sources
-        self._scrubber = scrubber
-
-    def process(self, element: tuple[int, list[SourceFile]]) -> Iterator[Any]:
-        index, files = element
-        source = self._sources[index]
-        totals = CorpusCounts()
-        profiles = _Profiles(source.name)
-        for file in files:
-            for record in SOURCES[source.kind].read(source, file):
-                yield from profiles.add(file, profile(source, file.path, record))
-                words = record.words if isinstance(record, Document) else 0
-                totals.add(Flow(STEP, source.name, IN), record.size, words)
-                if isinstance(record, Document):
-                    totals.add(Flow(STEP, source.name, KEPT), record.size, words)
-                    yield record.to_example()
-                else:
-                    totals.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
-                    yield TaggedOutput("rejections", record.to_json(self._scrubber))
-        yield from profiles.rest()
-        yield TaggedOutput("totals", totals)
+def _read_files(
+    element: tuple[int, list[SourceFile]], sources: tuple[AnySource, ...], scrubber: Pii
+) -> Iterator[Any]:
+    index, files = element
+    source = sources[index]
+    totals = CorpusCounts()
+    profiles = _Profiles(source.name)
+    for file in files:
+        for record in SOURCES[source.kind].read(source, file):
+            yield from profiles.add(file, profile(source, file.path, record))
+            words = record.words if isinstance(record, Document) else 0
+            totals.add(Flow(STEP, source.name, IN), record.size, words)
+            if isinstance(record, Document):
+                totals.add(Flow(STEP, source.name, KEPT), record.size, words)
+                yield record.to_example()
+            else:
+                totals.add(Flow(STEP, source.name, REJECTED, record.reason), record.size)
+                yield TaggedOutput("rejections", record.to_json(scrubber))
+    yield from profiles.rest()
+    yield TaggedOutput("totals", totals)
 
 
 class _Profiles:
@@ -181,7 +170,7 @@ def _describe(source: AnySource) -> dict[str, Any]:
         "kind": source.kind,
         "licence": source.licence,
         "places": ", ".join(source.places),
-        "states_ids": source.states_ids,
+        "states_ids": "id" in source.states,
     }
 
 

@@ -47,8 +47,8 @@ def _categories(source: AnySource, path: str, record: Document | Rejection) -> d
     if isinstance(record, Rejection):
         return {OUTCOME: record.reason}
     categories = {OUTCOME: READ_AS_DOCUMENT}
-    if source.states_uris:
+    if "uri" in source.states:
         categories["uri"] = NOT_STATED if record.uri.startswith(f"{path}#") else STATED
-    if source.states_licences:
+    if "licence" in source.states:
         categories["licence"] = NOT_STATED if record.licence == source.licence else STATED
     return categories

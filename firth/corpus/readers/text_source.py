@@ -6,10 +6,11 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import BoundedBytes, read_lines, read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject
+from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject_empty
 from firth.recipes.corpus.sources import TextSource
 
 
+@reject_empty
 def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a text file, and rejections for what cannot be read as text.
 
@@ -21,23 +22,10 @@ def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejec
         file: A file of the source.
     """
     if source.documents == "file":
-        yield _read_whole(source, file.path)
-    else:
-        yield from _read_paragraphs(source, file.path)
-
-
-def _read_whole(source: TextSource, path: str) -> Document | Rejection:
-    content, problem = read_whole(path, source.max_document_bytes)
-    return _decode(source, path, 0, content, problem)
-
-
-def _read_paragraphs(source: TextSource, path: str) -> Iterator[Document | Rejection]:
-    nothing = True
-    for first_line, content, problem in _paragraphs(path, source.max_document_bytes):
-        nothing = False
-        yield _decode(source, path, first_line, content, problem)
-    if nothing:
-        yield reject(source, path, 0, "empty", b"")
+        yield _decode(source, file.path, 0, *read_whole(file.path, source.max_document_bytes))
+        return
+    for paragraph in _paragraphs(file.path, source.max_document_bytes):
+        yield _decode(source, file.path, *paragraph)
 
 
 def _paragraphs(path: str, max_bytes: int) -> Iterator[tuple[int, BoundedBytes, str | None]]:

@@ -13,13 +13,14 @@ from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.io.byte_stream import ByteStream
 from firth.corpus.io.record_frames import masked_checksum
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, read_or_reject, reject
+from firth.corpus.readers.decoding import make_document, read_or_reject, reject_empty
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import TfrecordSource
 
 HEADER_BYTES, FOOTER_BYTES = 12, 4
 
 
+@reject_empty
 def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the documents of a file, and rejections for records without one.
 
@@ -31,12 +32,9 @@ def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document
         source: The source, which names the features.
         file: A file of the source.
     """
-    number = 0
-    for data, size, problem in _records(ByteStream(file.path), source.max_document_bytes):
-        number += 1
-        yield _read_record(source, file.path, number, data, size, problem)
-    if not number:
-        yield reject(source, file.path, 0, "empty", b"")
+    records = _records(ByteStream(file.path), source.max_document_bytes)
+    for number, record in enumerate(records, 1):
+        yield _read_record(source, file.path, number, *record)
 
 
 def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, str | None]]:

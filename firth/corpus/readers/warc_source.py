@@ -9,7 +9,7 @@ from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.archive_formats import INFO
 from firth.corpus.readers.archive_records import ArchiveRecord, read_archive
-from firth.corpus.readers.decoding import Stated, decode_text, make_document, read_or_reject, reject
+from firth.corpus.readers.decoding import Stated, decode_text, make_document, read_or_reject, reject_empty
 from firth.corpus.readers.http_records import HTML_TYPES, read_page
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import FileSource, WarcSource, WetSource
@@ -21,6 +21,7 @@ Read = Callable[[Any, ArchiveRecord], str]
 ABOUT_OTHERS = (INFO, "request", "metadata")
 
 
+@reject_empty
 def read_warc(source: WarcSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the pages of an archive as documents, and rejections for the other responses.
 
@@ -47,6 +48,7 @@ def _page_of(source: WarcSource, record: ArchiveRecord) -> str:
     return text
 
 
+@reject_empty
 def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the texts of a WET file as documents, and rejections for other records.
 
@@ -61,21 +63,16 @@ def read_wet(source: WetSource, file: SourceFile) -> Iterator[Document | Rejecti
 
 
 def _conversion_of(source: WetSource, record: ArchiveRecord) -> str:
-    del source
     if record.header.kind != "conversion":
         raise UnreadableError("not_a_conversion")
     return decode_text(record.block)
 
 
 def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Document | Rejection]:
-    nothing = True
     for record in read_archive(path, source.max_document_bytes):
         outcome = _read_record(source, path, record, read)
         if outcome:
-            nothing = False
             yield outcome
-    if nothing:
-        yield reject(source, path, 0, "empty", b"")
 
 
 def _read_record(

@@ -14,7 +14,7 @@ from firth.corpus.readers.decoding import (
     decode_utf8,
     make_document,
     read_or_reject,
-    reject,
+    reject_empty,
 )
 from firth.recipes.corpus.sources import WikiextractorSource
 
@@ -30,6 +30,7 @@ class _Part:
     content: BoundedBytes
 
 
+@reject_empty
 def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterator[Document | Rejection]:
     """Yields the articles of a file, and rejections for what is not an article.
 
@@ -40,12 +41,8 @@ def read_wikiextractor(source: WikiextractorSource, file: SourceFile) -> Iterato
         source: The source, as the recipe describes it.
         file: A file of the source.
     """
-    nothing = True
     for part, problem in _parts(file.path, source.max_document_bytes):
-        nothing = False
         yield _read_part(source, file.path, part, problem)
-    if nothing:
-        yield reject(source, file.path, 0, "empty", b"")
 
 
 def _parts(path: str, max_bytes: int) -> Iterator[tuple[_Part, str | None]]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, REJECTED, CorpusCounts, Count, Flow
@@ -79,7 +80,7 @@ def licence_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
     Args:
         totals: Counts of the whole corpus.
     """
-    came = sorted((flow for flow in totals.documents if flow.step == LICENCE_STEP), key=_by_licence)
+    came = [flow for flow in totals.documents if flow.step == LICENCE_STEP]
     return [
         {
             "licence": flow.reason,
@@ -90,12 +91,8 @@ def licence_rows(totals: CorpusCounts) -> list[dict[str, Any]]:
                 KEPT,
             ),
         }
-        for flow in came
+        for flow in sorted(came, key=attrgetter("reason", "source"))
     ]
-
-
-def _by_licence(flow: Flow) -> tuple[str, str]:
-    return flow.reason, flow.source
 
 
 def _sizes(totals: CorpusCounts, flows: Sequence[Flow]) -> dict[str, int]:

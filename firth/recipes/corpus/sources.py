@@ -50,19 +50,9 @@ class Source(Config):
         return False
 
     @property
-    def states_ids(self) -> bool:
-        """True if its records state ids, which may repeat."""
-        return False
-
-    @property
-    def states_uris(self) -> bool:
-        """True if the recipe names a key of its records that states the URI."""
-        return False
-
-    @property
-    def states_licences(self) -> bool:
-        """True if the recipe names a key of its records that states the licence."""
-        return False
+    def states(self) -> frozenset[str]:
+        """What the recipe names keys for, by which its records state it: of `id`, `uri` and `licence`."""
+        return frozenset()
 
 
 class FileSource(Source):
@@ -101,19 +91,10 @@ class RecordSource(FileSource):
     licence_key: str | None = None
 
     @property
-    def states_ids(self) -> bool:
-        """True if `id_key` is given."""
-        return self.id_key is not None
-
-    @property
-    def states_uris(self) -> bool:
-        """True if `uri_key` is given."""
-        return bool(self.uri_key)
-
-    @property
-    def states_licences(self) -> bool:
-        """True if `licence_key` is given."""
-        return bool(self.licence_key)
+    def states(self) -> frozenset[str]:
+        """Those of `id`, `uri` and `licence` whose keys are given."""
+        keys = {"id": self.id_key, "uri": self.uri_key, "licence": self.licence_key}
+        return frozenset(name for name, key in keys.items() if key)
 
 
 class PageSource(FileSource):
@@ -185,13 +166,10 @@ class HtmlSource(PageSource):
 
     endings: ClassVar[tuple[str, ...]] = (".html", ".htm")
 
+    # Always true.
+    documents_are_files: ClassVar[bool] = True
     kind: Literal["html"]
     name: SourceName = "html"
-
-    @property
-    def documents_are_files(self) -> bool:
-        """Always true."""
-        return True
 
 
 class WarcSource(PageSource):
