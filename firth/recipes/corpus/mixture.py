@@ -1,7 +1,7 @@
 """How much of the training data comes from which source."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
@@ -17,12 +17,9 @@ Unit = Literal["documents", "bytes", "tokens"]
 class AsIs(Config):
     """Every document of every source once."""
 
+    # There is nothing to mix.
+    mixed: ClassVar[None] = None
     kind: Literal["as_is"] = "as_is"
-
-    @property
-    def mixed(self) -> None:
-        """There is nothing to mix."""
-        return None
 
     def conflicts(self, sources: Sequence[str]) -> Iterator[str]:
         """Yields nothing: no source is named.
@@ -30,7 +27,6 @@ class AsIs(Config):
         Args:
             sources: Names of the recipe's sources.
         """
-        del sources
         yield from ()
 
 
@@ -84,7 +80,6 @@ class Mixed(Config):
         Args:
             source: Name of the source.
         """
-        del source
         return False
 
     def conflicts(self, sources: Sequence[str]) -> Iterator[str]:

@@ -112,5 +112,4 @@ class Goal(Config):
         Args:
             sequences: Rows of the recipe.
         """
-        del sequences
         return 0

@@ -92,6 +92,8 @@ class BiLSTMConfig(ModelFacts, Config):
     architecture: ClassVar[str] = "both_directions"
     gives_layers: ClassVar[bool] = True
 
+    # Sequences may be of any length.
+    longest: ClassVar[None] = None
     kind: Literal["bilstm"] = "bilstm"
     layers: Layers = 2
     cells: Count = 4096
@@ -119,11 +121,6 @@ class BiLSTMConfig(ModelFacts, Config):
         """As the recipe says."""
         return self.carry_state
 
-    @property
-    def longest(self) -> None:
-        """There is no longest sequence."""
-        return None
-
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the parameters of ELMo's model, by part.
 
@@ -132,7 +129,6 @@ class BiLSTMConfig(ModelFacts, Config):
         Args:
             vocabulary: Number of words, which matters to the softmax alone.
         """
-        del vocabulary
         projected = self.projection_width
         layer = dense(2 * projected, 4 * self.cells) + self.cells * projected
         return {"characters": self.characters.parameter_count(projected), "lstm": 2 * self.layers * layer}

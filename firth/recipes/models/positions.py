@@ -38,7 +38,6 @@ class PositionsConfig(Config):
         Raises:
             ValueError: if it cannot.
         """
-        del attention, head_width
 
     def parameter_count(self, width: int, heads: int) -> int:
         """Returns the parameters that the layers of a stack share.
@@ -47,7 +46,6 @@ class PositionsConfig(Config):
             width: Width of the hidden states.
             heads: Number of query heads.
         """
-        del width, heads
         return 0
 
     def distances(self, length: int) -> int:
@@ -56,7 +54,6 @@ class PositionsConfig(Config):
         Args:
             length: Tokens of a row.
         """
-        del length
         return 0
 
 

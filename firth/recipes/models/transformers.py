@@ -119,15 +119,12 @@ class CausalTransformerConfig(TransformerConfig):
     architecture: ClassVar[str] = "decoder"
     has_encoder: ClassVar[bool] = False
 
+    # Factor of the states before the projection to the vocabulary.
+    output_scale: ClassVar[float] = 1.0
     kind: Literal["causal_transformer"] = "causal_transformer"
     tied_output: bool = True
     bidirectional_prefix: bool = False
     scaled_residual_initializer: bool = False
-
-    @property
-    def output_scale(self) -> float:
-        """Factor of the states before the projection to the vocabulary."""
-        return 1.0
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the parameters of a decoder, by part.

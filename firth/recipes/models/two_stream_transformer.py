@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 import pydantic
 
 from firth.recipes.models.block_counts import attention, block_kept, feed_forward
-from firth.recipes.models.blocks import refuse_shared_keys
+from firth.recipes.models.blocks import NormConfig, refuse_shared_keys
 from firth.recipes.models.counts import Lengths, Work, dense
 from firth.recipes.models.facts import ModelFacts
 from firth.recipes.models.stack import BlocksConfig
@@ -23,7 +23,10 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     """
 
     architecture: ClassVar[str] = "two_streams"
-
+    biases: ClassVar[bool] = True
+    scaled_initializer: ClassVar[bool] = False
+    # Sequences may be of any length.
+    longest: ClassVar[None] = None
     kind: Literal["two_stream_transformer"] = "two_stream_transformer"
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
 
@@ -38,9 +41,9 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
         return True
 
     @property
-    def longest(self) -> None:
-        """There is no longest sequence."""
-        return None
+    def norm(self) -> NormConfig:
+        """The norm after each sublayer."""
+        return NormConfig(epsilon=self.norm_epsilon)
 
     def parameter_counts(self, vocabulary: int) -> dict[str, int]:
         """Returns the parameters of XLNet's encoder, by part.

@@ -34,6 +34,10 @@ class _Sentinels(Objective):
 
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
+    # The inputs and `[SEP]`.
+    text_frame: ClassVar[TextFrame] = TextFrame(before=())
+    # Room that each further document takes in a row; see `raw_length`. Here it is the `[SEP]` of its inputs.
+    special_tokens: ClassVar[int] = 1
 
     noise_density: float = pydantic.Field(default=0.15, gt=0.0, le=0.9)
     closing_sentinel: bool = False
@@ -43,11 +47,6 @@ class _Sentinels(Objective):
     def model_architecture(self) -> str:  # type: ignore[override]
         """As the recipe says."""
         return self.architecture
-
-    @property
-    def text_frame(self) -> TextFrame:
-        """The inputs and `[SEP]`."""
-        return TextFrame(before=())
 
     def noise_tokens(self, tokens: int) -> int:
         """Returns the number of a document's tokens that are corrupted: at least one, and not all.
@@ -74,13 +73,6 @@ class _Sentinels(Objective):
         """
         noise, spans = self.noise_tokens(tokens), self.most_spans(tokens)
         return tokens - noise + spans + 1, noise + spans + 1
-
-    @property
-    def special_tokens(self) -> int:
-        """Room that each further document takes in a row; see `raw_length`. Here it is the `[SEP]` of its
-        inputs.
-        """
-        return 1
 
     def raw_length(self, sequences: Sequences) -> int:
         """Returns the most raw tokens whose inputs fit `sequences.length` in any row (568 for 512 in T5).
@@ -176,14 +168,11 @@ class SpanCorruption(_Sentinels):
             `decoder`.
     """
 
+    # Room that each further document takes in a row, in raw tokens.
+    special_tokens: ClassVar[int] = 3
     kind: Literal["span_corruption"] = "span_corruption"
     mean_span: float = pydantic.Field(default=MEAN_SPAN, ge=1.0)
     random_roll: bool = True
-
-    @property
-    def special_tokens(self) -> int:
-        """Room that each further document takes in a row, in raw tokens."""
-        return 3
 
     def most_spans(self, tokens: int) -> int:
         """Returns the number of spans: noise tokens over their mean length.
@@ -267,6 +256,8 @@ class Denoising(Objective):
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
     decoder_start: ClassVar[tuple[str, ...]] = ("sep", "cls")
 
+    # `[CLS]` and `[SEP]`.
+    special_tokens: ClassVar[int] = 2
     kind: Literal["denoising"] = "denoising"
     permute_sentences: bool = True
     rotate: Fraction = 0.0
@@ -274,11 +265,6 @@ class Denoising(Objective):
     mask_rate: Fraction = 0.0
     infill_rate: Fraction = 0.3
     infill_mean: float = pydantic.Field(default=3.0, gt=0.0)
-
-    @property
-    def special_tokens(self) -> int:
-        """`[CLS]` and `[SEP]`."""
-        return 2
 
     def target_length(self, sequences: Sequences) -> int:
         """Returns the tokens of the decoder's row: as many as the row's.

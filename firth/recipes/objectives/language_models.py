@@ -20,17 +20,11 @@ class CausalLM(Objective):
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text",)
 
+    # `[CLS]`.
+    special_tokens: ClassVar[int] = 1
+    # `[CLS]` and the text.
+    text_frame: ClassVar[TextFrame] = TextFrame(after=())
     kind: Literal["causal_lm"] = "causal_lm"
-
-    @property
-    def special_tokens(self) -> int:
-        """`[CLS]`."""
-        return 1
-
-    @property
-    def text_frame(self) -> TextFrame:
-        """`[CLS]` and the text."""
-        return TextFrame(after=())
 
 
 class BidirectionalLM(Objective):
@@ -47,18 +41,12 @@ class BidirectionalLM(Objective):
     heads: ClassVar[str] = "bidirectional_lm"
     reads_words: ClassVar[bool] = True
 
+    # `<S>` and `</S>`.
+    special_tokens: ClassVar[int] = 2
+    # `<S>`, the words and `</S>`.
+    text_frame: ClassVar[TextFrame] = TextFrame(("bos",), ("eos",))
     kind: Literal["bidirectional_lm"] = "bidirectional_lm"
     negatives: Count | None = 8192
-
-    @property
-    def special_tokens(self) -> int:
-        """`<S>` and `</S>`."""
-        return 2
-
-    @property
-    def text_frame(self) -> TextFrame:
-        """`<S>`, the words and `</S>`."""
-        return TextFrame(("bos",), ("eos",))
 
 
 class PrefixLM(Objective):
@@ -74,6 +62,8 @@ class PrefixLM(Objective):
     heads: ClassVar[str] = "language_model"
     score_inputs: ClassVar[tuple[str, ...]] = ("text", "target")
 
+    # `[CLS]`, or the `[SEP]` after a prefix that stands alone.
+    special_tokens: ClassVar[int] = 1
     kind: Literal["prefix_lm"] = "prefix_lm"
     architecture: Architecture = "decoder"
 
@@ -81,11 +71,6 @@ class PrefixLM(Objective):
     def model_architecture(self) -> str:  # type: ignore[override]
         """As the recipe says."""
         return self.architecture
-
-    @property
-    def special_tokens(self) -> int:
-        """`[CLS]`, or the `[SEP]` after a prefix that stands alone."""
-        return 1
 
     @property
     def text_frame(self) -> TextFrame:

@@ -322,7 +322,10 @@ class UniLM(_Masking):
     """
 
     mixes_masks: ClassVar[bool] = True
-
+    # `[CLS]` and two `[SEP]`.
+    special_tokens: ClassVar[int] = 3
+    # A document is `[CLS] S1 [SEP] S2 [SEP]`.
+    has_segments: ClassVar[bool] = True
     kind: Literal["unilm"] = "unilm"
     bidirectional_rate: Fraction = 1 / 3
     sequence_to_sequence_rate: Fraction = 1 / 3
@@ -351,19 +354,9 @@ class UniLM(_Masking):
         }
 
     @property
-    def special_tokens(self) -> int:
-        """`[CLS]` and two `[SEP]`."""
-        return 3
-
-    @property
     def uses_negative(self) -> bool:  # type: ignore[override]
         """Random next sentences come from another row."""
         return self.next_sentence
-
-    @property
-    def has_segments(self) -> bool:
-        """A document is `[CLS] S1 [SEP] S2 [SEP]`."""
-        return True
 
     @property
     def trains_pooler(self) -> bool:

@@ -36,7 +36,6 @@ class Objective(Goal):
         Args:
             sequences: Rows of the recipe.
         """
-        del sequences
         return 0
 
     def epochs_drawn(self, epochs: Epochs) -> Epochs:
@@ -54,5 +53,4 @@ class Objective(Goal):
             model: The recipe's model, of the `model_architecture`.
             sequences: The recipe's sequences.
         """
-        del model, sequences
         yield from ()

@@ -26,22 +26,16 @@ class PermutationLM(Objective):
     model_architecture: ClassVar[str] = "two_streams"
     heads: ClassVar[str] = "permutation_lm"
 
+    # Two `[SEP]` and `[CLS]`.
+    special_tokens: ClassVar[int] = 3
+    # The text, `[SEP]`, and `[CLS]` in a segment of its own.
+    text_frame: ClassVar[TextFrame] = TextFrame((), ("sep", "cls"), last_segment=CLS_SEGMENT)
     kind: Literal["permutation_lm"] = "permutation_lm"
     predicted_fraction: float = pydantic.Field(default=1 / 6, gt=0.0, lt=1.0)
     max_predictions: Count = 22
     max_span: Count = 5
 
     @property
-    def special_tokens(self) -> int:
-        """Two `[SEP]` and `[CLS]`."""
-        return 3
-
-    @property
     def predictions(self) -> int:
         """The most predictions of a row."""
         return self.max_predictions
-
-    @property
-    def text_frame(self) -> TextFrame:
-        """The text, `[SEP]`, and `[CLS]` in a segment of its own."""
-        return TextFrame((), ("sep", "cls"), last_segment=CLS_SEGMENT)

@@ -33,6 +33,8 @@ class WordPieceTokenizerConfig(_Tokenizer):
             top.
     """
 
+    # Pieces are read by their ids alone.
+    max_characters: ClassVar[int] = 0
     kind: Literal["wordpiece"] = "wordpiece"
     vocabulary_size: int = pydantic.Field(default=30_522, ge=16, le=MAX_SIZE)
     lowercase: bool = True
@@ -45,11 +47,6 @@ class WordPieceTokenizerConfig(_Tokenizer):
         if self.vocabulary_size < self.sentinels + 16:
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
-
-    @property
-    def max_characters(self) -> int:
-        """Pieces are read by their ids alone."""
-        return 0
 
 
 class BytePairTokenizerConfig(_Tokenizer):
@@ -66,7 +63,10 @@ class BytePairTokenizerConfig(_Tokenizer):
     """
 
     fixed_because: ClassVar[str] = "a word needs several merges, each of which changes other words"
-
+    # Bytes are kept as they are.
+    lowercase: ClassVar[bool] = False
+    # Pieces are read by their ids alone.
+    max_characters: ClassVar[int] = 0
     kind: Literal["bpe"] = "bpe"
     vocabulary_size: int = pydantic.Field(default=50_257, ge=272, le=MAX_SIZE)
     min_frequency: int = pydantic.Field(default=2, ge=1)
@@ -78,16 +78,6 @@ class BytePairTokenizerConfig(_Tokenizer):
         if self.vocabulary_size < self.sentinels + 272:
             raise ValueError(f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels")
         return self
-
-    @property
-    def lowercase(self) -> bool:
-        """Bytes are kept as they are."""
-        return False
-
-    @property
-    def max_characters(self) -> int:
-        """Pieces are read by their ids alone."""
-        return 0
 
 
 class SentencePieceTokenizerConfig(_Tokenizer):
@@ -105,7 +95,8 @@ class SentencePieceTokenizerConfig(_Tokenizer):
     """
 
     fixed_because: ClassVar[str] = "each piece has a score that was learnt with those of all others"
-
+    # Pieces are read by their ids alone.
+    max_characters: ClassVar[int] = 0
     kind: Literal["sentencepiece"] = "sentencepiece"
     model: Literal["unigram", "bpe"] = "unigram"
     vocabulary_size: int = pydantic.Field(default=32_000, ge=16, le=MAX_SIZE)
@@ -121,11 +112,6 @@ class SentencePieceTokenizerConfig(_Tokenizer):
                 f"vocabulary_size: {self.vocabulary_size} leaves no room next to the sentinels and bytes"
             )
         return self
-
-    @property
-    def max_characters(self) -> int:
-        """Pieces are read by their ids alone."""
-        return 0
 
 
 class WordTokenizerConfig(_Tokenizer):
@@ -144,16 +130,13 @@ class WordTokenizerConfig(_Tokenizer):
     of_words: ClassVar[bool] = True
     fixed_because: ClassVar[str] = "it reads every word by its characters"
 
+    # A word vocabulary has no sentinels.
+    sentinels: ClassVar[int] = 0
     kind: Literal["words"] = "words"
     vocabulary_size: int = pydantic.Field(default=793_471, ge=16, le=MAX_SIZE)
     lowercase: bool = False
     min_frequency: int = pydantic.Field(default=1, ge=1)
     max_characters: int = pydantic.Field(default=50, ge=4)
-
-    @property
-    def sentinels(self) -> int:
-        """A word vocabulary has no sentinels."""
-        return 0
 
 
 AnyTokenizerConfig = Annotated[

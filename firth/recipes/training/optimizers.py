@@ -1,6 +1,6 @@
 """Optimizers, and the schedules of their learning rates."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import pydantic
 
@@ -12,6 +12,8 @@ Positive = Annotated[float, pydantic.Field(gt=0)]
 
 
 class _Optimizer(Config):
+    # Numbers that are kept for each weight, next to itself and its gradient.
+    slots: ClassVar[int]
     learning_rate: Rate = 1e-4
     schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "linear"
     final_fraction: Fraction = 0.0
@@ -19,14 +21,9 @@ class _Optimizer(Config):
     gradient_clip_norm: Positive | None = 1.0
 
     @property
-    def slots(self) -> int:
-        """Numbers that are kept for each weight, next to itself and its gradient."""
-        raise NotImplementedError
-
-    @property
     def own_values(self) -> dict[str, float]:
         """What it has next to the others, by the names that Keras gives it."""
-        raise NotImplementedError
+        return self.model_dump(exclude={"kind", *_Optimizer.model_fields})
 
 
 class AdamWConfig(_Optimizer):
@@ -45,24 +42,16 @@ class AdamWConfig(_Optimizer):
         beta_1, beta_2: Decay of the two moments.
     """
 
+    # Two moments.
+    slots: ClassVar[int] = 2
     kind: Literal["adamw"] = "adamw"
     weight_decay: float = pydantic.Field(default=0.01, ge=0)
     beta_1: Share = 0.9
     beta_2: Share = 0.999
     epsilon: Positive = 1e-6
 
-    @property
-    def slots(self) -> int:
-        """Two moments."""
-        return 2
 
-    @property
-    def own_values(self) -> dict[str, float]:
-        """Decay of the weights and of the moments."""
-        return self.model_dump(include={"weight_decay", "beta_1", "beta_2", "epsilon"})
-
-
-class LambConfig(_Optimizer):
+class LambConfig(AdamWConfig):
     """LAMB: AdamW whose update is scaled by the norm of each weight (You et al. 2019), for large batches.
 
     Attributes:
@@ -71,21 +60,7 @@ class LambConfig(_Optimizer):
         weight_decay, beta_1, beta_2, epsilon: Values of the update, as in `AdamWConfig`.
     """
 
-    kind: Literal["lamb"] = "lamb"
-    weight_decay: float = pydantic.Field(default=0.01, ge=0)
-    beta_1: Share = 0.9
-    beta_2: Share = 0.999
-    epsilon: Positive = 1e-6
-
-    @property
-    def slots(self) -> int:
-        """Two moments."""
-        return 2
-
-    @property
-    def own_values(self) -> dict[str, float]:
-        """Decay of the weights and of the moments."""
-        return self.model_dump(include={"weight_decay", "beta_1", "beta_2", "epsilon"})
+    kind: Literal["lamb"] = "lamb"  # type: ignore[assignment]
 
 
 class AdafactorConfig(_Optimizer):
@@ -99,22 +74,14 @@ class AdafactorConfig(_Optimizer):
             `AdamWConfig`.
     """
 
+    # One moment: Keras keeps it whole next to its rows and columns.
+    slots: ClassVar[int] = 1
     kind: Literal["adafactor"] = "adafactor"
     learning_rate: Rate = 1e-2
     schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "inverse_square_root"
     gradient_clip_norm: Positive | None = None
     beta_2_decay: float = pydantic.Field(default=-0.8, lt=0)
     clip_threshold: Positive = 1.0
-
-    @property
-    def slots(self) -> int:
-        """One moment: Keras keeps it whole next to its rows and columns."""
-        return 1
-
-    @property
-    def own_values(self) -> dict[str, float]:
-        """Decay of the second moment, and the bound of an update."""
-        return self.model_dump(include={"beta_2_decay", "clip_threshold"})
 
 
 class AdagradConfig(_Optimizer):
@@ -126,17 +93,14 @@ class AdagradConfig(_Optimizer):
             in `AdamWConfig`.
     """
 
+    # One sum.
+    slots: ClassVar[int] = 1
     kind: Literal["adagrad"] = "adagrad"
     learning_rate: Rate = 0.2
     schedule: Literal["linear", "cosine", "inverse_square_root", "constant"] = "constant"
     warmup_steps: int = pydantic.Field(default=0, ge=0)
     gradient_clip_norm: Positive | None = 10.0
     initial_accumulator: float = pydantic.Field(default=1.0, ge=0)
-
-    @property
-    def slots(self) -> int:
-        """One sum."""
-        return 1
 
     @property
     def own_values(self) -> dict[str, float]:
