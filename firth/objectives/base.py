@@ -1,20 +1,20 @@
 """What all objectives share: how they are made, and the lengths of rows."""
 
 import abc
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.transforms import documents
+from firth.objectives.transforms.architectures import decoder_features, encoder_decoder_features
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers.graph.special_pieces import MissingPieceError
 
 if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
-# Tensors of one row, as `features.row_specs`.
-Row: TypeAlias = Mapping[str, tf.Tensor]
+Row: TypeAlias = documents.Row
 # Of one example, by the names and specs that an objective says.
 Features: TypeAlias = dict[str, tf.Tensor]
 Specs: TypeAlias = dict[str, features.Spec]
@@ -53,9 +53,23 @@ class ObjectiveFunction(abc.ABC):
         """Tokens of a row as the corpus writes it: its length less what the objective adds to it."""
         return self._config.raw_length(self._sequences)
 
-    @abc.abstractmethod
     def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
+        """Returns the specs of what a call gives, for one example: what the model's architecture reads."""
+        length = self._config.input_length(self._sequences)
+        targets = self._config.target_length(self._sequences)
+        encoder = features.encoder_specs(length, segments=False, order=not targets)
+        if not targets:
+            return {**encoder, **features.label_specs(length)}
+        return {**encoder, **features.decoder_specs(targets), **features.label_specs(targets)}
+
+    def _read_by_architecture(
+        self, inputs: documents.Parts, targets: documents.Parts, weights: tf.Tensor
+    ) -> Features:
+        """Returns the features that `specs` says, of inputs and targets that are one sequence or two."""
+        if self._config.architecture == "decoder":
+            length = self._config.input_length(self._sequences)
+            return decoder_features(inputs, targets, weights, length)
+        return encoder_decoder_features(inputs, targets, weights, self._pad_id)
 
     @abc.abstractmethod
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
@@ -66,12 +80,3 @@ class ObjectiveFunction(abc.ABC):
             negative: Those of another row; not read unless the recipe's type says so.
             seed: Seed, int32 or int64 [2].
         """
-
-    def _architecture_specs(self) -> Specs:
-        """Returns the specs of an encoder and a decoder; without targets of their own, of one stack."""
-        length = self._config.input_length(self._sequences)
-        targets = self._config.target_length(self._sequences)
-        encoder = features.encoder_specs(length, segments=False, order=not targets)
-        if not targets:
-            return {**encoder, **features.label_specs(length)}
-        return {**encoder, **features.decoder_specs(targets), **features.label_specs(targets)}

@@ -86,7 +86,6 @@ class BidirectionalLMObjective(ObjectiveFunction):
             row: Tensors as `features.row_specs`, characters among them.
             negative, seed: Not used.
         """
-        del negative, seed
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         tokens, documents = layout.token_ids, layout.document_ids
         # After the words stand padding and the frame, as in `Layout.sources`.

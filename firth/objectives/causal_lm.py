@@ -65,7 +65,6 @@ class CausalLMObjective(ObjectiveFunction):
             row: Tensors as `features.row_specs`.
             negative, seed: Not used.
         """
-        del negative, seed
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         is_used = layout.document_ids > 0
         following, exists = next_tokens(layout.token_ids, layout.document_ids)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Tokenizer
 from firth.objectives.rates.denoising_rates import denoising_rates
 from firth.objectives.transforms.architectures import encoder_decoder_features
 from firth.objectives.transforms.documents import (
@@ -80,10 +80,6 @@ class DenoisingObjective(ObjectiveFunction):
         self._ordinary = ordinary_table(tokenizer)
         self._cdf = poisson_cdf(self._config.infill_mean)
 
-    def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
-        return self._architecture_specs()
-
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
@@ -92,7 +88,6 @@ class DenoisingObjective(ObjectiveFunction):
             negative: Not used.
             seed: int32 or int64 [2].
         """
-        del negative
         seeds = tf.random.split(seed, num=7, alg="philox")
         text = read_text(row, self._ordinary)
         moved = self._move(row, text, seeds[:3])

@@ -47,5 +47,4 @@ class IidDenoisingObjective(SentinelObjective):
             text: Tokens of the row, as `read_text` returns them.
             seed: Seed, int32 or int64 [2].
         """
-        del row
         return random_tokens(text, self.noise_counts(text), seed)

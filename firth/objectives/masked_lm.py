@@ -103,7 +103,7 @@ class MaskedLMObjective(MaskingObjective):
         layout = lay_out(row, foreign, pairs, self._sequences.length, self._frame, self._pad_id)
         chosen = self._choice.predict(layout.token_ids, self._select(layout, (seeds[4], seeds[7])))
         made = self._masked(layout, chosen, seeds[5:7])
-        return {**made, **self._pair_features(pairs, layout)} if self._config.has_pairs else made
+        return {**made, **self._pair_features(self._task, pairs, layout)} if self._config.has_pairs else made
 
     @property
     def _task(self) -> str:
@@ -125,10 +125,3 @@ class MaskedLMObjective(MaskingObjective):
         if self._config.whole_word:
             return select_words(maskable, layout.word_starts, budget, seeds[0])
         return select_pieces(maskable, budget, seeds[0])
-
-    def _pair_features(self, pairs: Pairs, layout: Layout) -> Features:
-        return {
-            features.POOLED_POSITIONS: layout.starts,
-            f"{self._task}_labels": tf.cast(pairs.is_other, tf.int32),
-            f"{self._task}_weights": tf.cast(pairs.is_pair, tf.float32),
-        }

@@ -6,6 +6,7 @@ from firth import features
 from firth.objectives.base import Features, ObjectiveFunction, Specs, Tokenizer
 from firth.objectives.transforms.layout import Frame, Layout
 from firth.objectives.transforms.masking import Choice, ChosenTokens, Corruption
+from firth.objectives.transforms.pairs import Pairs
 
 
 class MaskingObjective(ObjectiveFunction):
@@ -38,4 +39,12 @@ class MaskingObjective(ObjectiveFunction):
             **layout.encoder_features(),
             features.TOKEN_IDS: self._corruption.corrupt(layout.token_ids, chosen, seeds, groups),
             **chosen.features(),
+        }
+
+    def _pair_features(self, task: str, pairs: Pairs, layout: Layout) -> Features:
+        """Returns the labels of a task on pairs, as `features.pair_specs`."""
+        return {
+            features.POOLED_POSITIONS: layout.starts,
+            f"{task}_labels": tf.cast(pairs.is_other, tf.int32),
+            f"{task}_weights": tf.cast(pairs.is_pair, tf.float32),
         }

@@ -85,7 +85,6 @@ class PermutationLMObjective(ObjectiveFunction):
             negative: Not used.
             seed: int32 or int64 [2].
         """
-        del negative
         seeds = tf.random.split(seed, num=4, alg="philox")
         pairs = true_pairs(row, seeds[0])
         layout = lay_out(row, None, pairs, self._sequences.length, self._frame, self._pad_id)

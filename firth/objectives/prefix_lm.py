@@ -3,12 +3,8 @@
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
+from firth.objectives.base import Features, ObjectiveFunction, Row, Tokenizer
 from firth.objectives.rates.label_rates import prefix_lm_rates
-from firth.objectives.transforms.architectures import (
-    decoder_features,
-    encoder_decoder_features,
-)
 from firth.objectives.transforms.documents import Parts
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
@@ -63,14 +59,9 @@ class PrefixLMObjective(ObjectiveFunction):
     rates = staticmethod(prefix_lm_rates)
 
     def _prepare(self, tokenizer: Tokenizer) -> None:
-        self._is_one_stack = self._config.architecture == "decoder"
-        closed = Frame(after=(tokenizer.sep_id,))
-        self._prefix_frame = Frame(before=(tokenizer.cls_id,)) if self._is_one_stack else closed
-        self._rest_frame = closed
-
-    def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
-        return self._architecture_specs()
+        self._rest_frame = Frame(after=(tokenizer.sep_id,))
+        is_one_stack = self._config.architecture == "decoder"
+        self._prefix_frame = Frame(before=(tokenizer.cls_id,)) if is_one_stack else self._rest_frame
 
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
@@ -80,15 +71,12 @@ class PrefixLMObjective(ObjectiveFunction):
             negative: Not used.
             seed: int32 or int64 [2].
         """
-        del negative
         lengths, starts = row[features.CHUNK_LENGTHS], chunk_starts(row)
         prefixes = draw_prefixes(lengths, seed)
         inputs = self._parts(row, starts, prefixes, self._prefix_frame)
         targets = self._parts(row, starts + prefixes, lengths - prefixes, self._rest_frame)
         weights = tf.cast(lengths >= 2, tf.float32)
-        if self._is_one_stack:
-            return decoder_features(inputs, targets, weights, self._sequences.length)
-        return encoder_decoder_features(inputs, targets, weights, self._pad_id)
+        return self._read_by_architecture(inputs, targets, weights)
 
     def _parts(self, row: Row, sources: tf.Tensor, lengths: tf.Tensor, frame: Frame) -> Parts:
         nothing, never = tf.zeros_like(lengths), tf.zeros_like(lengths, tf.bool)

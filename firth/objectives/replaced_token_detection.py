@@ -62,7 +62,6 @@ class ReplacedTokenDetectionObjective(MaskingObjective):
             negative: Not used.
             seed: int32 or int64 [2].
         """
-        del negative
         seeds = tf.random.split(seed, num=3, alg="philox")
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         maskable, budget = self._choice.maskable(layout)

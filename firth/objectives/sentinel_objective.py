@@ -5,11 +5,7 @@ import abc
 import numpy as np
 import tensorflow as tf
 
-from firth.objectives.base import Features, ObjectiveFunction, Row, Specs, Tokenizer
-from firth.objectives.transforms.architectures import (
-    decoder_features,
-    encoder_decoder_features,
-)
+from firth.objectives.base import Features, ObjectiveFunction, Row, Tokenizer
 from firth.objectives.transforms.documents import Text, count_by_document, ordinary_table, read_text
 from firth.objectives.transforms.sentinels import sentinel_inputs, sentinel_targets
 from firth.objectives.transforms.spans import Noise
@@ -41,10 +37,6 @@ class SentinelObjective(ObjectiveFunction):
             [self._config.most_spans(length) if length else 0 for length in lengths], np.int32
         )
 
-    def specs(self) -> Specs:
-        """Returns the specs of what a call gives, for one example."""
-        return self._architecture_specs()
-
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
 
@@ -53,10 +45,14 @@ class SentinelObjective(ObjectiveFunction):
             negative: Not used.
             seed: int32 or int64 [2].
         """
-        del negative
         text = read_text(row, self._ordinary)
         noise = self.choose_noise(row, text, seed)
-        return self._features(text, noise)
+        config, sequences = self._config, self._sequences
+        weights = tf.cast(count_by_document(noise.is_noise, text) > 0, tf.float32)
+        room = config.target_length(sequences) or config.input_length(sequences)
+        inputs = sentinel_inputs(text, noise, *self._ids, sequences.length)
+        targets = sentinel_targets(text, noise, *self._ids, room, config.closing_sentinel)
+        return self._read_by_architecture(inputs, targets, weights)
 
     @abc.abstractmethod
     def choose_noise(self, row: Row, text: Text, seed: tf.Tensor) -> Noise:
@@ -88,15 +84,3 @@ class SentinelObjective(ObjectiveFunction):
         """
         kept = count_by_document(text.ordinary, text) - noise_counts
         return tf.minimum(tf.gather(self._span_counts, text.lengths), tf.minimum(noise_counts, kept))
-
-    def _features(self, text: Text, noise: Noise) -> Features:
-        config, sequences = self._config, self._sequences
-        one_stack = config.architecture == "decoder"
-        weights = tf.cast(count_by_document(noise.is_noise, text) > 0, tf.float32)
-        length = config.input_length(sequences)
-        room = length if one_stack else config.target_length(sequences)
-        inputs = sentinel_inputs(text, noise, *self._ids, sequences.length)
-        targets = sentinel_targets(text, noise, *self._ids, room, config.closing_sentinel)
-        if one_stack:
-            return decoder_features(inputs, targets, weights, length)
-        return encoder_decoder_features(inputs, targets, weights, self._pad_id)

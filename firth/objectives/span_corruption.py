@@ -65,7 +65,6 @@ class SpanCorruptionObjective(SentinelObjective):
             text: Tokens of the row, as `read_text` returns them.
             seed: Seed, int32 or int64 [2].
         """
-        del row
         counts = self.noise_counts(text)
         seeds = tf.random.split(seed, num=2, alg="philox")
         return random_spans(text, counts, self.span_counts(text, counts), self._config.random_roll, seeds)

@@ -83,7 +83,6 @@ class SpanMaskingObjective(MaskingObjective):
             negative: Not used.
             seed: int32 or int64 [2].
         """
-        del negative
         seeds = tf.random.split(seed, num=4, alg="philox")
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         maskable, budget = self._choice.maskable(layout)

@@ -78,14 +78,9 @@ class UniLMObjective(MaskingObjective):
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
-        return {
-            **super().specs(),
-            **features.encoder_specs(self._sequences.length, order=True),
-            **(self._pair_specs() if self._config.next_sentence else {}),
-        }
-
-    def _pair_specs(self) -> Specs:
-        return features.pair_specs(self._sequences.max_documents, "next_sentence")
+        length, documents = self._sequences.length, self._sequences.max_documents
+        pairs = features.pair_specs(documents, "next_sentence") if self._config.next_sentence else {}
+        return {**super().specs(), **features.encoder_specs(length, order=True), **pairs}
 
     def __call__(self, row: Row, negative: Row, seed: tf.Tensor) -> Features:
         """Returns the features of one example.
@@ -105,7 +100,7 @@ class UniLMObjective(MaskingObjective):
         return {
             **self._masked(layout, chosen, seeds[3:5]),
             features.ATTENTION_ORDER: self._order(layout, kind),
-            **(self._labels(pairs, layout) if self._config.next_sentence else {}),
+            **(self._pair_features("next_sentence", pairs, layout) if self._config.next_sentence else {}),
         }
 
     def _draw_kind(self, seed: tf.Tensor) -> tf.Tensor:
@@ -148,13 +143,6 @@ class UniLMObjective(MaskingObjective):
         single = lay_out(row, foreign, single_segments(row), *size, self._single_frame, self._pad_id)
         is_single = self._is_any(kind, "left_to_right", "right_to_left")
         return Layout(*(tf.where(is_single, *each) for each in zip(single, layout)))
-
-    def _labels(self, pairs: Pairs, layout: Layout) -> Features:
-        return {
-            features.POOLED_POSITIONS: layout.starts,
-            features.NEXT_SENTENCE_LABELS: tf.cast(pairs.is_other & pairs.is_pair, tf.int32),
-            features.NEXT_SENTENCE_WEIGHTS: tf.cast(pairs.is_pair, tf.float32),
-        }
 
     def _order(self, layout: Layout, kind: tf.Tensor) -> tf.Tensor:
         """Returns int32 [length], of the mask."""

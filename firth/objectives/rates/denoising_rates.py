@@ -12,7 +12,6 @@ from firth import features
 from firth.objectives.rates.rate_checks import SIGMAS, RateCheck, Rates, between, by_chance, counted, exactly
 from firth.objectives.rates.sample import Sample, padding_share
 from firth.objectives.transforms.infilling import poisson_cdf
-from firth.recipes.objectives.denoising import Denoising
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +41,8 @@ def denoising_rates(sample: Sample) -> Rates:
     """
     config, documents = sample.config, list(_read(sample))
     mask = sample.tokenizer.mask_id
-    deleted, masked, infilled = (_share(rate, documents) for rate in _rates(config))
+    rates = (config.delete_rate, config.mask_rate, config.infill_rate)
+    deleted, masked, infilled = (_share(rate, documents) for rate in rates)
     left = [each.free for each in documents]
     masked = np.minimum(masked, left - deleted)
     infilled = np.minimum(infilled, left - deleted - masked)
@@ -58,10 +58,6 @@ def denoising_rates(sample: Sample) -> Rates:
         padding_share(sample),
     ]
     return Rates(tuple(checks), {"masks": counted(masks.tolist())})
-
-
-def _rates(config: Denoising) -> tuple[float, float, float]:
-    return config.delete_rate, config.mask_rate, config.infill_rate
 
 
 def _share(rate: float, documents: list[_Document]) -> npt.NDArray[Any]:
@@ -87,10 +83,10 @@ def _renewals(most: int, mean: float) -> tuple[npt.NDArray[Any], npt.NDArray[Any
     first, second = np.zeros(most + 1), np.zeros(most + 1)
     for total in range(1, most + 1):
         sizes = np.arange(1, min(total, len(chances) - 1) + 1)
-        behind = (chances[sizes] * first[total - sizes]).sum()
-        first[total] = (1.0 + behind) / (1.0 - chances[0])
+        after = (chances[sizes] * first[total - sizes]).sum()
+        first[total] = (1.0 + after) / (1.0 - chances[0])
         squares = (chances[sizes] * second[total - sizes]).sum()
-        second[total] = (1.0 + 2 * behind + 2 * chances[0] * first[total] + squares) / (1.0 - chances[0])
+        second[total] = (1.0 + 2 * after + 2 * chances[0] * first[total] + squares) / (1.0 - chances[0])
     return first, np.maximum(second - first**2, 0.0)
 
 

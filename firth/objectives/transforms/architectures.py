@@ -51,18 +51,18 @@ def decoder_features(inputs: Parts, targets: Parts, weights: tf.Tensor, length: 
     lengths = tf.where(inputs.lengths > 0, inputs.lengths + targets.lengths - 1, 0)
     documents, offsets = find_parts(lengths, length)
     exists = documents < tf.size(lengths)
-    behind = offsets - of_documents(inputs.lengths, documents)  # Place among the targets, from 0.
+    after = offsets - of_documents(inputs.lengths, documents)  # Place among the targets, from 0.
     input_places = of_documents(tf.cumsum(inputs.lengths, exclusive=True), documents) + offsets
-    target_places = of_documents(tf.cumsum(targets.lengths, exclusive=True), documents) + behind
+    target_places = of_documents(tf.cumsum(targets.lengths, exclusive=True), documents) + after
     from_targets = tf.gather(targets.ids, tf.clip_by_value(target_places, 0, tf.size(targets.ids) - 1))
     from_inputs = tf.gather(inputs.ids, tf.minimum(input_places, tf.size(inputs.ids) - 1))
     labels = tf.gather(targets.ids, tf.clip_by_value(target_places + 1, 0, tf.size(targets.ids) - 1))
-    label_weights = tf.where(behind >= -1, of_documents(weights, documents), 0.0)
+    label_weights = tf.where(after >= -1, of_documents(weights, documents), 0.0)
     return {
-        features.TOKEN_IDS: tf.where(exists, tf.where(behind >= 0, from_targets, from_inputs), 0),
+        features.TOKEN_IDS: tf.where(exists, tf.where(after >= 0, from_targets, from_inputs), 0),
         features.POSITION_IDS: offsets,
         features.DOCUMENT_IDS: _document_ids(documents, lengths),
-        features.ATTENTION_ORDER: tf.where(exists & (behind >= 0), offsets, 0),
+        features.ATTENTION_ORDER: tf.where(exists & (after >= 0), offsets, 0),
         features.LABEL_IDS: tf.where(label_weights > 0, labels, 0),
         features.LABEL_WEIGHTS: label_weights,
     }

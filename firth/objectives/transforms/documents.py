@@ -1,7 +1,7 @@
 """The documents of a row, and sequences of one part for each of them, one after another."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,10 @@ from firth import features
 
 if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
+
+
+# Tensors of one row, as `features.row_specs`.
+Row: TypeAlias = Mapping[str, tf.Tensor]
 
 
 class Text(NamedTuple):
@@ -60,7 +64,7 @@ def ordinary_table(tokenizer: "PieceTokenizer") -> npt.NDArray[Any]:
     return table
 
 
-def read_text(row: Mapping[str, tf.Tensor], ordinary: npt.NDArray[Any]) -> Text:
+def read_text(row: Row, ordinary: npt.NDArray[Any]) -> Text:
     """Returns the tokens of a row with the documents that they belong to.
 
     Args:

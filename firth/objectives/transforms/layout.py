@@ -1,12 +1,11 @@
 """Lays out the chunks of a row one after another, with their special tokens."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.documents import find_parts
+from firth.objectives.transforms.documents import Row, find_parts
 from firth.objectives.transforms.pairs import Pairs
 
 
@@ -71,8 +70,8 @@ class Layout(NamedTuple):
 
 
 def lay_out(
-    row: Mapping[str, tf.Tensor],
-    negative: Mapping[str, tf.Tensor] | None,
+    row: Row,
+    negative: Row | None,
     pairs: Pairs,
     length: int,
     frame: Frame,
@@ -142,18 +141,18 @@ def _sources(
     first_source, first, second_source, second = of_places
     # Special tokens are counted on from the padding; of text before it, each is so many places after.
     place = offsets - len(frame.before)
-    behind = place - first  # Place after the first segment.
+    after = place - first  # Place after the first segment.
     specials = padding + 1 + offsets
     if not frame.between:
-        sources = tf.where(behind >= 0, specials - first, specials)
-        sources = tf.where((place >= 0) & (behind < 0), first_source + place, sources)
-        used = inside & (behind < len(frame.after))
+        sources = tf.where(after >= 0, specials - first, specials)
+        sources = tf.where((place >= 0) & (after < 0), first_source + place, sources)
+        used = inside & (after < len(frame.after))
         return tf.where(used, sources, padding), tf.zeros_like(inside)
-    in_second = behind - len(frame.between)  # Place in the second segment.
-    behind_second = in_second - second
-    sources = tf.where(behind >= 0, specials - first, specials)
+    in_second = after - len(frame.between)  # Place in the second segment.
+    after_second = in_second - second
+    sources = tf.where(after >= 0, specials - first, specials)
     sources = tf.where(in_second >= 0, second_source + in_second, sources)
-    sources = tf.where(behind_second >= 0, specials - first - second, sources)
-    sources = tf.where((place >= 0) & (behind < 0), first_source + place, sources)
-    used = inside & (behind_second < len(frame.after))
+    sources = tf.where(after_second >= 0, specials - first - second, sources)
+    sources = tf.where((place >= 0) & (after < 0), first_source + place, sources)
+    used = inside & (after_second < len(frame.after))
     return tf.where(used, sources, padding), in_second >= 0

@@ -17,8 +17,8 @@ def next_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.Tenso
     array([6, 0, 0, 0], dtype=int32)
     """
     token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
-    behind = tf.concat([document_ids[1:], [0]], 0)
-    exists = (document_ids > 0) & (behind == document_ids)
+    after = tf.concat([document_ids[1:], [0]], 0)
+    exists = (document_ids > 0) & (after == document_ids)
     return tf.concat([token_ids[1:], [0]], 0), exists
 
 

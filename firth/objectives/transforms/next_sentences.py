@@ -8,13 +8,12 @@ The reference tries ten times for another document and then takes what it has, s
 "random" segments of the same document. Here the segment is one of another document, or the pair has no label.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.documents import find_parts
+from firth.objectives.transforms.documents import Row, find_parts
 from firth.objectives.transforms.pairs import Pairs, is_sentence, true_pairs
 
 _MARKS = (features.SENTENCE_STARTS, features.WORD_STARTS)
@@ -35,9 +34,7 @@ class _Places(NamedTuple):
     is_end: tf.Tensor
 
 
-def choose_pairs(
-    row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], random_rate: float, seeds: tf.Tensor
-) -> Pairs:
+def choose_pairs(row: Row, negative: Row, random_rate: float, seeds: tf.Tensor) -> Pairs:
     """Splits each chunk in two and replaces some second segments by random ones.
 
     The chunk is split before a sentence (see `split_chunks`), one whose rest is not longer than the segments
@@ -89,7 +86,7 @@ def choose_pairs(
     )
 
 
-def _foreign_places(row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor]) -> _Places:
+def _foreign_places(row: Row, negative: Row) -> _Places:
     lengths = negative[features.CHUNK_LENGTHS]
     chunks, offsets = find_parts(lengths, tf.size(negative[features.RAW_TOKENS]))
     left = tf.gather(tf.concat([lengths, [0]], 0), chunks) - offsets
@@ -100,9 +97,7 @@ def _foreign_places(row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tens
     return _Places(of_others & (offsets > 0), left, is_end)
 
 
-def _begins_alike(
-    row: Mapping[str, tf.Tensor], negative: Mapping[str, tf.Tensor], places: tf.Tensor
-) -> tf.Tensor:
+def _begins_alike(row: Row, negative: Row, places: tf.Tensor) -> tf.Tensor:
     """Returns bool [max_documents, raw_length]: a sentence where the true segment begins with one, or else a
     word where it begins with one, and within a sentence.
     """
@@ -113,7 +108,7 @@ def _begins_alike(
 
 
 def _choose_sources(
-    places: _Places, lengths: tf.Tensor, row: Mapping[str, tf.Tensor], seed: tf.Tensor
+    places: _Places, lengths: tf.Tensor, row: Row, seed: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Returns where random segments of given lengths begin, whether one does, and whether a sentence ends it.
 
@@ -133,14 +128,14 @@ def _choose_sources(
     return chosen, tf.reduce_any(possible, axis=1), is_whole
 
 
-def _cut_tokens(row: Mapping[str, tf.Tensor], seed: tf.Tensor) -> tf.Tensor:
+def _cut_tokens(row: Row, seed: tf.Tensor) -> tf.Tensor:
     """Returns how many tokens to leave out of the last sentence of each chunk: int32 [max_documents]."""
     lasts = tf.maximum(row[features.CHUNK_LENGTHS] - _last_sentences(row), 1)
     draws = tf.random.stateless_uniform(tf.shape(lasts), seed, alg="philox")
     return tf.minimum(tf.cast(draws * tf.cast(lasts, tf.float32), tf.int32), lasts - 1)
 
 
-def _last_sentences(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
+def _last_sentences(row: Row) -> tf.Tensor:
     """Returns where the last sentence within each chunk begins, 0 without one: int32 [max_documents]."""
     lengths = row[features.CHUNK_LENGTHS]
     chunks, offsets = find_parts(lengths, tf.size(row[features.RAW_TOKENS]))

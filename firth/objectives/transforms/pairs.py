@@ -4,12 +4,12 @@ For sentence order google-research/albert falls back to random segments where a 
 split. Here such a document has no pair.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from firth import features
+from firth.objectives.transforms.documents import Row
 
 
 class Pairs(NamedTuple):
@@ -40,7 +40,7 @@ class Pairs(NamedTuple):
         return self.first_lengths + self.second_lengths
 
 
-def single_segments(row: Mapping[str, tf.Tensor]) -> Pairs:
+def single_segments(row: Row) -> Pairs:
     """Returns each chunk as one segment, with nothing after it.
 
     Args:
@@ -51,9 +51,7 @@ def single_segments(row: Mapping[str, tf.Tensor]) -> Pairs:
     return Pairs(chunk_starts(row), lengths, nothing, nothing, never, never)
 
 
-def true_pairs(
-    row: Mapping[str, tf.Tensor], seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False
-) -> Pairs:
+def true_pairs(row: Row, seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False) -> Pairs:
     """Splits each chunk in two consecutive segments.
 
     Args:
@@ -74,7 +72,7 @@ def true_pairs(
     )
 
 
-def choose_order(row: Mapping[str, tf.Tensor], swap_rate: float, seeds: tf.Tensor) -> Pairs:
+def choose_order(row: Row, swap_rate: float, seeds: tf.Tensor) -> Pairs:
     """Splits each chunk in two consecutive segments and swaps some (Lan et al. 2019, section 3.1).
 
     A sentence that does not fit into a chunk begins the next one, so long sentences are more frequent at the
@@ -113,7 +111,7 @@ def choose_order(row: Mapping[str, tf.Tensor], swap_rate: float, seeds: tf.Tenso
 
 
 def split_chunks(
-    row: Mapping[str, tf.Tensor], seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False
+    row: Row, seed: tf.Tensor, longest: tf.Tensor | None = None, by_place: bool = False
 ) -> tf.Tensor:
     """Returns the number of tokens of each chunk's first segment, int32 [max_documents].
 
@@ -150,7 +148,7 @@ def split_chunks(
 
 
 def _split_scores(
-    row: Mapping[str, tf.Tensor], offsets: tf.Tensor, lengths: tf.Tensor, seed: tf.Tensor, by_place: bool
+    row: Row, offsets: tf.Tensor, lengths: tf.Tensor, seed: tf.Tensor, by_place: bool
 ) -> tf.Tensor:
     """Returns float32 [max_documents, raw_length]: sentence starts in [2, 3), word starts in [1, 2)."""
     tokens, chunks = tf.size(row[features.SENTENCE_STARTS]), tf.size(lengths)
@@ -165,7 +163,7 @@ def _split_scores(
     return tf.where(is_sentence(row), 2.0 + of_sentences, starts_word + nearness)
 
 
-def is_sentence(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
+def is_sentence(row: Row) -> tf.Tensor:
     """Returns the places where sentences begin, bool [raw_length].
 
     Args:
@@ -174,7 +172,7 @@ def is_sentence(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
     return row[features.SENTENCE_STARTS] > 0
 
 
-def chunk_starts(row: Mapping[str, tf.Tensor]) -> tf.Tensor:
+def chunk_starts(row: Row) -> tf.Tensor:
     """Returns the first raw token of each chunk, int32 [max_documents].
 
     Args:

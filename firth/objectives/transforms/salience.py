@@ -1,6 +1,6 @@
 """Names, dates and numbers, found by rule in the pieces of a cased tokenizer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.documents import Text
+from firth.objectives.transforms.documents import Row, Text
 
 if TYPE_CHECKING:
     from firth.tokenizers.piece_tokenizer import PieceTokenizer
@@ -48,7 +48,7 @@ class SalienceRules:
         self._sizes = np.array([len(piece) for piece in pieces], np.int32)
         self._months = _stack(_readings(tokenizer, MONTHS))
 
-    def __call__(self, row: Mapping[str, tf.Tensor], text: Text) -> tf.Tensor:
+    def __call__(self, row: Row, text: Text) -> tf.Tensor:
         """Returns bool [raw_length]: the tokens of salient words.
 
         Args:
@@ -63,7 +63,7 @@ class SalienceRules:
         months = self._is_month(text.tokens, begins)
         return text.ordinary & (digits | self._any(begins & (capitals | months), words))
 
-    def _begins_sentence(self, row: Mapping[str, tf.Tensor], text: Text, begins: tf.Tensor) -> tf.Tensor:
+    def _begins_sentence(self, row: Row, text: Text, begins: tf.Tensor) -> tf.Tensor:
         """Returns bool [raw_length]: up to the first word of a sentence that is more than punctuation."""
         sentences = tf.cumsum(
             tf.cast(text.is_token & ((row[features.SENTENCE_STARTS] > 0) | (text.offsets == 0)), tf.int32)
@@ -74,8 +74,8 @@ class SalienceRules:
 
     def _is_month(self, tokens: tf.Tensor, begins: tf.Tensor) -> tf.Tensor:
         months, width = self._months, self._months.shape[1]
-        behind = tf.concat([tokens[1:], tf.fill([width], _ANY)], 0)
-        windows = tf.stack([tokens, *(behind[i : i + tokens.shape[0]] for i in range(width - 1))], axis=1)
+        after = tf.concat([tokens[1:], tf.fill([width], _ANY)], 0)
+        windows = tf.stack([tokens, *(after[i : i + tokens.shape[0]] for i in range(width - 1))], axis=1)
         same = (windows[:, tf.newaxis] == months) | tf.constant(months == _ANY)
         ends = tf.concat([begins[1:], tf.ones([width], tf.bool)], 0)
         word_ends = tf.stack([ends[i : i + tokens.shape[0]] for i in range(width)], axis=1)

@@ -104,8 +104,8 @@ def number_words(maskable: tf.Tensor, word_starts: tf.Tensor) -> tf.Tensor:
     array([0, 0, 0, 1, 2], dtype=int32)
     """
     maskable, word_starts = tf.convert_to_tensor(maskable), tf.convert_to_tensor(word_starts)
-    behind_gap = tf.concat([[True], ~maskable[:-1]], 0)
-    begins = maskable & (word_starts | behind_gap)
+    after_gap = tf.concat([[True], ~maskable[:-1]], 0)
+    begins = maskable & (word_starts | after_gap)
     return tf.maximum(tf.cumsum(tf.cast(begins, tf.int32)) - 1, 0)
 
 

@@ -1,14 +1,12 @@
 """Permutes the sentences of documents, and rotates documents."""
 
-from collections.abc import Mapping
-
 import tensorflow as tf
 
 from firth import features
-from firth.objectives.transforms.documents import Text
+from firth.objectives.transforms.documents import Row, Text
 
 
-def permute_sentences(row: Mapping[str, tf.Tensor], text: Text, seed: tf.Tensor) -> tf.Tensor:
+def permute_sentences(row: Row, text: Text, seed: tf.Tensor) -> tf.Tensor:
     """Returns the order of a row's tokens with the sentences of each document in a random order.
 
     A sentence ends before the next one begins, so that a sentence cut in two by chunking counts as one as
