@@ -11,7 +11,7 @@ from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.layers.heads.tied_projection import tied_logits
 from firth.models.heads import Features, Generator, Heads
-from firth.models.outputs.predictions import Predictions
+from firth.models.outputs.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.model import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 
@@ -91,18 +91,14 @@ class BidirectionalLMHeads(Heads):
                 `negatives`.
         """
         hidden = ops.reshape(self._states(backbone, features, training), (-1, self.width))
-        labels, weights = self.labels(features)["lm"]
-        weights = ops.cast(weights, "float32")
-        flat, shape = ops.reshape(labels, (-1,)), ops.shape(weights)
-        if training and self.negatives is not None:
-            made = sampled_cross_entropy(
-                hidden, self.table, self.bias, flat, self.negatives, self._seed_generator
-            )
-        else:
-            asked = ops.reshape(weights, (-1,))
-            made = chunked_cross_entropy(hidden, self.table, self.bias, flat, asked, bool(training))
-        losses, correct = (ops.reshape(each, shape) for each in made)
-        return {"lm": Predictions(losses, correct, weights)}
+
+        def losses(labels: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+            rows = (hidden, self.table, self.bias, labels)
+            if training and self.negatives is not None:
+                return sampled_cross_entropy(*rows, self.negatives, self._seed_generator)
+            return chunked_cross_entropy(*rows, weights, bool(training))
+
+        return {"lm": predictions_of_losses(losses, *self.labels(features)["lm"])}
 
     def _states(self, backbone: Any, features: Features, training: bool | None) -> Tensor:
         """Returns the states of both directions, one after another, [batch, 2 * length, width]."""

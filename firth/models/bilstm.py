@@ -79,12 +79,11 @@ class BiLSTMBackbone(Backbone):
             name="encoder",
             **self._common,
         )
-        self.carried_state = self._carried_state() if self.config.carry_state else None
-
-    def _carried_state(self) -> CarriedState:
-        layers = self.config.layers
-        widths = (layers, 2, self.config.projection_width), (layers, 2, self.config.cells)
-        return CarriedState(widths, name="carried_state")
+        self.carried_state: CarriedState | None = None
+        if self.config.carry_state:
+            layers = self.config.layers
+            widths = (layers, 2, projected), (layers, 2, self.config.cells)
+            self.carried_state = CarriedState(widths, name="carried_state")
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.

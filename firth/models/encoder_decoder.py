@@ -64,11 +64,8 @@ class EncoderDecoderBackbone(TransformerBackbone):
             **self._common,
         )
         if self.is_shared:
-            self.encoder_embeddings, self.encoder_projection = (
-                self.decoder_embeddings,
-                self.decoder_projection,
-            )
-            self.encoder = self.decoder
+            parts = self.decoder_embeddings, self.decoder_projection, self.decoder
+            self.encoder_embeddings, self.encoder_projection, self.encoder = parts
         else:
             self.encoder_embeddings = self._make_embeddings("encoder_embeddings")
             self.encoder_projection = self._make_projection("encoder_projection")

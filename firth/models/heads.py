@@ -8,6 +8,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers.elements.types import Tensor
+from firth.layers.heads.masked_lm_head import MaskedLMHead
 from firth.models.outputs.predictions import Predictions, predictions_of_logits
 
 Features = Mapping[str, Tensor]
@@ -36,6 +37,20 @@ class Heads(keras.layers.Layer):
 
     def _make(self, model: Any, goal: Any, seed: Any) -> None:
         """Makes the parts, each an attribute."""
+
+    def _make_masked_lm_head(self, model: Any, width: int, seed: Any) -> MaskedLMHead:
+        """Returns the head of masked tokens over the states of a model, or of its generator, of a width."""
+        return MaskedLMHead(
+            self.vocabulary_size,
+            width,
+            model.feed_forward.activation,
+            model.norm.epsilon,
+            model.embedding_width,
+            model.initializer_stddev,
+            seed,
+            dtype=self.dtype_policy,
+            name="masked_lm_head",
+        )
 
     def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
         """Returns the logits of each loss, by its name, from features without labels too.

@@ -10,7 +10,7 @@ from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.chunked_cross_entropy import chunked_cross_entropy
 from firth.models.heads import Features, Generator, Heads
-from firth.models.outputs.predictions import Predictions
+from firth.models.outputs.predictions import Predictions, predictions_of_losses
 from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig
 from firth.recipes.objectives.objective_base import Objective
 
@@ -40,7 +40,6 @@ class LanguageModelHeads(Heads):
     def _make(
         self, model: CausalTransformerConfig | EncoderDecoderConfig, objective: Objective, seed: Generator
     ) -> None:
-        del objective
         self.embedding_width = model.embedding_width
         self.is_tied = model.tied_output
         self.scale = model.output_scale
@@ -115,15 +114,12 @@ class LanguageModelHeads(Heads):
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = backbone(features, training=training)
-        labels, weights = self.labels(features)["lm"]
-        weights = ops.cast(weights, "float32")
-        rows = self._rows(ops.reshape(hidden, (-1, self.width)))
-        labels, flat = ops.reshape(labels, (-1,)), ops.reshape(weights, (-1,))
-        losses, correct = chunked_cross_entropy(
-            rows, self._table(backbone), None, labels, flat, bool(training)
-        )
-        shape = ops.shape(weights)
-        return {"lm": Predictions(ops.reshape(losses, shape), ops.reshape(correct, shape), weights)}
+        rows, table = self._rows(ops.reshape(hidden, (-1, self.width))), self._table(backbone)
+
+        def losses(labels: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+            return chunked_cross_entropy(rows, table, None, labels, weights, bool(training))
+
+        return {"lm": predictions_of_losses(losses, *self.labels(features)["lm"])}
 
     def _rows(self, hidden: Tensor) -> Tensor:
         rows = ops.cast(hidden, self.compute_dtype)

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import MaskedLMHead, NextSentenceHead, Pooler
+from firth.layers import NextSentenceHead, Pooler
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.models.mask_decoder import build_mask_positions, decoding
@@ -36,15 +36,7 @@ class MaskedLMHeads(Heads):
     def _make(self, model: MaskedTransformerConfig, objective: MaskedLM | UniLM, seed: Generator) -> None:
         start = {"seed": seed, "dtype": self.dtype_policy, "initializer_stddev": model.initializer_stddev}
         self.task = next((loss for loss in objective.losses if loss in _TASKS), None)
-        self.masked_lm_head = MaskedLMHead(
-            self.vocabulary_size,
-            self.width,
-            model.feed_forward.activation,
-            model.norm.epsilon,
-            embedding_width=model.embeddings.width,
-            name="masked_lm_head",
-            **start,
-        )
+        self.masked_lm_head = self._make_masked_lm_head(model, self.width, seed)
         self.pooler = self.pair_head = None
         if self.task:
             self.pooler = Pooler(self.width, name="pooler", **start)

@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import MaskedLMHead, MaskedTransformer
+from firth.layers import MaskedTransformer
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.noise import current_noise
 from firth.layers.elements.seeds import truncated_normal
@@ -76,17 +76,7 @@ class ReplacedTokenDetectionHeads(Heads):
             seed=seed,
             dtype=self.dtype_policy,
         )
-        self.masked_lm_head = MaskedLMHead(
-            self.vocabulary_size,
-            small.width,
-            model.feed_forward.activation,
-            model.norm.epsilon,
-            embedding_width=self.embedding_width,
-            initializer_stddev=model.initializer_stddev,
-            seed=seed,
-            dtype=self.dtype_policy,
-            name="masked_lm_head",
-        )
+        self.masked_lm_head = self._make_masked_lm_head(model, small.width, seed)
         self.dense = keras.layers.Dense(model.width, name="dense", **start)
         self.decision = keras.layers.Dense(1, name="decision", **start)
 

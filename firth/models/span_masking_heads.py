@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from firth import features as names
-from firth.layers import MaskedLMHead, SpanBoundaryHead
+from firth.layers import SpanBoundaryHead
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads, masked_labels, masked_positions
 from firth.recipes.models.model import MaskedTransformerConfig
@@ -31,28 +31,19 @@ class SpanMaskingHeads(Heads):
     """
 
     def _make(self, model: MaskedTransformerConfig, objective: SpanMasking, seed: Generator) -> None:
-        shared = {
-            "activation": model.feed_forward.activation,
-            "norm_epsilon": model.norm.epsilon,
-            "initializer_stddev": model.initializer_stddev,
-            "seed": seed,
-            "dtype": self.dtype_policy,
-        }
-        self.masked_lm_head = MaskedLMHead(
-            self.vocabulary_size,
-            self.width,
-            embedding_width=model.embeddings.width,
-            name="masked_lm_head",
-            **shared,
-        )
+        self.masked_lm_head = self._make_masked_lm_head(model, self.width, seed)
         self.span_boundary_head = None
         if objective.boundary:
             self.span_boundary_head = SpanBoundaryHead(
                 self.vocabulary_size,
                 self.width,
                 objective.boundary_places,
+                model.feed_forward.activation,
+                model.norm.epsilon,
+                model.initializer_stddev,
+                seed,
+                dtype=self.dtype_policy,
                 name="span_boundary_head",
-                **shared,
             )
 
     def build(self) -> None:

@@ -49,8 +49,8 @@ def attention_bias(
         visible = ops.logical_and(visible, not_above)
     if causal:
         places = ops.arange(ops.shape(document_ids)[1], dtype="int32") + first
-        not_behind = ops.arange(ops.shape(keys)[1], dtype="int32") <= ops.expand_dims(places, 1)
-        visible = ops.logical_and(visible, not_behind)
+        not_after = ops.arange(ops.shape(keys)[1], dtype="int32") <= ops.expand_dims(places, 1)
+        visible = ops.logical_and(visible, not_after)
     return bias_where(visible)
 
 

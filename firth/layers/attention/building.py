@@ -70,7 +70,6 @@ def _relative_buckets(stack: "StackConfig", bidirectional: bool, start: dict[str
 
 
 def _disentangled(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> DisentangledPositions:
-    del bidirectional
     positions: Any = stack.positions
     return DisentangledPositions(
         stack.width, positions.max_distance, positions.buckets, stack.norm.epsilon, stack.dropout, **start
@@ -78,7 +77,6 @@ def _disentangled(stack: "StackConfig", bidirectional: bool, start: dict[str, An
 
 
 def _rotary(stack: "StackConfig", bidirectional: bool, start: dict[str, Any]) -> RotaryPositions:
-    del bidirectional
     positions: Any = stack.positions
     return RotaryPositions(
         stack.head_width, positions.base, positions.scaling, dtype=start["dtype"], name=start["name"]

@@ -32,7 +32,7 @@ class DisentangledAttention(Attention):
         scaled: Whether scores are divided by the root of three times the head's width.
         dropout: Share of the attention probabilities that is dropped in training.
         biases: Whether projections have biases.
-        cross: False: there is no encoder to read.
+        cross: Must be False, because the attention reads one sequence and no encoder.
         initializer_stddev: Standard deviation of the truncated normal that the kernels start from.
         output_stddev: Standard deviation of the output projection's kernel; `initializer_stddev` where it is
             None.

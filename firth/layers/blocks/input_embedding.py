@@ -135,7 +135,6 @@ def _learned(places: Any, width: int, table: dict[str, Any]) -> Embedding:
 
 
 def _sinusoidal(places: Any, width: int, table: dict[str, Any]) -> SinusoidalPositions:
-    del places
     return SinusoidalPositions(width, dtype=table["dtype"], name="position")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from firth.layers.attention.attention import Attention
 from firth.layers.attention.building import build_attention
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
@@ -45,6 +46,8 @@ class TransformerBlock(Layer):
     (1, 3, 8)
     """
 
+    _stack_of: Callable[[Any], Any] = staticmethod(stack_of)
+
     def __init__(
         self,
         stack: AnyStack,
@@ -55,11 +58,11 @@ class TransformerBlock(Layer):
     ) -> None:
         # Biases and angles stay float32 under mixed precision; hidden states are cast where they enter.
         super().__init__(autocast=False, **kwargs)
-        self.stack = stack_of(stack)
+        self.stack = self._stack_of(stack)
         common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         start = {"output_stddev": output_stddev, **common}
         self._is_pre_norm = self.stack.norm.placement == "pre"
-        self.attention = build_attention(self.stack, name="attention", **start)
+        self.attention = self._make_attention(**start)
         self.attention_norm = self._norm("attention_norm")
         self.cross_attention = self.cross_attention_norm = None
         if cross_attention:
@@ -73,6 +76,9 @@ class TransformerBlock(Layer):
         )
         self.feed_forward_norm = self._norm("feed_forward_norm")
         self.dropout = Dropout(self.stack.dropout, name="dropout", **common)
+
+    def _make_attention(self, **start: Any) -> Attention:
+        return build_attention(self.stack, name="attention", **start)
 
     def _norm(self, name: str) -> keras.layers.Layer:
         norm, biases = self.stack.norm, self.stack.biases
@@ -124,8 +130,8 @@ class TransformerBlock(Layer):
             hidden = ops.cast(queries, self.compute_dtype)
         read_context = None
         if context is not None and self.cross_attention is not None:
-            read_context = _reader(self.cross_attention, context_bias, context=context, training=training)
-        return self._run(hidden, _reader(self.attention, bias, **reading), read_context, training)
+            read_context = read_with(self.cross_attention, context_bias, context=context, training=training)
+        return self._run(hidden, read_with(self.attention, bias, **reading), read_context, training)
 
     def empty_cache(self, batch: int, length: int, context: Tensor | None = None) -> tuple[Tensor, ...]:
         """Returns the cache of rows of `length` tokens of which none has been read.
@@ -186,7 +192,7 @@ class TransformerBlock(Layer):
         sublayers: list[tuple[Read, Any]] = [(read, self.attention_norm)]
         if read_context is not None:
             sublayers.append((read_context, self.cross_attention_norm))
-        sublayers.append((_reader(self.feed_forward, training=training), self.feed_forward_norm))
+        sublayers.append((read_with(self.feed_forward, training=training), self.feed_forward_norm))
         for sublayer, norm in sublayers:
             hidden = hidden + self.dropout(sublayer(self._before(hidden, norm)), training=training)
             hidden = hidden if self._is_pre_norm else norm(hidden)
@@ -197,6 +203,12 @@ class TransformerBlock(Layer):
         return norm(hidden) if self._is_pre_norm else hidden
 
 
-def _reader(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:
-    """Returns the function of the hidden states that a layer is once all else is given."""
+def read_with(layer: Callable[..., Tensor], *arguments: Any, **keywords: Any) -> Read:
+    """Returns the function of the hidden states that a layer is once all else is given.
+
+    Args:
+        layer: Function of hidden states and further arguments.
+        *arguments: Its further arguments.
+        **keywords: Those that are given by name.
+    """
     return lambda states: layer(states, *arguments, **keywords)

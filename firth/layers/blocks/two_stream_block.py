@@ -1,22 +1,18 @@
 """A transformer block of XLNet."""
 
-from typing import Any
+from typing import Any, cast
 
 import keras
 from keras import ops
 
 from firth.layers.attention.two_stream_attention import TwoStreamAttention
-from firth.layers.blocks.feed_forward import build_feed_forward
+from firth.layers.blocks.transformer_block import TransformerBlock, read_with
 from firth.layers.elements.configs import AnyTwoStreams, two_streams_of
-from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import Layer
-from firth.layers.elements.norms import build_norm
-from firth.layers.elements.seeds import seed_generator
-from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.layers.elements.types import Seed, Tensor
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TwoStreamBlock(Layer):
+class TwoStreamBlock(TransformerBlock):
     """Attention to the content stream, then feed-forward, each followed by a residual and a layer norm.
 
     `norm(x + dropout(sublayer(x)))`, for the tokens of one stream or of both with the same weights (Yang et
@@ -40,13 +36,14 @@ class TwoStreamBlock(Layer):
     (1, 3, 8)
     """
 
+    _stack_of = staticmethod(two_streams_of)
+
     def __init__(self, stack: AnyTwoStreams, seed: Seed = None, **kwargs: Any) -> None:
-        # A bias stays float32 under mixed precision; hidden states are cast where they enter.
-        super().__init__(autocast=False, **kwargs)
-        self.stack = two_streams_of(stack)
-        common = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
+        super().__init__(cast(Any, stack), seed=seed, **kwargs)
+
+    def _make_attention(self, **start: Any) -> TwoStreamAttention:
         parts = self.stack.attention
-        self.attention = TwoStreamAttention(
+        return TwoStreamAttention(
             self.stack.width,
             parts.heads,
             head_width=parts.head_width,
@@ -54,27 +51,10 @@ class TwoStreamBlock(Layer):
             dropout=parts.dropout,
             initializer_stddev=self.stack.initializer_stddev,
             name="attention",
-            **common,
+            **start,
         )
-        self.attention_norm = self._norm("attention_norm")
-        self.feed_forward = build_feed_forward(self.stack, **common)
-        self.feed_forward_norm = self._norm("feed_forward_norm")
-        self.dropout = Dropout(self.stack.dropout, name="dropout", **common)
 
-    def _norm(self, name: str) -> keras.layers.Layer:
-        return build_norm(epsilon=self.stack.norm_epsilon, dtype=self.dtype_policy, name=name)
-
-    def build(self, hidden_shape: Shape) -> None:
-        """Creates the weights of `attention` and `feed_forward`, each with its `_norm`.
-
-        Args:
-            hidden_shape: Shape of `hidden`, (batch, rows, width); None on an axis of unknown length.
-        """
-        for part in (self.attention, self.attention_norm, self.feed_forward, self.feed_forward_norm):
-            part.build(hidden_shape)
-        self.dropout.build(hidden_shape)
-
-    def call(
+    def call(  # type: ignore[override]
         self,
         hidden: Tensor,
         content: Tensor,
@@ -99,10 +79,6 @@ class TwoStreamBlock(Layer):
             both: Whether `hidden` holds the content stream and, after it, the query stream.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        hidden = ops.cast(hidden, self.compute_dtype)
-        attended = self.attention(
-            hidden, content, relative, differs, bias, positions, both=both, training=training
-        )
-        hidden = self.attention_norm(hidden + self.dropout(attended, training=training))
-        transformed = self.dropout(self.feed_forward(hidden, training=training), training=training)
-        return self.feed_forward_norm(hidden + transformed)
+        reading = {"positions": positions, "both": both, "training": training}
+        attend = read_with(self.attention, content, relative, differs, bias, **reading)
+        return self._run(ops.cast(hidden, self.compute_dtype), attend, None, training)

@@ -7,7 +7,7 @@ from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Tensor
-from firth.layers.losses.likeliest import likeliest
+from firth.layers.losses.likeliest import likeliest, pick
 
 # Logits that are held at once: an eighth of a gigabyte in float32.
 MAX_LOGITS = 2**25
@@ -234,9 +234,9 @@ def _predict(
     probabilities, best = ops.softmax(logits), likeliest(logits)
     # The largest probability is one over the sum of the exponentials, so that sum needs no pass of its own;
     # and being at least 1 / vocabulary, it never underflows as the label's probability can.
-    log_total = _pick(logits, best) - ops.log(_pick(probabilities, best))
+    log_total = pick(logits, best) - ops.log(pick(probabilities, best))
     hits = ops.cast(ops.equal(best, labels), "float32")
-    return log_total - _pick(logits, labels), hits, probabilities
+    return log_total - pick(logits, labels), hits, probabilities
 
 
 def _differentiate(
@@ -254,7 +254,7 @@ def _differentiate(
     """
     places = ops.stack([ops.arange(ops.shape(labels)[0], dtype="int32"), labels], axis=-1)
     # Losses, which need all else that reads the probabilities, add nothing, but let the update be in place.
-    at_labels = _pick(probabilities, labels) - 1.0 + 1e-30 * losses
+    at_labels = pick(probabilities, labels) - 1.0 + 1e-30 * losses
     slope = ops.scatter_update(probabilities, places, at_labels)
     rounded, scales = ops.cast(slope, hidden.dtype), ops.expand_dims(ops.cast(scales, "float32"), -1)
     for_hidden = ops.cast(ops.matmul(rounded, ops.cast(table, hidden.dtype)), "float32") * scales
@@ -262,11 +262,6 @@ def _differentiate(
     # The table's in the table's own layout: the transpose of a whole vocabulary is costly.
     slopes = [ops.cast(for_hidden, hidden.dtype), ops.matmul(ops.transpose(rounded), scaled)]
     return [*slopes, *(ops.sum(slope * scales, axis=0) for _ in bias)]
-
-
-def _pick(rows: Tensor, columns: Tensor) -> Tensor:
-    """Returns one value of each row."""
-    return ops.take_along_axis(rows, ops.expand_dims(columns, -1), axis=-1)[:, 0]
 
 
 def _like(slopes: Iterable[Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:

@@ -7,6 +7,7 @@ from keras import ops
 
 from firth.layers.elements.custom_gradient import custom_gradient
 from firth.layers.elements.types import Tensor
+from firth.layers.losses.likeliest import pick
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
@@ -38,16 +39,11 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
         log_total = ops.max(logits, axis=-1) - ops.log(ops.max(probabilities, axis=-1))
 
         def gradient(upstream: Tensor) -> Tensor:
-            at_labels = (_pick(probabilities, labels) - 1.0) * upstream
+            at_labels = (pick(probabilities, labels) - 1.0) * upstream
             rows = ops.arange(ops.shape(labels)[0], dtype="int32")
             slope = probabilities * ops.expand_dims(upstream, -1)
             return ops.scatter_update(slope, ops.stack([rows, labels], axis=-1), at_labels)
 
-        return log_total - _pick(logits, labels), gradient
+        return log_total - pick(logits, labels), gradient
 
     return loss(ops.cast(logits, "float32"))
-
-
-def _pick(rows: Tensor, columns: Tensor) -> Tensor:
-    """Returns one value of each row."""
-    return ops.take_along_axis(rows, ops.expand_dims(columns, -1), axis=-1)[:, 0]

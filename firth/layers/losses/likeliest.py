@@ -27,3 +27,13 @@ def likeliest(logits: Tensor) -> Tensor:
     if keras.backend.backend() == "tensorflow":
         return ops.cast(ops.top_k(logits, 1, sorted=False)[1][..., 0], "int32")
     return ops.cast(ops.argmax(logits, axis=-1), "int32")
+
+
+def pick(rows: Tensor, columns: Tensor) -> Tensor:
+    """Returns one value of each row, a tensor [rows].
+
+    Args:
+        rows: Tensor [rows, columns].
+        columns: Int tensor [rows], the column of each row.
+    """
+    return ops.take_along_axis(rows, ops.expand_dims(columns, -1), axis=-1)[:, 0]

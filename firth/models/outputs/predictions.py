@@ -1,5 +1,6 @@
 """What a model says of the tokens that its objective asks for: losses and hits, never whole logits."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from keras import ops
@@ -7,6 +8,8 @@ from keras import ops
 from firth.layers.elements.types import Tensor
 from firth.layers.losses.cross_entropy import cross_entropy
 from firth.layers.losses.likeliest import likeliest
+
+LossesOf = Callable[[Tensor, Tensor], Iterable[Tensor]]
 
 
 class Predictions(NamedTuple):
@@ -43,3 +46,18 @@ def predictions_of_logits(logits: Tensor, labels: Tensor, weights: Tensor) -> Pr
     losses = ops.reshape(cross_entropy(flat, ops.reshape(labels, (-1,))), ops.shape(weights))
     hits = ops.equal(likeliest(logits), ops.cast(labels, "int32"))
     return Predictions(losses, ops.cast(hits, "float32"), weights)
+
+
+def predictions_of_losses(losses_of: LossesOf, labels: Tensor, weights: Tensor) -> Predictions:
+    """Returns the predictions of a loss that reads them one after another, such as `chunked_cross_entropy`.
+
+    Args:
+        losses_of: Function from the labels, int [batch * count], and their weights, float32 [batch * count],
+            to losses and hits of the same shape.
+        labels: Int tensor [batch, count].
+        weights: Float tensor [batch, count].
+    """
+    weights = ops.cast(weights, "float32")
+    made = losses_of(ops.reshape(labels, (-1,)), ops.reshape(weights, (-1,)))
+    losses, correct = (ops.reshape(each, ops.shape(weights)) for each in made)
+    return Predictions(losses, correct, weights)
