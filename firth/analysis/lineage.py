@@ -42,7 +42,7 @@ def directory_digest(directory: str | os.PathLike[str]) -> str:
     whole = hashlib.sha256()
     for name, path in paths.items():
         whole.update(name.encode() + b"\0")
-        whole.update(_file_digest(path))
+        whole.update(storage.digest_of(path))
     return f"sha256:{whole.hexdigest()}"
 
 
@@ -61,11 +61,3 @@ def versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             found[name] = "not installed"
     return found
-
-
-def _file_digest(path: str) -> bytes:
-    content = hashlib.sha256()
-    with storage.open_file(path) as file:
-        while block := file.read(2**20):
-            content.update(block)
-    return content.digest()

@@ -1,7 +1,8 @@
 """Options that all subcommands share, and the format of examples in their help."""
 
 import pathlib
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -56,3 +57,18 @@ def epilog(*examples: str, after: str = "") -> str:
     """
     escaped = (example.replace("[", r"\[") for example in examples)
     return "\n\n".join(["Examples:", *escaped, *([after] if after else [])])
+
+
+def registrar(
+    name: str, command: Callable[..., None], *examples: str, after: str = "", **settings: Any
+) -> Callable[[typer.Typer], Any]:
+    """Returns the function that adds a subcommand to the command.
+
+    Args:
+        name: Name of the subcommand.
+        command: What it does.
+        *examples: Commands, one a line, for its help.
+        after: Remark that closes its help.
+        **settings: Further settings of `typer.Typer.command`.
+    """
+    return lambda app: app.command(name, epilog=epilog(*examples, after=after), **settings)(command)

@@ -24,20 +24,6 @@ Output = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog(
-        "firth compare bert_tiny electra_tiny",
-        "firth compare first second third --output page.html --open",
-        after="Runs that are not finished are compared by the values that they have recorded so far.",
-    )
-    app.command("compare", epilog=examples)(_compare)
-
-
 def _compare(
     runs: RunNames,
     output: Output = None,
@@ -94,3 +80,12 @@ def _compared(run: RunOnDisk, name: str) -> "ComparedRun":
     if run.is_finished:
         record = dataclasses.replace(record, evaluation=run.summary.get("evaluation", {}))
     return ComparedRun(name, run.state, record)
+
+
+register = commands.registrar(
+    "compare",
+    _compare,
+    "firth compare bert_tiny electra_tiny",
+    "firth compare first second third --output page.html --open",
+    after="Runs that are not finished are compared by the values that they have recorded so far.",
+)

@@ -17,26 +17,6 @@ if TYPE_CHECKING:
 WIDEST = 1000
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog(
-        "firth curate my_recipe.yaml",
-        "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
-        "firth curate my_recipe.yaml --workers 8",
-        "firth curate my_recipe.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--parallelism=8",
-        after=(
-            "To train on this corpus, use firth run with the same recipe and folder. Exit codes: 0 done; "
-            "1 it failed, or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that "
-            "breaks the recipe's limits; 130 interrupted; 143 ended by SIGTERM."
-        ),
-    )
-    app.command("curate", epilog=examples, context_settings=execution.SETTINGS)(_curate)
-
-
 def _curate(
     context: typer.Context,
     recipe: commands.AnyRecipeName = None,
@@ -85,3 +65,19 @@ def _print_summary(result: "CurationResult", root: pathlib.Path) -> None:
     place = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     console.print("\nnext:")
     console.print(f"  firth report {shlex.quote(result.run_dir.name)}{place} --open", markup=False)
+
+
+register = commands.registrar(
+    "curate",
+    _curate,
+    "firth curate my_recipe.yaml",
+    "firth curate bert_mini --text 'books/*.txt' --set cleaning.limits.max_dropped_fraction=0.6",
+    "firth curate my_recipe.yaml --workers 8",
+    "firth curate my_recipe.yaml --beam-arg=--runner=FlinkRunner --beam-arg=--parallelism=8",
+    after=(
+        "To train on this corpus, use firth run with the same recipe and folder. Exit codes: 0 done; "
+        "1 it failed, or another run holds its folder; 2 wrong usage, recipe or source, or a corpus that "
+        "breaks the recipe's limits; 130 interrupted; 143 ended by SIGTERM."
+    ),
+    context_settings=execution.SETTINGS,
+)

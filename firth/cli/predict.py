@@ -18,21 +18,6 @@ class _Unaskable(Exception):
     """A text that a signature cannot be asked about."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog(
-        "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
-        "firth predict demo embed 'A sentence.' 'Another one.' --json",
-        "firth predict gpt2_tiny score 'Returns the length of the list.'",
-        "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
-    )
-    app.command("predict", epilog=examples)(_predict)
-
-
 def _predict(
     run: commands.RunName,
     task: Annotated[
@@ -130,3 +115,13 @@ def _answers(
         raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")
     answer = signature.get("answer", {})
     return answer, [told(answer, outputs) for outputs in Client(path).ask(name, texts, targets)]
+
+
+register = commands.registrar(
+    "predict",
+    _predict,
+    "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
+    "firth predict demo embed 'A sentence.' 'Another one.' --json",
+    "firth predict gpt2_tiny score 'Returns the length of the list.'",
+    "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
+)

@@ -97,18 +97,9 @@ def changes_text(event: Event) -> str:
     return "\n".join(f"[yellow]changed[/] {escape(line)}" for line in event["lines"])
 
 
-class PlainLines:
-    """Prints a line when a component ends, and a line on the training from time to time.
-
-    Args:
-        console: Console to print on.
-        clock: Function that returns seconds.
-    """
-
-    def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic) -> None:
-        self._console, self._clock = console, clock
-        self._last_time = clock()
-        self._last_tenth = 0
+class _Lines:
+    def __init__(self, console: "Console") -> None:
+        self._console = console
 
     def draw(self, event: Event) -> None:
         """Draws one event.
@@ -122,8 +113,30 @@ class PlainLines:
             self._console.print(f"       {estimate_text(event)}")
         elif event["kind"] == "training":
             self._draw_training(event)
-        elif event["state"] != "running":
+        else:
+            self._draw_component(event)
+
+    def _draw_training(self, event: Event) -> None:
+        raise NotImplementedError
+
+    def _draw_component(self, event: Event) -> None:
+        if event["state"] != "running":
             self._console.print(component_line(event))
+
+
+class PlainLines(_Lines):
+    """Prints a line when a component ends, and a line on the training from time to time.
+
+    Args:
+        console: Console to print on.
+        clock: Function that returns seconds.
+    """
+
+    def __init__(self, console: "Console", clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(console)
+        self._clock = clock
+        self._last_time = clock()
+        self._last_tenth = 0
 
     def _draw_training(self, event: Event) -> None:
         tenth = 10 * event["step"] // event["steps"]
@@ -155,7 +168,7 @@ def live_progress(console: "Console") -> "Progress":
     )
 
 
-class LiveLines:
+class LiveLines(_Lines):
     """Draws the running component in the last line, and the ended components above it.
 
     Args:
@@ -163,33 +176,19 @@ class LiveLines:
     """
 
     def __init__(self, progress: "Progress") -> None:
+        super().__init__(progress.console)
         self._progress = progress
         self._task: Any = None
 
-    def draw(self, event: Event) -> None:
-        """Draws one event.
-
-        Args:
-            event: Event of a run.
-        """
-        if event["kind"] == "changes":
-            self._progress.console.print(changes_text(event))
-            return
-        if event["kind"] == "estimate":
-            self._progress.console.print(f"       {estimate_text(event)}")
-            return
-        if event["kind"] == "training":
-            self._update_training(event)
-            return
+    def _draw_component(self, event: Event) -> None:
         if self._task is not None:
             self._progress.remove_task(self._task)
             self._task = None
         if event["state"] == "running":
             self._task = self._progress.add_task(event["name"], total=None, detail="")
-        else:
-            self._progress.console.print(component_line(event))
+        super()._draw_component(event)
 
-    def _update_training(self, event: Event) -> None:
+    def _draw_training(self, event: Event) -> None:
         if self._task is not None:
             detail = f"step {event['step']:,} of {event['steps']:,}, {training_text(event)}"
             self._progress.update(self._task, total=event["steps"], completed=event["step"], detail=detail)

@@ -7,16 +7,6 @@ import typer
 from firth.cli import commands
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog("firth recipes", "firth recipes --schema > recipe.schema.json")
-    app.command("recipes", epilog=examples)(_recipes)
-
-
 def _recipes(
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema of recipe files, for editors.")
@@ -53,3 +43,8 @@ def _print_presets() -> None:
         recipe, above = load_recipe(name), kin
         table.add_row(name, count_text(parameter_counts(recipe)["total"]), recipe.description)
     Console().print(table)
+
+
+register = commands.registrar(
+    "recipes", _recipes, "firth recipes", "firth recipes --schema > recipe.schema.json"
+)

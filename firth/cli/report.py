@@ -9,16 +9,6 @@ from firth.cli.output import fail
 from firth.cli.runs_on_disk import find_run
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog("firth report demo", "firth report demo --open")
-    app.command("report", epilog=examples)(_report)
-
-
 def _report(
     run: commands.RunName,
     open_page: Annotated[bool, typer.Option("--open", help="Open it in the browser as well.")] = False,
@@ -31,3 +21,6 @@ def _report(
     typer.echo(found.report)
     if open_page:
         typer.launch(found.report.resolve().as_uri())
+
+
+register = commands.registrar("report", _report, "firth report demo", "firth report demo --open")

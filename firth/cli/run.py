@@ -13,28 +13,6 @@ if TYPE_CHECKING:
     from firth.recipes import Recipe
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog(
-        "firth run demo",
-        "firth run bert_mini --text 'books/*.txt'",
-        "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",
-        "firth run my_recipe.yaml --name second_try",
-        "firth run --base minilm --text 'notes/*.txt' --set training.steps=500",
-        after=(
-            "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "
-            "or another one holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks its "
-            "limits; 3 done, but the model was not blessed; 130 interrupted; 143 ended by "
-            "SIGTERM, in training with a checkpoint."
-        ),
-    )
-    app.command("run", epilog=examples, context_settings=execution.SETTINGS)(_run)
-
-
 def _run(
     context: typer.Context,
     recipe: commands.AnyRecipeName = None,
@@ -71,3 +49,21 @@ def _finish(result: "RunResult", recipe: "Recipe", root: pathlib.Path) -> None:
     print_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
     if not result.blessed:
         raise typer.Exit(ExitCode.NOT_BLESSED)
+
+
+register = commands.registrar(
+    "run",
+    _run,
+    "firth run demo",
+    "firth run bert_mini --text 'books/*.txt'",
+    "firth run bert_tiny --jsonl 'news/*.jsonl.gz' --text-key body --set training.steps=2000",
+    "firth run my_recipe.yaml --name second_try",
+    "firth run --base minilm --text 'notes/*.txt' --set training.steps=500",
+    after=(
+        "Run the same command again to go on where a run stopped. Exit codes: 0 done; 1 the run failed, "
+        "or another one holds its folder; 2 wrong usage, recipe or source, or a corpus that breaks its "
+        "limits; 3 done, but the model was not blessed; 130 interrupted; 143 ended by "
+        "SIGTERM, in training with a checkpoint."
+    ),
+    context_settings=execution.SETTINGS,
+)

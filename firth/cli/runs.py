@@ -7,16 +7,6 @@ from firth.cli import commands
 from firth.cli.runs_on_disk import RunOnDisk, all_runs
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog("firth runs", "firth runs --root /data/firth-runs")
-    app.command("runs", epilog=examples)(_runs)
-
-
 def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
     """Lists the runs below the root, the latest first, with their evaluation."""
     from rich.console import Console
@@ -48,3 +38,6 @@ def _cells(run: RunOnDisk) -> tuple[str, ...]:
         seconds_text(seconds) if run.timings else "-",
         "yes" if run.report else "-",
     )
+
+
+register = commands.registrar("runs", _runs, "firth runs", "firth runs --root /data/firth-runs")

@@ -11,21 +11,6 @@ if TYPE_CHECKING:
     from firth.recipes import Recipe
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the subcommand.
-
-    Args:
-        app: Command to add it to.
-    """
-    examples = commands.epilog(
-        "firth show bert_mini",
-        "firth show bert_mini --set training.steps=500",
-        "firth show bert_base > my_recipe.yaml",
-        "firth show bert_mini --base minilm",
-    )
-    app.command("show", epilog=examples)(_show)
-
-
 def _show(
     recipe: commands.RecipeName,
     base: commands.Base = None,
@@ -58,3 +43,13 @@ def base_lines(recipe: "Recipe") -> list[str]:
         "from it: tokenizer and model, with their weights; sequences and objective unless the recipe says "
         "others; heads that it lacks are made fresh",
     ]
+
+
+register = commands.registrar(
+    "show",
+    _show,
+    "firth show bert_mini",
+    "firth show bert_mini --set training.steps=500",
+    "firth show bert_base > my_recipe.yaml",
+    "firth show bert_mini --base minilm",
+)

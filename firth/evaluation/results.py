@@ -47,7 +47,8 @@ def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[s
     slices = {}
     for key, metrics in result.slicing_metrics:
         values = metrics[""][""]
-        slices[_slice_name(key)] = {
+        name = ",".join(f"{feature}={value}" for feature, value in key) or OVERALL
+        slices[name] = {
             name: float(value["doubleValue"])
             for name, value in sorted(values.items())
             if "doubleValue" in value
@@ -84,7 +85,3 @@ def _bounds(threshold: Any) -> Bounds:
 
 def _load(uri: str, model_name: str | None = None) -> Any:
     return tfma.load_eval_result(uri, model_name=model_name)
-
-
-def _slice_name(key: tuple[Any, ...]) -> str:
-    return ",".join(f"{feature}={value}" for feature, value in key) or OVERALL

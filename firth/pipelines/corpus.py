@@ -1,6 +1,5 @@
 """What all pipelines begin with: from a recipe's sources to a cleaned corpus that keeps its limits."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from tfx.components import ExampleValidator, SchemaGen, StatisticsGen
@@ -73,8 +72,7 @@ def _record_checks(example_gen: CorpusExampleGen, pinned: str | None) -> dict[st
 def _digest(path: str) -> str:
     if not storage.exists(path):
         raise SourceError(f"source_schema: there is no file {path}")
-    with storage.open_file(path) as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    return storage.digest_of(path).hex()
 
 
 def assemble(

@@ -31,7 +31,8 @@ def remove_leftovers(
     store = metadata_store(metadata_path)
     if store is None:
         return []
-    found, cut_short = [], _cut_short(store)
+    found: list[pathlib.Path] = []
+    cut_short = [each for each in store.get_executions() if each.last_known_state not in WHOLE]
     for execution in cut_short:
         for pattern in (f"*/*/{execution.id}", f"*/*/.{execution.id}.*", f"*/.system/*/{execution.id}"):
             found += sorted(pipeline_root.glob(pattern))
@@ -43,10 +44,6 @@ def remove_leftovers(
         except OSError as error:
             logging.warning("%s cannot be removed, and stays: %s", folder, error)
     return found
-
-
-def _cut_short(store: MetadataStore) -> list[metadata_store_pb2.Execution]:
-    return [each for each in store.get_executions() if each.last_known_state not in WHOLE]
 
 
 def _pushed_by(

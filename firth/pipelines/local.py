@@ -1,6 +1,7 @@
 """Runs a recipe's pipelines on this machine, in one folder, with a lock, a log and timings."""
 
 import contextlib
+import dataclasses
 import os
 import pathlib
 import traceback
@@ -62,6 +63,8 @@ OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
 MakePipeline = Callable[[Recipe, pathlib.Path, Sequence[str]], Any]
 Result = TypeVar("Result")
+# Makes the result of the folder, what its components took, and the path of the log.
+Collect = Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result]
 
 
 def run(
@@ -91,8 +94,8 @@ def run(
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
     run_dir = run_folder(root, recipe.name if name is None else name)
-    make = create_local_pipeline
-    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, reuse_folder, make, collect_run)
+    job = _Job(recipe, run_dir, on_event, beam_pipeline_args, create_local_pipeline)
+    return _run(job, verbose, reuse_folder, collect_run)
 
 
 def curate(
@@ -121,33 +124,35 @@ def curate(
         RunFailedError: if a component fails; the same call goes on where it stopped.
     """
     run_dir = run_folder(root, recipe.name if name is None else name)
-    make = _create_curation_pipeline
-    return _run(recipe, run_dir, verbose, on_event, beam_pipeline_args, reuse_folder, make, collect_curation)
+    job = _Job(recipe, run_dir, on_event, beam_pipeline_args, _create_curation_pipeline)
+    return _run(job, verbose, reuse_folder, collect_curation)
 
 
-def _run(
-    recipe: Recipe,
-    run_dir: pathlib.Path,
-    verbose: bool,
-    on_event: OnEvent,
-    beam_pipeline_args: Sequence[str],
-    reuse_folder: bool,
-    make_pipeline: MakePipeline,
-    collect: Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result],
-) -> Result:
+@dataclasses.dataclass(frozen=True)
+class _Job:
+    """The arguments of `run` and `curate`, and how the pipeline is made."""
+
+    recipe: Recipe
+    run_dir: pathlib.Path
+    on_event: OnEvent
+    beam_pipeline_args: Sequence[str]
+    make_pipeline: MakePipeline
+
+
+def _run(job: _Job, verbose: bool, reuse_folder: bool, collect: Collect[Result]) -> Result:
+    recipe, run_dir = job.recipe, job.run_dir
     with _locked(run_dir):
         if not reuse_folder:
             require_same_origin(run_dir, recipe)
         if changes := changed_keys(run_dir, recipe):
-            on_event({"kind": "changes", "lines": changes})
+            job.on_event({"kind": "changes", "lines": changes})
         if not recipe.source_schema and sources_changed(run_dir, recipe):
             set_schema_aside(run_dir)
         remember_recipe(run_dir, recipe)
         log_path = logs.new_log_path(run_dir)
         quiet = logs.logging_to(log_path) if verbose else logs.output_in(log_path)
         with quiet:
-            ended = _execute(recipe, run_dir, log_path, on_event, beam_pipeline_args, make_pipeline)
-            return collect(run_dir, ended, log_path)
+            return collect(run_dir, _execute(job, log_path), log_path)
 
 
 @contextlib.contextmanager
@@ -165,36 +170,30 @@ def _locked(run_dir: pathlib.Path) -> Iterator[None]:
         lock.release()
 
 
-def _execute(
-    recipe: Recipe,
-    run_dir: pathlib.Path,
-    log_path: pathlib.Path,
-    on_event: OnEvent,
-    beam_pipeline_args: Sequence[str],
-    make_pipeline: MakePipeline,
-) -> tuple[ComponentResult, ...]:
-    timings = Timings(run_dir / "timings.json")
+def _execute(job: _Job, log_path: pathlib.Path) -> tuple[ComponentResult, ...]:
+    timings = Timings(job.run_dir / "timings.json")
     ended: list[ComponentResult] = []
 
     def follow(event: Event) -> None:
         timings.record(event)
         if event["kind"] == "component" and event["state"] in ("finished", "cached"):
             ended.append(ComponentResult(**{key: event[key] for key in ComponentResult.__annotations__}))
-        on_event(event)
+        job.on_event(event)
 
     with reporting(follow) as components, ending_with_children():
         try:
-            _run_pipeline(recipe, run_dir, beam_pipeline_args, make_pipeline, components)
+            _run_pipeline(job, components)
         except Exception as error:
             component, page = components.current, None
             # The first error is reported, even if cleaning up after it fails too.
             with contextlib.suppress(OSError):
                 components.end("failed")
-            _log_traceback(log_path)
-            problem = full_disk(error, run_dir)
+            with contextlib.suppress(OSError), open(log_path, "a", encoding="utf-8") as log:
+                traceback.print_exc(file=log)
+            problem = full_disk(error, job.run_dir)
             if component and not problem:
                 with contextlib.suppress(Exception):
-                    page = _corpus_page(run_dir)
+                    page = _corpus_page(job.run_dir)
             raise RunFailedError(component, problem or explain(error), log_path, page) from error
     return tuple(ended)
 
@@ -206,28 +205,23 @@ def _corpus_page(run_dir: pathlib.Path) -> pathlib.Path | None:
     return run_dir / CORPUS_PAGE_FILE if outputs.get("CorpusReporter") else None
 
 
-def _run_pipeline(
-    recipe: Recipe,
-    run_dir: pathlib.Path,
-    beam_pipeline_args: Sequence[str],
-    make_pipeline: MakePipeline,
-    components: ComponentEvents,
-) -> None:
+def _run_pipeline(job: _Job, components: ComponentEvents) -> None:
     # Workers import in a process of their own while this process goes on, so this comes first.
     from firth.corpus import fork_workers
 
-    fork_workers(beam_pipeline_args)
+    fork_workers(job.beam_pipeline_args)
     # Logical devices can only be made before anything touches TensorFlow's context.
     from firth.training.distribution import prepare_devices
 
-    prepare_devices(recipe.training)
+    prepare_devices(job.recipe.training)
     from firth.pipelines.leftovers import remove_leftovers
     from firth.pipelines.metadata_repair import remove_dangling_rows
     from firth.pipelines.observed_runner import ObservedDagRunner
 
+    run_dir = job.run_dir
     remove_dangling_rows(run_dir / METADATA_FILE)
     remove_leftovers(run_dir / PIPELINE_FOLDER, run_dir / METADATA_FILE, run_dir / SERVING_FOLDER)
-    ObservedDagRunner(components).run(make_pipeline(recipe, run_dir, beam_pipeline_args))
+    ObservedDagRunner(components).run(job.make_pipeline(job.recipe, run_dir, job.beam_pipeline_args))
 
 
 def create_local_pipeline(
@@ -244,11 +238,10 @@ def create_local_pipeline(
 
     return create_pipeline(
         recipe,
-        **_places(recipe, run_dir),
+        **_places(recipe, run_dir, beam_pipeline_args),
         serving_dir=str(run_dir / SERVING_FOLDER),
         checkpoint_root=str(run_dir / "checkpoints"),
         run_dir=str(run_dir),
-        **_beam(beam_pipeline_args),
     )
 
 
@@ -257,21 +250,13 @@ def _create_curation_pipeline(
 ) -> "Pipeline":
     from firth.pipelines.curate import create_pipeline
 
-    return create_pipeline(recipe, **_places(recipe, run_dir), **_beam(beam_pipeline_args))
+    return create_pipeline(recipe, **_places(recipe, run_dir, beam_pipeline_args))
 
 
-def _places(recipe: Recipe, run_dir: pathlib.Path) -> dict[str, Any]:
+def _places(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]) -> dict[str, Any]:
     return {
         "pipeline_root": str(run_dir / PIPELINE_FOLDER),
         "metadata_path": str(run_dir / METADATA_FILE),
         "source_schema": recipe.source_schema or schema_of(run_dir),
+        "beam_pipeline_args": beam_pipeline_args,
     }
-
-
-def _beam(beam_pipeline_args: Sequence[str]) -> dict[str, Any]:
-    return {"beam_pipeline_args": beam_pipeline_args} if beam_pipeline_args else {}
-
-
-def _log_traceback(log_path: pathlib.Path) -> None:
-    with contextlib.suppress(OSError), open(log_path, "a", encoding="utf-8") as log:
-        traceback.print_exc(file=log)

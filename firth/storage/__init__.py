@@ -7,6 +7,7 @@ the sizes of the files.
 """
 
 from firth.storage.files import (
+    digest_of,
     exists,
     files_below,
     glob,
@@ -35,6 +36,7 @@ __all__ = [
     "check_whole",
     "copy_file",
     "copy_folder",
+    "digest_of",
     "exists",
     "files_below",
     "glob",

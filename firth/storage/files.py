@@ -1,6 +1,7 @@
 """Files and folders as they are: read, listed, removed."""
 
 import glob as local_glob
+import hashlib
 import json
 import os
 import pathlib
@@ -49,6 +50,19 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         ValueError: if the file is not JSON.
     """
     return json.loads(read_text(path)) if exists(path) else None
+
+
+def digest_of(path: str | os.PathLike[str]) -> bytes:
+    """Returns the SHA-256 of a file's content.
+
+    Args:
+        path: A local path, or one with a scheme.
+    """
+    content = hashlib.sha256()
+    with open_file(path) as file:
+        while block := file.read(2**20):
+            content.update(block)
+    return content.digest()
 
 
 def exists(path: str | os.PathLike[str]) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from firth.storage.files import list_folder, remove
 
 
-@contextlib.contextmanager
-def unfinished_file(path: str | os.PathLike[str]) -> Iterator[str]:
+def unfinished_file(path: str | os.PathLike[str]) -> contextlib.AbstractContextManager[str]:
     """Gives the path of a new, empty file next to another path; removed at the end if it is still there.
 
     What processes that were killed have left of the same file is removed. Where a file system has no locks,
@@ -22,30 +21,25 @@ def unfinished_file(path: str | os.PathLike[str]) -> Iterator[str]:
     Args:
         path: Place of the file, on this machine. Its folder is made if need be.
     """
-    with _unfinished(path, pathlib.Path.touch) as unfinished:
-        yield unfinished
+    return _unfinished(path, pathlib.Path.touch)
 
 
-@contextlib.contextmanager
-def unfinished_folder(path: str | os.PathLike[str]) -> Iterator[str]:
+def unfinished_folder(path: str | os.PathLike[str]) -> contextlib.AbstractContextManager[str]:
     """Does as `unfinished_file` does, for a folder.
 
     Args:
         path: Place of the folder, on this machine. The folder that holds it is made if need be.
     """
-    with _unfinished(path, pathlib.Path.mkdir) as unfinished:
-        yield unfinished
+    return _unfinished(path, pathlib.Path.mkdir)
 
 
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[str]:
+def scratch_folder() -> contextlib.AbstractContextManager[str]:
     """Gives a folder of this process alone, among the temporary files of the machine; removed at the end.
 
     What processes that were killed have left of such folders is removed.
     """
     path = os.path.join(tempfile.gettempdir(), "firth-scratch")
-    with _unfinished(path, lambda folder: folder.mkdir(mode=0o700)) as folder:
-        yield folder
+    return _unfinished(path, lambda folder: folder.mkdir(mode=0o700))
 
 
 @contextlib.contextmanager

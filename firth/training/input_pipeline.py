@@ -1,6 +1,6 @@
 """The training data of given steps: rows in shuffled order, turned into Features."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def _fetch(
         ids = taken[features.EXAMPLE_ID]
         drawn = epochs_drawn(epochs)
         seeds, keys = objective_seeds(seed, drawn, ids), noise_keys(seed, epochs, ids)
-        negative = take_negatives(rows, taken, drawn, seed) if negatives else _zeros(taken)
+        negative = take_negatives(rows, taken, drawn, seed, negatives)
         return [*(taken[name] for name in names), *(negative[name] for name in names), seeds, keys]
 
     dtypes = [tf.as_dtype(rows.specs[name].dtype) for name in names]
@@ -93,7 +93,7 @@ def _fetch(
 
 
 def take_negatives(
-    rows: Rows, taken: dict[str, Any], epochs: npt.NDArray[np.int64], seed: int
+    rows: Rows, taken: dict[str, Any], epochs: npt.NDArray[np.int64], seed: int, wanted: bool = True
 ) -> dict[str, npt.NDArray[Any]]:
     """Returns a negative row for each of some rows, as `Rows.take` gives them; zeros for a row without one.
 
@@ -102,14 +102,13 @@ def take_negatives(
         taken: Fields of some rows, as `Rows.take` returns them.
         epochs: Epoch of each, int64 [n].
         seed: Seed of the recipe.
+        wanted: False if the objective reads no negative rows; all are zeros then.
     """
+    if not wanted:
+        return {name: np.zeros_like(value) for name, value in taken.items()}
     ids, keys = taken[features.EXAMPLE_ID], taken[features.DOCUMENT_KEYS]
     chosen = choose_negatives(rows, ids, keys, epochs, seed)
     negative = rows.take(np.maximum(chosen, 0))
     for value in negative.values():
         value[chosen < 0] = 0
     return negative
-
-
-def _zeros(taken: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    return {name: np.zeros_like(value) for name, value in taken.items()}

@@ -124,10 +124,9 @@ def _inputs(
 ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, npt.NDArray[Any]], npt.NDArray[np.int64]]:
     taken = rows.take(np.arange(len(rows)))
     epochs = np.zeros(len(rows), np.int64)
-    nobody = {name: np.zeros_like(value) for name, value in taken.items()}
     return (
         taken,
-        take_negatives(rows, taken, epochs, seed) if negatives else nobody,
+        take_negatives(rows, taken, epochs, seed, negatives),
         objective_seeds(seed, epochs, taken[features.EXAMPLE_ID]),
     )
 

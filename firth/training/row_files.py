@@ -68,16 +68,8 @@ def _match(patterns: Sequence[str]) -> list[str]:
 
 
 def _key(files: Sequence[str], limits: RowLimits) -> str:
-    contents = sorted(_file_digest(path) for path in files)
+    contents = sorted(storage.digest_of(path).hex() for path in files)
     return hashlib.sha256(repr((_FORMAT, limits, contents)).encode()).hexdigest()[:24]
-
-
-def _file_digest(path: str) -> str:
-    digest = hashlib.sha256()
-    with storage.open_file(path) as file:
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _build(files: Sequence[str], directory: str, specs: dict[str, features.Spec], limits: RowLimits) -> None:

@@ -33,7 +33,6 @@ def build_train_step(
     losses: Mapping[str, float],
     strategy: tf.distribute.Strategy,
     seed: int,
-    jit_compile: bool = False,
 ) -> Callable[..., Any]:
     """Returns a compiled function from the features of a (distributed) batch to a `StepResult`.
 
@@ -49,7 +48,6 @@ def build_train_step(
         strategy: Distribution strategy that model and optimizer were made under.
         seed: Seed of draws for a batch, which follow from (seed, updates made): they are the same on all
             replicas and after a resume.
-        jit_compile: True to compile the replica's part with XLA.
     """
 
     def replica_step(batch: Mapping[str, tf.Tensor]) -> StepResult:
@@ -70,11 +68,10 @@ def build_train_step(
         return StepResult(loss, means, share, count_tokens(batch))
 
     trainable = [variable.value for variable in model.trainable_variables]
-    compiled = tf.function(replica_step, jit_compile=True, autograph=False) if jit_compile else replica_step
 
     @tf.function(autograph=False)
     def step(batch: Mapping[str, tf.Tensor]) -> StepResult:
-        results = strategy.run(compiled, args=(batch,))
+        results = strategy.run(replica_step, args=(batch,))
         return tf.nest.map_structure(lambda value: strategy.reduce("SUM", value, axis=None), results)
 
     return step

@@ -33,7 +33,7 @@ def read_sources(run_dir, state=COMPLETE):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Runs a recipe's first component only: `run("bert_tiny", "seed=1", name="x")`."""
-    monkeypatch.setattr(local, "_run_pipeline", lambda recipe, run_dir, *_: read_sources(run_dir))
+    monkeypatch.setattr(local, "_run_pipeline", lambda job, *_: read_sources(job.run_dir))
     monkeypatch.setattr(local, "collect_run", lambda run_dir, *_: run_dir)
 
     def call(recipe, *options, **others):
@@ -99,8 +99,8 @@ def test_other_sources_are_refused_with_what_differs(run):
 
 
 def test_a_folder_in_which_reading_failed_takes_other_sources(run, monkeypatch):
-    def fail(recipe, run_dir, *_):
-        read_sources(run_dir, FAILED)
+    def fail(job, *_):
+        read_sources(job.run_dir, FAILED)
         raise ValueError("empty.txt has no document")
 
     with monkeypatch.context() as failing:

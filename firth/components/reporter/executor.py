@@ -31,26 +31,19 @@ class Executor(base_executor.BaseExecutor):
         """
         artifacts = {name: found[0] for name, found in input_dict.items() if found}
         run_dir = exec_properties["run_dir"]
+        model, pushed = artifacts["model"], artifacts.get("pushed_model")
         rates = artifacts.get("objective_rates")
         inputs = ReportInputs(
             recipe=Recipe.from_json(exec_properties["recipe"]),
-            model=_model_folder(artifacts["model"]),
+            model=path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model)),
             run_dir=run_dir,
-            pushed=_is_pushed(artifacts.get("pushed_model")),
+            pushed=None if pushed is None else bool(pushed.get_int_custom_property("pushed")),
             objective_rates="" if rates is None else rates.uri,
             artifacts=[_describe(name, artifact, run_dir) for name, artifact in artifacts.items()],
             **{name: artifacts[name].uri for name in _FOLDERS},
         )
         path = os.path.join(artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE)
         storage.write_text(path, render_report(collect_run(inputs)))
-
-
-def _model_folder(model: Artifact) -> str:
-    return path_utils.serving_model_path(model.uri, path_utils.is_old_model_artifact(model))
-
-
-def _is_pushed(pushed_model: Artifact | None) -> bool | None:
-    return None if pushed_model is None else bool(pushed_model.get_int_custom_property("pushed"))
 
 
 def _describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
