@@ -91,7 +91,9 @@ class SumExamples(beam.CombineFn):
             accumulator: Sums so far, float64 [sums].
             element: Outputs of one example, as TFMA's `StandardMetricInputs`.
         """
-        outputs = _outputs(element.get_predictions(), self._key.model_name)
+        # TFMA keeps outputs by model only where there are several.
+        predictions = element.get_predictions()
+        outputs = predictions.get(self._key.model_name, predictions)
         return accumulator + [float(np.squeeze(outputs[name])) for name in self._names]
 
     def merge_accumulators(self, accumulators: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -109,8 +111,3 @@ class SumExamples(beam.CombineFn):
             accumulator: Sums of all examples, float64 [sums].
         """
         return {self._key: dict(zip(self._names, accumulator.tolist()))}
-
-
-def _outputs(predictions: dict[str, Any], model_name: str) -> dict[str, Any]:
-    """Returns one model's outputs; TFMA keeps them by model only where there are several."""
-    return predictions.get(model_name, predictions)

@@ -65,7 +65,9 @@ def longest_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np
         uint64 [documents], smaller for documents that are kept rather than others.
     """
     lengths = np.array([len(document.text) for document in documents], np.uint64)
-    return ((np.uint64(2**_LENGTH_BITS - 1) - lengths) << np.uint64(_RANK_BITS)) | _ranks(documents, ranks)
+    return ((np.uint64(2**_LENGTH_BITS - 1) - lengths) << np.uint64(_RANK_BITS)) | source_first(
+        documents, ranks
+    )
 
 
 def source_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
@@ -78,9 +80,5 @@ def source_first(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.
     Returns:
         uint64 [documents], smaller for documents that are kept rather than others.
     """
-    return _ranks(documents, ranks)
-
-
-def _ranks(documents: Sequence[Document], ranks: Mapping[str, int]) -> np.ndarray:
     # A source that the recipe does not name comes last.
     return np.array([ranks.get(document.source, len(ranks)) for document in documents], np.uint64)

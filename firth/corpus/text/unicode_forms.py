@@ -5,6 +5,7 @@ import itertools
 import re
 import unicodedata
 from typing import Literal
+from unicodedata import combining
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _DECOMPOSED: dict[Form, Form] = {"NFC": "NFD", "NFD": "NFD", "NFKC": "NFKD", "NFKD": "NFKD"}
@@ -35,15 +36,11 @@ def normalize(form: Form, text: str) -> str:
 @functools.lru_cache(maxsize=2**16)
 def _is_mark(form: Form, character: str) -> bool:
     """Returns whether a character, or what it is decomposed into, is sorted with those before it."""
-    return not character.isascii() and _class(unicodedata.normalize(form, character)[0]) > 0
+    return not character.isascii() and combining(unicodedata.normalize(form, character)[0]) > 0
 
 
 def _in_order(form: Form, marks: str) -> str:
     """Returns marks decomposed and sorted as Unicode's canonical order has them."""
     decomposed = (part for each in marks for part in unicodedata.normalize(form, each))
-    groups = itertools.groupby(decomposed, key=lambda each: _class(each) > 0)
-    return "".join("".join(sorted(group, key=_class) if sorts else group) for sorts, group in groups)
-
-
-def _class(character: str) -> int:
-    return unicodedata.combining(character)
+    groups = itertools.groupby(decomposed, key=lambda each: combining(each) > 0)
+    return "".join("".join(sorted(group, key=combining) if sorts else group) for sorts, group in groups)

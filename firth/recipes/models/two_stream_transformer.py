@@ -27,6 +27,8 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     scaled_initializer: ClassVar[bool] = False
     # Sequences may be of any length.
     longest: ClassVar[None] = None
+    # Relative segments are a part of its attention.
+    reads_segments: ClassVar[bool] = True
     kind: Literal["two_stream_transformer"] = "two_stream_transformer"
     norm_epsilon: float = pydantic.Field(default=1e-12, gt=0)
 
@@ -34,11 +36,6 @@ class TwoStreamTransformerConfig(ModelFacts, BlocksConfig):
     def _keys_are_not_shared(self) -> "TwoStreamTransformerConfig":
         refuse_shared_keys(self.attention, f"kind: {self.kind}")
         return self
-
-    @property
-    def reads_segments(self) -> bool:
-        """Relative segments are a part of its attention."""
-        return True
 
     @property
     def norm(self) -> NormConfig:
