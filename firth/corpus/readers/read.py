@@ -83,10 +83,12 @@ def ReadSources(
 
 
 def _read_files(
-    element: tuple[int, list[SourceFile]], sources: tuple[AnySource, ...], scrubber: Pii
+    element: tuple[int, list[SourceFile]],
+    sources: Any,  # Beam cannot compare a tuple of sources with its type.
+    scrubber: Pii,
 ) -> Iterator[Any]:
     index, files = element
-    source = sources[index]
+    source: AnySource = sources[index]
     totals = CorpusCounts()
     profiles = _Profiles(source.name)
     for file in files:
