@@ -54,10 +54,14 @@ INSTALL_REQUIRES = [
     # HTML to text, and encodings told by their looks.
     "resiliparse>=2",
     "rich>=13",
+    # TFMA brings rouge-score and sacrebleu too.
+    "rouge-score>=0.1.2",
+    "sacrebleu>=2.6.0",
     "safetensors>=0.4",
     "scikit-learn>=1.3",
     "scipy>=1.10",
     "sentencepiece>=0.2",
+    "seqeval>=1.2.2",
     # tf.summary needs it; TensorFlow 2.21 no longer installs it.
     "tensorboard>=2.16",
     # TFX brings the versions that fit it.

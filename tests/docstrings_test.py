@@ -22,6 +22,7 @@ FOLDERS: tuple[str, ...] = (
     "recipes",
     "serving",
     "storage",
+    "tasks",
     "tokenizers",
     "training",
 )

@@ -1,0 +1,99 @@
+"""F1 of entities, by seqeval: an entity counts if its words and its type are all right."""
+
+import re
+from collections.abc import Sequence
+
+from firth.evaluation.scores.inputs import check_pairs
+
+Tags = Sequence[str]
+
+_IOB2 = re.compile(r"O|[BI]-.+")
+_ANY_SCHEME = re.compile(r"O|[BIES]-.+")
+
+
+def entity_f1(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
+    """Returns micro F1 of entities as seqeval's default and the script conlleval count them.
+
+    An `I-` that continues nothing begins an entity. It is 0 where neither side has an entity, and of no
+    examples.
+
+    Args:
+        references: Tags of the words of each sentence: `O`, or `B-`, `I-`, `E-` or `S-` and a type.
+        predictions: Tags of the same words.
+
+    Raises:
+        ValueError: for a sentence whose numbers of tags differ, for a tag of another form, or as
+            `check_pairs` says.
+
+    Example:
+
+    >>> round(entity_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "I-PER", "O", "O"]]), 4)
+    0.6667
+    """
+    from seqeval.metrics import f1_score
+
+    right, given = _tag_pairs(references, predictions, _ANY_SCHEME)
+    return float(f1_score(right, given, zero_division=0)) if right else 0.0
+
+
+def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
+    """Returns micro F1 of entities in strict IOB2: an `I-` that continues nothing belongs to no entity.
+
+    It is 0 where neither side has an entity, and of no examples.
+
+    Args:
+        references: Tags of the words of each sentence: `O`, or `B-` or `I-` and a type.
+        predictions: Tags of the same words.
+
+    Raises:
+        ValueError: as of `entity_f1`.
+
+    Example:
+
+    >>> entity_f1_strict([["B-PER", "I-PER"]], [["I-PER", "I-PER"]])
+    0.0
+    """
+    from seqeval.metrics import f1_score
+    from seqeval.scheme import IOB2
+
+    right, given = _tag_pairs(references, predictions, _IOB2)
+    return float(f1_score(right, given, mode="strict", scheme=IOB2, zero_division=0)) if right else 0.0
+
+
+def invalid_tags(sentences: Sequence[Tags]) -> list[tuple[int, int]]:
+    """Returns the places, as sentence and word, of the tags that IOB2 does not allow there.
+
+    They are those of another form, and each `I-` that does not follow `B-` or `I-` of its type. The two
+    scores of entities differ only by them.
+
+    Args:
+        sentences: Tags of the words of each sentence.
+
+    Example:
+
+    >>> invalid_tags([["O", "I-PER", "I-PER"], ["B-PER", "I-LOC"]])
+    [(0, 1), (1, 1)]
+    """
+    return [
+        (place, word)
+        for place, tags in enumerate(sentences)
+        for word, (before, tag) in enumerate(zip(["O", *tags], tags))
+        if not _IOB2.fullmatch(tag) or (tag.startswith("I-") and before[2:] != tag[2:])
+    ]
+
+
+def _tag_pairs(
+    references: Sequence[Tags], predictions: Sequence[Tags], form: re.Pattern[str]
+) -> tuple[list[list[str]], list[list[str]]]:
+    check_pairs(references, predictions)
+    right, given = [list(tags) for tags in references], [list(tags) for tags in predictions]
+    for place, (tags, predicted) in enumerate(zip(right, given)):
+        if len(tags) != len(predicted):
+            raise ValueError(
+                f"sentence {place} has {len(tags)} tags, but {len(predicted)} predicted ones; "
+                "words that were cut off must be predicted as O"
+            )
+    for tag in {tag for tags in (*right, *given) for tag in tags}:
+        if not form.fullmatch(tag):
+            raise ValueError(f"the tag {tag!r} is not of the form {form.pattern}")
+    return right, given

@@ -1,0 +1,69 @@
+"""Tables and JSON lines of one's own, by the names of their columns."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from firth.recipes.base.errors import suggest
+from firth.tasks.readers.labels import AnyLabels, ClassLabels
+from firth.tasks.readers.records import LabelledRecord, LabelledRecords, RefusedFileError
+from firth.tasks.readers.row_format import RowFormat
+from firth.tasks.readers.rows import ROWS
+
+_SPLIT = "data"
+
+
+def read_columns(
+    path: str,
+    texts: Mapping[str, str],
+    *,
+    label: str | None = "label",
+    labels: AnyLabels | None = None,
+    id_column: str | None = None,
+    header: Sequence[str] | None = None,
+) -> LabelledRecords:
+    """Returns the records of a csv, tsv or jsonl file.
+
+    Args:
+        path: File on any file system, compressed with gzip or not. Its ending tells the kind of rows.
+        texts: Column of each text by its role, such as `{"text": "review"}`.
+        label: Column of labels; None for a file without labels.
+        labels: What labels can be. None for classes, two or more, by the names that occur, sorted.
+        id_column: Column of ids; None for lines.
+        header: Names of the columns if the first line does not name them.
+
+    Raises:
+        RefusedFileError: if the ending is unknown, a column is missing, with the nearest, no record can be
+            read, or there is only one class.
+    """
+    rule = labels if labels is not None else ClassLabels()
+    described = RowFormat(
+        os.path.basename(path),
+        ROWS[_ending(path)],
+        texts,
+        rule,
+        label or "",
+        {},
+        id_columns=(id_column,) if id_column else (),
+        headers={_SPLIT: tuple(header)} if header else {},
+    )
+    found = described.read(path, _SPLIT, labelled=label is not None)
+    if label is not None and labels is None:
+        found.labels = _classes(path, label, found.records)
+    return found
+
+
+def _ending(path: str) -> str:
+    name = path.removesuffix(".gz")
+    ending = os.path.splitext(name)[1].lower()
+    if ending not in ROWS:
+        raise RefusedFileError(f"{path}: the ending {ending!r} is unknown; {suggest(ending, ROWS)}")
+    return ending
+
+
+def _classes(path: str, label: str, records: list[LabelledRecord]) -> tuple[str, ...]:
+    names = sorted({str(record.label) for record in records})
+    if len(names) < 2:
+        raise RefusedFileError(
+            f"{path}: all {len(records)} records have the {label} {names[0]!r}; a task needs two classes"
+        )
+    return tuple(names)

@@ -1,0 +1,200 @@
+"""What the label of a format can be, and how it is read."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from firth.recipes.base.errors import suggest
+from firth.tasks.readers.records import CHOICES, WORDS, Label, RejectedRecordError
+from firth.tasks.readers.text_files import checked_text
+
+Texts = Mapping[str, str | tuple[str, ...]]
+
+
+def label_text(value: Any) -> str:
+    """Returns the name of a class, as a file has it: `1` is '1', true is 'true'.
+
+    Args:
+        value: Cell of a table or value in JSON.
+
+    Raises:
+        RejectedRecordError: if it is empty, or no text, number or truth value.
+
+    Example:
+
+    >>> [label_text(value) for value in (" yes ", 1, True)]
+    ['yes', '1', 'true']
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise RejectedRecordError("no_label", "there is no label")
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str | int | float):
+        raise RejectedRecordError("unknown_label", f"a label is a text or a number, not {value!r}")
+    return checked_text(str(value).strip(), "the label")
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassLabels:
+    """One of several classes.
+
+    Attributes:
+        names: Names of the classes, in the order of their numbers; none if any name will do.
+        positive: The class that F1 is of; None if it is of all.
+        no_gold: Label of records whose annotators did not agree, which are left out; None without such.
+    """
+
+    names: tuple[str, ...] = ()
+    positive: str | None = None
+    no_gold: str | None = None
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the name of the class.
+
+        Args:
+            value: Cell of a table or value in JSON.
+            texts: Texts of the record.
+
+        Raises:
+            RejectedRecordError: if it is not one of the classes, with the nearest.
+        """
+        del texts
+        name = label_text(value)
+        if self.no_gold is not None and name == self.no_gold:
+            raise RejectedRecordError("no_gold_label", f"the label is {name!r}: annotators did not agree")
+        if self.names and name not in self.names:
+            raise RejectedRecordError("unknown_label", f"unknown label {name!r}; {suggest(name, self.names)}")
+        return name
+
+
+@dataclasses.dataclass(frozen=True)
+class NumberLabels:
+    """A number.
+
+    Attributes:
+        low: Least number.
+        high: Greatest number.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def names(self) -> None:
+        """None: numbers are no classes."""
+        return None
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the number.
+
+        Args:
+            value: Cell of a table or value in JSON.
+            texts: Texts of the record.
+
+        Raises:
+            RejectedRecordError: if it is not a finite number in the range.
+        """
+        del texts
+        text = label_text(value)
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise RejectedRecordError("label_not_a_number", f"the label {text!r} is not a number")
+        if not self.low <= number <= self.high:
+            raise RejectedRecordError(
+                "label_out_of_range", f"the label {text} is not between {self.low} and {self.high}"
+            )
+        return number
+
+
+@dataclasses.dataclass(frozen=True)
+class ChoiceLabels:
+    """The place of one of the record's choices, from 0."""
+
+    @property
+    def names(self) -> None:
+        """None: choices are no classes."""
+        return None
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the place of the right choice.
+
+        Args:
+            value: Cell of a table or value in JSON.
+            texts: Texts of the record, with choices.
+
+        Raises:
+            RejectedRecordError: if it is not the place of a choice.
+        """
+        text, choices = label_text(value), texts[CHOICES]
+        if not text.isdecimal() or int(text) >= len(choices):
+            raise RejectedRecordError(
+                "unknown_label", f"{text!r} is not the place of one of {len(choices)} choices"
+            )
+        return int(text)
+
+
+@dataclasses.dataclass(frozen=True)
+class TagLabels:
+    """A tag of each word.
+
+    Attributes:
+        names: The tags; none if any will do.
+    """
+
+    names: tuple[str, ...] = ()
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the tags.
+
+        Args:
+            value: List of tags, or tags between spaces.
+            texts: Texts of the record, with words.
+
+        Raises:
+            RejectedRecordError: if there are more or fewer tags than words, or a tag is unknown.
+        """
+        if value is None:
+            raise RejectedRecordError("no_label", "there are no tags")
+        tags = tuple(map(label_text, value.split() if isinstance(value, str) else value))
+        if len(tags) != len(texts[WORDS]):
+            raise RejectedRecordError(
+                "unequal_words_and_tags", f"there are {len(texts[WORDS])} words, but {len(tags)} tags"
+            )
+        for tag in tags:
+            if self.names and tag not in self.names:
+                raise RejectedRecordError("unknown_label", f"unknown tag {tag!r}; {suggest(tag, self.names)}")
+        return tags
+
+
+@dataclasses.dataclass(frozen=True)
+class TextLabels:
+    """A text to write, or several right ones."""
+
+    @property
+    def names(self) -> None:
+        """None: texts are no classes."""
+        return None
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the text, or a tuple of texts for a list.
+
+        Args:
+            value: Text, or list of texts.
+            texts: Texts of the record.
+
+        Raises:
+            RejectedRecordError: if a text is empty or there is none.
+        """
+        del texts
+        if not isinstance(value, list):
+            return checked_text(value, "the target")
+        if not value:
+            raise RejectedRecordError("no_label", "there is no right text")
+        return tuple(checked_text(each, "the target") for each in value)
+
+
+AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels

@@ -1,0 +1,149 @@
+"""What readers give: records with labels, and what was rejected, by reason, file and line."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+# Roles of texts.
+TEXT = "text"
+PAIR = "pair"
+QUESTION = "question"
+CONTEXT = "context"
+ANSWER = "answer"
+CHOICES = "choices"
+WORDS = "words"
+ROLES = (TEXT, PAIR, QUESTION, CONTEXT, ANSWER, CHOICES, WORDS)
+
+
+class RefusedFileError(ValueError):
+    """A file that cannot be read as labelled data at all, or not without a guess."""
+
+
+class RejectedRecordError(ValueError):
+    """A record that cannot be read, while others of its file can.
+
+    Args:
+        reason: Reason, a name to count by.
+        detail: What is wrong, in words.
+
+    Attributes:
+        reason: The same.
+        detail: The same.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class AnswerSpan(NamedTuple):
+    """A right answer that is a part of a text.
+
+    Attributes:
+        text: The answer.
+        start: Place of its first character in the text.
+    """
+
+    text: str
+    start: int
+
+
+# Class or target text; number; place of a choice; tags of words, or right answers; None if there is no label.
+Label = str | float | int | tuple[str, ...] | tuple[AnswerSpan, ...] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelledRecord:
+    """An example of a task, with its label.
+
+    Attributes:
+        id: Id of the record, different from the others of its file; its line if the file has no ids.
+        texts: Texts by their role, one of `ROLES`; a tuple for choices and words.
+        label: Name of the class, or the text to write; number of a regression; place of the right choice;
+            tag of each word; right answers, none if the text has no answer. None if there is no label.
+        file: Path of the file.
+        line: Line that the record begins in, from 1; in SQuAD's files the number of the question.
+    """
+
+    id: str
+    texts: Mapping[str, str | tuple[str, ...]]
+    label: Label
+    file: str
+    line: int
+
+
+class RejectedLine(NamedTuple):
+    """A record that was left out.
+
+    Attributes:
+        reason: Reason, a name to count by.
+        file: Path of the file.
+        line: Line that the record begins in, from 1; in SQuAD's files the number of the question.
+        detail: What is wrong, in words.
+    """
+
+    reason: str
+    file: str
+    line: int
+    detail: str
+
+
+@dataclasses.dataclass
+class LabelledRecords:
+    """The records of a file, and what was rejected. Each line is in one of the two.
+
+    Attributes:
+        file: Path of the file.
+        records: Records in the file's order.
+        rejected: What was left out.
+        labels: Names of the classes in their order; None if labels are no classes.
+    """
+
+    file: str
+    records: list[LabelledRecord] = dataclasses.field(default_factory=list)
+    rejected: list[RejectedLine] = dataclasses.field(default_factory=list)
+    labels: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self._lines_of_ids: dict[str, int] = {}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of rejected records by reason."""
+        return dict(Counter(each.reason for each in self.rejected))
+
+    def take(self, line: int, read: Callable[[], Iterable[LabelledRecord]]) -> None:
+        """Adds the records of a line, or what is wrong with it: the one place where records are rejected.
+
+        Args:
+            line: Number of the line.
+            read: Returns the records of the line.
+        """
+        try:
+            for record in read():
+                self._check_id(record)
+                self.records.append(record)
+        except RejectedRecordError as error:
+            self.rejected.append(RejectedLine(error.reason, self.file, line, error.detail))
+
+    def _check_id(self, record: LabelledRecord) -> None:
+        first = self._lines_of_ids.setdefault(record.id, record.line)
+        if first != record.line:
+            raise RejectedRecordError("duplicate_id", f"the id {record.id!r} is that of line {first} too")
+
+    def check_any(self) -> None:
+        """Refuses a file of which nothing is left.
+
+        Raises:
+            RefusedFileError: if there is no record.
+        """
+        if not self.records and self.rejected:
+            first = self.rejected[0]
+            count = len(self.rejected)
+            raise RefusedFileError(
+                f"{self.file}: none of {count} records can be read; line {first.line}: {first.detail}"
+            )
+        if not self.records:
+            raise RefusedFileError(f"{self.file}: there are no records")

@@ -1,0 +1,120 @@
+"""Formats of one record a row, as descriptions: which column is which text, and what the label can be."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from firth.recipes.base.errors import suggest
+from firth.tasks.readers.labels import AnyLabels
+from firth.tasks.readers.records import (
+    WORDS,
+    Label,
+    LabelledRecord,
+    LabelledRecords,
+    RefusedFileError,
+    RejectedRecordError,
+)
+from firth.tasks.readers.rows import Rows
+from firth.tasks.readers.text_files import checked_text, text_of
+
+Values = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class RowFormat:
+    """A format of tables or JSON lines.
+
+    Attributes:
+        title: Name of the data set.
+        rows: How the rows are written.
+        texts: Column of each text by its role; several columns for the choices.
+        labels: What the label can be.
+        label_column: Column of the label.
+        files: Names of the file of each split; the first that is there is read.
+        scores: Names of the scores that are published of it, in `firth.evaluation.scores.SCORES`.
+        folder: Folder that the files are usually in.
+        unlabelled: Splits without labels.
+        id_columns: Columns of ids; the first that is there is read, and the line is the id if none is.
+        headers: Columns of the splits whose file does not name them.
+        rows_of: Returns the rows within a row, where one object of JSON holds several records.
+    """
+
+    title: str
+    rows: type[Rows]
+    texts: Mapping[str, str | tuple[str, ...]]
+    labels: AnyLabels
+    label_column: str
+    files: Mapping[str, tuple[str, ...]]
+    scores: tuple[str, ...] = ()
+    folder: str = ""
+    unlabelled: frozenset[str] = frozenset()
+    id_columns: tuple[str, ...] = ()
+    headers: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    rows_of: Callable[[Values], Iterable[Values]] | None = None
+
+    def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
+        """Returns the records of a file.
+
+        Args:
+            path: File on any file system, compressed with gzip or not.
+            split: Name of the split, which tells whether the first line names the columns.
+            labelled: Whether the file has labels. If not, all are None, whatever the file has there.
+
+        Raises:
+            RefusedFileError: if a column is missing, with the nearest, or no record can be read.
+        """
+        rows = self.rows(path, text_of(path), self.headers.get(split))
+        wanted = [*self._text_columns(), *([self.label_column] if labelled else [])]
+        _check_columns(path, rows.columns, wanted)
+        found = LabelledRecords(path, labels=self.labels.names)
+        for line, row in rows:
+            found.take(line, lambda: self._records(rows, row, path, line, labelled))  # noqa: B023
+        found.check_any()
+        return found
+
+    def _records(
+        self, rows: Rows, row: Any, path: str, line: int, labelled: bool
+    ) -> Iterator[LabelledRecord]:
+        outer = rows.values(row)
+        for values in (outer,) if self.rows_of is None else self.rows_of(outer):
+            texts = {role: _text(values, column, role) for role, column in self.texts.items()}
+            label: Label = None
+            if labelled:
+                label = self.labels.read(_value(values, self.label_column), texts)
+            yield LabelledRecord(self._id(values, line), texts, label, path, line)
+
+    def _text_columns(self) -> list[str]:
+        return [
+            column for each in self.texts.values() for column in ((each,) if isinstance(each, str) else each)
+        ]
+
+    def _id(self, values: Values, line: int) -> str:
+        for column in self.id_columns:
+            if values.get(column) not in (None, ""):
+                return str(values[column])
+        return str(line)
+
+
+def _check_columns(path: str, columns: list[str] | None, wanted: list[str]) -> None:
+    for name in wanted:
+        if columns is not None and name not in columns:
+            raise RefusedFileError(f"{path}: there is no column {name!r}; {suggest(name, columns)}")
+
+
+def _value(values: Values, column: str) -> Any:
+    if column not in values:
+        raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
+    return values[column]
+
+
+def _text(values: Values, column: str | tuple[str, ...], role: str) -> str | tuple[str, ...]:
+    if isinstance(column, tuple):
+        return tuple(checked_text(_value(values, each), repr(each)) for each in column)
+    value = _value(values, column)
+    if role == WORDS and isinstance(value, str):
+        value = value.split()
+    if not isinstance(value, list):
+        return checked_text(value, repr(column))
+    if not value:
+        raise RejectedRecordError("empty_text", f"{column!r} is empty")
+    return tuple(checked_text(each, repr(column)) for each in value)

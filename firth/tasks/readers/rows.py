@@ -1,0 +1,154 @@
+"""Rows of tables and of JSON lines: their places, their columns, and their values by column."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from firth.tasks.readers.records import RefusedFileError, RejectedRecordError
+from firth.tasks.readers.text_files import numbered_lines
+
+
+class TsvRows:
+    """Rows with tabs between cells. Quotation marks are characters as any other, as in GLUE.
+
+    Args:
+        path: Path of the file, for errors.
+        text: Its text.
+        header: Names of the columns if the first line does not name them, else None.
+
+    Attributes:
+        columns: Names of the columns.
+
+    Raises:
+        RefusedFileError: if a column is named twice, or there is no first line.
+    """
+
+    def __init__(self, path: str, text: str, header: Sequence[str] | None = None) -> None:
+        self._lines = ((number, line) for number, line in numbered_lines(text) if line)
+        self.columns: list[str] | None = _columns(path, header or next(self._lines, (1, ""))[1].split("\t"))
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return self._lines
+
+    def values(self, row: Any) -> Mapping[str, Any]:
+        """Returns the values of a row by column.
+
+        Args:
+            row: A row.
+
+        Raises:
+            RejectedRecordError: if it has more or fewer cells than there are columns.
+        """
+        return _by_column(self.columns or [], row.split("\t"))
+
+
+class CsvRows:
+    """Rows of CSV (RFC 4180), with or without quotation marks, and with line ends within them.
+
+    Args:
+        path: Path of the file, for errors.
+        text: Its text.
+        header: Names of the columns if the first line does not name them, else None.
+
+    Attributes:
+        columns: Names of the columns.
+
+    Raises:
+        RefusedFileError: as of `TsvRows`; while reading, for a quotation mark that never closes or that other
+            text follows, because where rows begin after it is a guess.
+    """
+
+    def __init__(self, path: str, text: str, header: Sequence[str] | None = None) -> None:
+        self._path = path
+        self._rows = self._numbered(text)
+        self.columns: list[str] | None = _columns(path, header or next(self._rows, (1, []))[1])
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return self._rows
+
+    def _numbered(self, text: str) -> Iterator[tuple[int, list[str]]]:
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        line = 1
+        try:
+            for row in reader:
+                if row:
+                    yield line, row
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise RefusedFileError(
+                f"{self._path}: line {line}: {error}, read up to line {reader.line_num}; "
+                'does a quotation mark not close, or is a " within a text not written ""?'
+            ) from error
+
+    def values(self, row: Any) -> Mapping[str, Any]:
+        """Returns the values of a row by column.
+
+        Args:
+            row: A row.
+
+        Raises:
+            RejectedRecordError: if it has more or fewer cells than there are columns.
+        """
+        return _by_column(self.columns or [], row)
+
+
+class JsonlRows:
+    """Lines that are each an object of JSON.
+
+    Args:
+        path: Path of the file, for errors.
+        text: Its text.
+        header: None, since objects name their values.
+
+    Attributes:
+        columns: None, since each line names its own.
+    """
+
+    def __init__(self, path: str, text: str, header: Sequence[str] | None = None) -> None:
+        del path, header
+        self._lines = ((number, line) for number, line in numbered_lines(text) if line and not line.isspace())
+        self.columns: list[str] | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return self._lines
+
+    def values(self, row: Any) -> Mapping[str, Any]:
+        """Returns the values of a line by name; those of an object within it by `outer.inner` as well.
+
+        Args:
+            row: A line.
+
+        Raises:
+            RejectedRecordError: if it is not an object of JSON.
+        """
+        try:
+            found = json.loads(row)
+        except ValueError as error:
+            raise RejectedRecordError("not_json", f"not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise RejectedRecordError("not_json", "JSON, but not an object")
+        inner = [(key, value) for key, value in found.items() if isinstance(value, dict)]
+        return found | {f"{key}.{name}": each for key, value in inner for name, each in value.items()}
+
+
+Rows = TsvRows | CsvRows | JsonlRows
+# By the ending of a file's name.
+ROWS: dict[str, type[Rows]] = {".tsv": TsvRows, ".csv": CsvRows, ".jsonl": JsonlRows}
+
+
+def _columns(path: str, names: Sequence[str]) -> list[str]:
+    columns = [name.strip() for name in names]
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if not any(columns):
+        raise RefusedFileError(f"{path}: there is no line that names the columns")
+    if twice:
+        raise RefusedFileError(f"{path}: two columns are named {twice[0]!r}")
+    return columns
+
+
+def _by_column(columns: list[str], cells: list[str]) -> Mapping[str, Any]:
+    if len(cells) != len(columns):
+        raise RejectedRecordError("wrong_columns", f"{len(cells)} cells, but {len(columns)} columns")
+    return dict(zip(columns, cells))

@@ -1,0 +1,122 @@
+"""Questions on paragraphs with answers by their places: SQuAD 1.1 and 2.0."""
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from firth.recipes.base.errors import suggest
+from firth.tasks.readers.records import (
+    CONTEXT,
+    QUESTION,
+    AnswerSpan,
+    Label,
+    LabelledRecord,
+    LabelledRecords,
+    RefusedFileError,
+    RejectedRecordError,
+)
+from firth.tasks.readers.text_files import checked_text, text_of
+
+
+@dataclasses.dataclass(frozen=True)
+class SpanFormat:
+    """A format of questions on paragraphs.
+
+    Attributes:
+        title: Name of the data set.
+        files: Names of the file of each split; the first that is there is read.
+        has_impossible: Whether a question may have no answer.
+        scores: Names of the scores that are published of it.
+        folder: Folder that the files are usually in.
+    """
+
+    title: str
+    files: Mapping[str, tuple[str, ...]]
+    has_impossible: bool = False
+    scores: tuple[str, ...] = ("squad_exact_match", "squad_f1")
+    folder: str = ""
+
+    @property
+    def unlabelled(self) -> frozenset[str]:
+        """No splits: the test data are not published."""
+        return frozenset()
+
+    def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
+        """Returns the questions of a file.
+
+        Args:
+            path: File on any file system, compressed with gzip or not.
+            split: Name of the split, which makes no difference.
+            labelled: Whether the file has answers.
+
+        Raises:
+            RefusedFileError: if the file is not JSON of this form, or no question can be read.
+        """
+        del split
+        found = LabelledRecords(path)
+        for number, (context, question) in enumerate(_questions(path), 1):
+            found.take(number, lambda: [self._record(context, question, path, number, labelled)])  # noqa: B023
+        found.check_any()
+        return found
+
+    def _record(self, context: Any, question: Any, path: str, number: int, labelled: bool) -> LabelledRecord:
+        if not isinstance(question, dict) or not isinstance(question.get("id"), str):
+            raise RejectedRecordError("missing_key", "the question has no 'id' that is a text")
+        texts = {
+            QUESTION: checked_text(question.get("question"), "the question"),
+            CONTEXT: checked_text(context, "the paragraph"),
+        }
+        label = self._answers(question, texts[CONTEXT]) if labelled else None
+        return LabelledRecord(question["id"], texts, label, path, number)
+
+    def _answers(self, question: Mapping[str, Any], context: str) -> Label:
+        answers = tuple(_answer(each, context) for each in question.get("answers") or ())
+        is_impossible = self.has_impossible and question.get("is_impossible") is True
+        if is_impossible and answers:
+            raise RejectedRecordError("answer_to_the_impossible", "is_impossible, but there is an answer")
+        if not is_impossible and not answers:
+            raise RejectedRecordError("no_label", "there is no answer, and the question is not impossible")
+        return answers
+
+
+def _questions(path: str) -> Iterator[tuple[Any, Any]]:
+    try:
+        root = json.loads(text_of(path))
+    except json.JSONDecodeError as error:
+        raise RefusedFileError(f"{path}: not JSON: {error}") from error
+    for article in _items(path, root, "data"):
+        for paragraph in _items(path, article, "paragraphs"):
+            for question in _items(path, paragraph, "qas"):
+                yield paragraph.get("context"), question
+
+
+def _items(path: str, holder: Any, key: str) -> list[Any]:
+    found = holder.get(key) if isinstance(holder, dict) else None
+    if not isinstance(found, list):
+        near = f"; {suggest(key, holder)}" if isinstance(holder, dict) else ""
+        raise RefusedFileError(f"{path}: there is no list {key!r} where SQuAD has one{near}")
+    return found
+
+
+def _answer(answer: Any, context: str) -> AnswerSpan:
+    text, start = (answer.get(key) if isinstance(answer, dict) else None for key in ("text", "answer_start"))
+    if not isinstance(start, int) or isinstance(start, bool):
+        raise RejectedRecordError(
+            "missing_key", f"an answer has no 'answer_start' that is a number: {answer!r}"
+        )
+    checked = checked_text(text, "an answer")
+    there = context[start : start + len(checked)] if start >= 0 else ""
+    if there != checked:
+        raise RejectedRecordError(
+            "answer_not_at_offset", f"the answer {checked!r} is not at {start}; there is {there!r}"
+        )
+    return AnswerSpan(checked, start)
+
+
+SQUAD: dict[str, SpanFormat] = {
+    "squad": SpanFormat("SQuAD 1.1", {"train": ("train-v1.1.json",), "dev": ("dev-v1.1.json",)}),
+    "squad2": SpanFormat(
+        "SQuAD 2.0", {"train": ("train-v2.0.json",), "dev": ("dev-v2.0.json",)}, has_impossible=True
+    ),
+}

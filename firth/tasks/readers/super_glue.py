@@ -1,0 +1,128 @@
+"""The tasks of SuperGLUE, as its JSON lines have them (Wang et al., 2019b)."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from firth.tasks.readers.labels import AnyLabels, ChoiceLabels, ClassLabels, TextLabels
+from firth.tasks.readers.records import ANSWER, CHOICES, CONTEXT, PAIR, QUESTION, TEXT, RejectedRecordError
+from firth.tasks.readers.row_format import RowFormat, Values
+from firth.tasks.readers.rows import JsonlRows
+
+TRUTH = ClassLabels(("false", "true"))
+ENTAILMENT = ClassLabels(("not_entailment", "entailment"))
+COMMITMENT = ClassLabels(("entailment", "contradiction", "neutral"))
+RIGHT_ANSWER = ClassLabels(("0", "1"), positive="1")
+
+_FILES = {"train": ("train.jsonl",), "dev": ("val.jsonl", "dev.jsonl"), "test": ("test.jsonl",)}
+
+
+def _super_glue(
+    folder: str,
+    texts: Mapping[str, str | tuple[str, ...]],
+    labels: AnyLabels,
+    scores: tuple[str, ...],
+    label: str = "label",
+    rows_of: Callable[[Values], Iterable[Values]] | None = None,
+) -> RowFormat:
+    return RowFormat(
+        f"SuperGLUE {folder}",
+        JsonlRows,
+        texts,
+        labels,
+        label,
+        _FILES,
+        scores,
+        folder,
+        frozenset({"test"}),
+        ("id", "idx"),
+        rows_of=rows_of,
+    )
+
+
+def _part(values: Any, key: str, kind: type) -> Any:
+    found = values.get(key) if isinstance(values, dict) else None
+    if not isinstance(found, kind):
+        raise RejectedRecordError("missing_key", f"there is no {key!r} that is a {kind.__name__}")
+    return found
+
+
+def answers_of(values: Values) -> Iterator[Values]:
+    """Yields a row of each answer of a passage of MultiRC; its id has passage, question and answer.
+
+    Args:
+        values: Object of a passage.
+
+    Raises:
+        RejectedRecordError: if a part is missing.
+    """
+    passage = _part(values, "passage", dict)
+    for question in _part(passage, "questions", list):
+        for answer in _part(question, "answers", list):
+            place = f"{values.get('idx')}-{question.get('idx')}-{_part(answer, 'idx', int)}"
+            yield {
+                **answer,
+                "id": place,
+                "passage": passage.get("text"),
+                "question": question.get("question"),
+            }
+
+
+def queries_of(values: Values) -> Iterator[Values]:
+    """Yields a row of each query of a passage of ReCoRD, with its entities, each once, and right answers.
+
+    Args:
+        values: Object of a passage.
+
+    Raises:
+        RejectedRecordError: if a part is missing.
+    """
+    passage = _part(values, "passage", dict)
+    text = _part(passage, "text", str)
+    spans = [
+        (_part(each, "start", int), _part(each, "end", int)) for each in _part(passage, "entities", list)
+    ]
+    entities = list(dict.fromkeys(text[start : end + 1] for start, end in spans))
+    for query in _part(values, "qas", list):
+        answers = [_part(each, "text", str) for each in query.get("answers", [])]
+        place = f"{values.get('idx')}-{query.get('idx')}"
+        yield {
+            **query,
+            "id": place,
+            "passage": text,
+            "entities": entities,
+            "answers": list(dict.fromkeys(answers)),
+        }
+
+
+_INFERENCE = {TEXT: "premise", PAIR: "hypothesis"}
+
+SUPER_GLUE: dict[str, RowFormat] = {
+    "boolq": _super_glue("BoolQ", {QUESTION: "question", CONTEXT: "passage"}, TRUTH, ("accuracy",)),
+    "cb": _super_glue("CB", _INFERENCE, COMMITMENT, ("macro_f1", "accuracy")),
+    "copa": _super_glue(
+        "COPA",
+        {CONTEXT: "premise", QUESTION: "question", CHOICES: ("choice1", "choice2")},
+        ChoiceLabels(),
+        ("accuracy",),
+    ),
+    "multirc": _super_glue(
+        "MultiRC",
+        {CONTEXT: "passage", QUESTION: "question", ANSWER: "text"},
+        RIGHT_ANSWER,
+        ("f1",),
+        rows_of=answers_of,
+    ),
+    "record": _super_glue(
+        "ReCoRD",
+        {CONTEXT: "passage", QUESTION: "query", CHOICES: "entities"},
+        TextLabels(),
+        ("squad_f1", "squad_exact_match"),
+        label="answers",
+        rows_of=queries_of,
+    ),
+    "superglue_rte": _super_glue("RTE", _INFERENCE, ENTAILMENT, ("accuracy",)),
+    "wic": _super_glue("WiC", {TEXT: "sentence1", PAIR: "sentence2", QUESTION: "word"}, TRUTH, ("accuracy",)),
+    "wsc": _super_glue(
+        "WSC", {TEXT: "text", PAIR: "target.span1_text", QUESTION: "target.span2_text"}, TRUTH, ("accuracy",)
+    ),
+}

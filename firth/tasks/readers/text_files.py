@@ -1,0 +1,78 @@
+"""Text of files, compressed or not, with the lines that they have."""
+
+import codecs
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+
+from firth import storage
+from firth.tasks.readers.records import RefusedFileError, RejectedRecordError
+
+_GZIP = b"\x1f\x8b"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Returns the text of a file without its byte order mark.
+
+    Bytes that are not UTF-8 become lone surrogates, which `checked_text` rejects with the record they are in.
+
+    Args:
+        path: File on any file system. One that is compressed with gzip is known by its first bytes.
+
+    Raises:
+        RefusedFileError: if there is no such file, if gzip's data end too early or are not valid, or if the
+            file is UTF-16.
+    """
+    if not storage.exists(path):
+        raise RefusedFileError(f"{path}: there is no such file")
+    with storage.open_file(path) as file:
+        data = file.read()
+    if data.startswith(_GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise RefusedFileError(f"{path}: gzip's data cannot be read: {error}") from error
+    if data.startswith(_UTF_16):
+        raise RefusedFileError(f"{path}: this is UTF-16; save it as UTF-8")
+    return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    r"""Yields the lines of a text with their numbers, from 1, without `\n` or `\r\n`.
+
+    Other characters that Python splits lines at, such as U+2028, are in the texts of MNLI and QQP.
+
+    Args:
+        text: Text of a file.
+
+    Example:
+
+    >>> list(numbered_lines("a\r\nb\u2028c\n"))
+    [(1, 'a'), (2, 'b\u2028c'), (3, '')]
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        yield number, line.removesuffix("\r")
+
+
+def checked_text(text: object, name: str) -> str:
+    """Returns a text that can be trained on.
+
+    Args:
+        text: Value of a field.
+        name: Name of the field, for errors.
+
+    Raises:
+        RejectedRecordError: if it is no text, empty or not UTF-8.
+    """
+    if not isinstance(text, str):
+        raise RejectedRecordError("not_text", f"{name} is {text!r}, not a text")
+    if not text or text.isspace():
+        raise RejectedRecordError("empty_text", f"{name} is empty")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise RejectedRecordError("not_utf8", f"{name} is not UTF-8") from error
+    return text

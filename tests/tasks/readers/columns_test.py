@@ -1,0 +1,148 @@
+import csv
+import gzip
+import io
+import json
+import tempfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firth.tasks.readers import (
+    ClassLabels,
+    NumberLabels,
+    RefusedFileError,
+    TagLabels,
+    TextLabels,
+    read_columns,
+)
+
+CSV = 'id,text,label\n7,"A ""fine"", long\nfilm",good\n\n8,Dull,bad\n'
+
+
+def written(folder, content, name="a.csv"):
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogateescape")
+    (folder / name).write_bytes(data)
+    return str(folder / name)
+
+
+def test_a_csv_of_two_columns(tmp_path):
+    found = read_columns(written(tmp_path, CSV), {"text": "text"})
+    assert found.labels == ("bad", "good")
+    assert [(r.texts["text"], r.label, r.id, r.line) for r in found.records] == [
+        ('A "fine", long\nfilm', "good", "2", 2),
+        ("Dull", "bad", "5", 5),
+    ]
+    found = read_columns(written(tmp_path, CSV), {"text": "text"}, id_column="id")
+    assert [record.id for record in found.records] == ["7", "8"]
+
+
+TEXTS = st.text(st.sampled_from('ab,"\n\r;é\u2028 '), min_size=1, max_size=6).filter(
+    lambda text: text.strip()
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(TEXTS, st.sampled_from(["x", "y"])), min_size=1, max_size=6), st.booleans())
+def test_what_pythons_writer_quotes_is_read(rows, is_quoted):
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL if is_quoted else csv.QUOTE_MINIMAL)
+    writer.writerows([("text", "label"), *rows])
+    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+        file.write(out.getvalue().encode())
+        file.flush()
+        found = read_columns(file.name, {"text": "text"}, labels=ClassLabels(("x", "y")))
+    assert [(r.texts["text"], r.label) for r in found.records] == rows
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".tsv", ".csv.gz"])
+def test_other_endings(ending, tmp_path):
+    rows = [{"a": "one", "b": "two", "label": "x"}, {"a": "three", "b": "four", "label": "y"}]
+    separator = "\t" if ending == ".tsv" else ","
+    content = "\n".join([separator.join(rows[0]), *(separator.join(row.values()) for row in rows)])
+    if ending == ".jsonl":
+        content = "\n".join(map(json.dumps, rows))
+    data = content.encode()
+    path = written(tmp_path, gzip.compress(data) if ending.endswith("gz") else data, f"a{ending}")
+    found = read_columns(path, {"text": "a", "pair": "b"})
+    assert [(r.texts, r.label) for r in found.records] == [
+        ({"text": "one", "pair": "two"}, "x"),
+        ({"text": "three", "pair": "four"}, "y"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("text,label\na,x\nb,x\n", "all 2 records have the label 'x'; a task needs two classes"),
+        ("text,lable\na,x\n", "there is no column 'label'; did you mean lable"),
+        ("Text,label\na,x\n", "there is no column 'text'; did you mean Text"),
+        ("text,text,label\na,b,x\n", "two columns are named 'text'"),
+        ("", "no line that names the columns"),
+        ("text,label\n", "there are no records"),
+        (
+            'text,label\nfine,x\n"never closes,y\nmore,x\nand more,y\n',
+            "line 3: .*read up to line 5; does a quot",
+        ),
+        ('text,label\n"a" b,x\n', 'line 2: .*a " within a text'),
+        ('text,label\n"opens,x\n"closes",y\n', "line 2: "),
+    ],
+)
+def test_a_file_that_would_be_guessed_at_is_refused(content, problem, tmp_path):
+    with pytest.raises(RefusedFileError, match=problem):
+        read_columns(written(tmp_path, content), {"text": "text"})
+
+
+def test_bad_rows_are_counted_with_the_line_that_they_begin_in(tmp_path):
+    content = 'text,label\n"two\nlines",x\nno label,\n ,y\na,b,c\ncaf\udce9,y\nfine, y \n'
+    found = read_columns(written(tmp_path, content), {"text": "text"})
+    assert [(each.reason, each.line) for each in found.rejected] == [
+        ("no_label", 4),
+        ("empty_text", 5),
+        ("wrong_columns", 6),
+        ("not_utf8", 7),
+    ]
+    assert [(r.line, r.label) for r in found.records] == [(2, "x"), (8, "y")]
+
+
+def test_labels_of_the_training_file_hold_for_another(tmp_path):
+    path = written(tmp_path, "text,label\na,good\nb,goood\n")
+    found = read_columns(path, {"text": "text"}, labels=ClassLabels(("bad", "good")))
+    assert found.labels == ("bad", "good")
+    assert [(each.reason, each.line) for each in found.rejected] == [("unknown_label", 3)]
+    assert "did you mean good?" in found.rejected[0].detail
+
+
+def test_numbers_targets_and_no_labels(tmp_path):
+    path = written(tmp_path, "a,1.5\nb,inf\nc,x\n")
+    found = read_columns(path, {"text": "s"}, label="score", labels=NumberLabels(), header=("s", "score"))
+    assert [record.label for record in found.records] == [1.5]
+    assert found.counts == {"label_not_a_number": 2}
+    path = written(tmp_path, "article,highlights\nLong.,Short.\nLong., \n")
+    found = read_columns(path, {"text": "article"}, label="highlights", labels=TextLabels())
+    assert [record.label for record in found.records] == ["Short."]
+    assert found.counts == {"empty_text": 1}
+    (record, _) = read_columns(path, {"text": "article"}, label=None).records
+    assert record.label is None
+
+
+def test_words_and_tags(tmp_path):
+    lines = [
+        {"words": ["I", "go"], "tags": ["P", "V"]},
+        {"words": ["I", "go"], "tags": ["P"]},
+        {"words": [], "tags": []},
+        {"words": "I go", "tags": "P W"},
+    ]
+    path = written(tmp_path, "\n".join(map(json.dumps, lines)), "a.jsonl")
+    found = read_columns(path, {"words": "words"}, label="tags", labels=TagLabels(("P", "V")))
+    assert [(r.texts["words"], r.label) for r in found.records] == [(("I", "go"), ("P", "V"))]
+    assert [(each.reason, each.line) for each in found.rejected] == [
+        ("unequal_words_and_tags", 2),
+        ("empty_text", 3),
+        ("unknown_label", 4),
+    ]
+
+
+def test_an_unknown_ending_is_refused(tmp_path):
+    with pytest.raises(RefusedFileError, match=r"the ending '\.cvs' is unknown; did you mean \.csv"):
+        read_columns(written(tmp_path, CSV, "a.cvs"), {"text": "text"})
