@@ -18,7 +18,7 @@ def imports_page(build: str) -> str:
     targets = read_targets(build)
     graph = {name: target.targets for name, target in targets.items()}
     whole = folders(graph)
-    with_rooms = [name for name in whole if len(rooms_of(name, graph)) > 1]
+    with_rooms = [name for name in whole if rooms_of(name, graph)]
     return "\n\n".join(
         [
             "# Folders and their imports",

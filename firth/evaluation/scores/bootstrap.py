@@ -32,7 +32,7 @@ class Interval(NamedTuple):
 def mean_interval(
     values: Sequence[float], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
-    """Returns the interval of a mean, without a call for each resample.
+    """Returns the interval of a mean: of each resample, one mean of an array.
 
     Args:
         values: Value of each example.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.labels import AnyLabels, ClassLabels
-from firth.tasks.readers.records import LabelledRecord, LabelledRecords, RefusedFileError
+from firth.tasks.readers.records import ROLES, LabelledRecord, LabelledRecords, RefusedFileError
 from firth.tasks.readers.row_format import RowFormat
 from firth.tasks.readers.rows import ROWS
 
@@ -32,9 +32,13 @@ def read_columns(
         header: Names of the columns if the first line does not name them.
 
     Raises:
+        ValueError: for an unknown role, with the nearest.
         RefusedFileError: if the ending is unknown, a column is missing, with the nearest, no record can be
             read, or there is only one class.
     """
+    for role in texts:
+        if role not in ROLES:
+            raise ValueError(f"unknown role {role!r} of a text; {suggest(role, ROLES)}")
     rule = labels if labels is not None else ClassLabels()
     described = RowFormat(
         os.path.basename(path),
@@ -44,6 +48,7 @@ def read_columns(
         label or "",
         {},
         id_columns=(id_column,) if id_column else (),
+        needs_ids=True,
         headers={_SPLIT: tuple(header)} if header else {},
     )
     found = described.read(path, _SPLIT, labelled=label is not None)

@@ -46,9 +46,9 @@ def _glue(
         files,
         scores,
         folder,
-        frozenset({"test", "test_mismatched"}),
-        ids,
-        headers or {},
+        unlabelled=frozenset({"test", "test_mismatched"}),
+        id_columns=ids,
+        headers=headers or {},
     )
 
 

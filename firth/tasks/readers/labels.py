@@ -98,7 +98,8 @@ class NumberLabels:
         del texts
         text = label_text(value)
         try:
-            number = float(text)
+            # Python takes 1_000 for a number.
+            number = math.nan if "_" in text else float(text)
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
@@ -157,8 +158,8 @@ class TagLabels:
         Raises:
             RejectedRecordError: if there are more or fewer tags than words, or a tag is unknown.
         """
-        if value is None:
-            raise RejectedRecordError("no_label", "there are no tags")
+        if not isinstance(value, str | list):
+            raise RejectedRecordError("no_label", f"{value!r} is not a list of tags")
         tags = tuple(map(label_text, value.split() if isinstance(value, str) else value))
         if len(tags) != len(texts[WORDS]):
             raise RejectedRecordError(

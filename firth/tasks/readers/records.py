@@ -129,9 +129,10 @@ class LabelledRecords:
             self.rejected.append(RejectedLine(error.reason, self.file, line, error.detail))
 
     def _check_id(self, record: LabelledRecord) -> None:
-        first = self._lines_of_ids.setdefault(record.id, record.line)
-        if first != record.line:
+        if record.id in self._lines_of_ids:
+            first = self._lines_of_ids[record.id]
             raise RejectedRecordError("duplicate_id", f"the id {record.id!r} is that of line {first} too")
+        self._lines_of_ids[record.id] = record.line
 
     def check_any(self) -> None:
         """Refuses a file of which nothing is left.

@@ -35,6 +35,7 @@ class RowFormat:
         folder: Folder that the files are usually in.
         unlabelled: Splits without labels.
         id_columns: Columns of ids; the first that is there is read, and the line is the id if none is.
+        needs_ids: Whether a file without the first column of ids is refused.
         headers: Columns of the splits whose file does not name them.
         rows_of: Returns the rows within a row, where one object of JSON holds several records.
     """
@@ -49,6 +50,7 @@ class RowFormat:
     folder: str = ""
     unlabelled: frozenset[str] = frozenset()
     id_columns: tuple[str, ...] = ()
+    needs_ids: bool = False
     headers: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     rows_of: Callable[[Values], Iterable[Values]] | None = None
 
@@ -64,7 +66,8 @@ class RowFormat:
             RefusedFileError: if a column is missing, with the nearest, or no record can be read.
         """
         rows = self.rows(path, text_of(path), self.headers.get(split))
-        wanted = [*self._text_columns(), *([self.label_column] if labelled else [])]
+        wanted = [*self._text_columns(), *self.id_columns[: self.needs_ids]]
+        wanted += [self.label_column] if labelled else []
         _check_columns(path, rows.columns, wanted)
         found = LabelledRecords(path, labels=self.labels.names)
         for line, row in rows:
@@ -90,8 +93,11 @@ class RowFormat:
 
     def _id(self, values: Values, line: int) -> str:
         for column in self.id_columns:
-            if values.get(column) not in (None, ""):
-                return str(values[column])
+            if column in values or self.needs_ids:
+                found = _value(values, column)
+                if found in (None, ""):
+                    raise RejectedRecordError("no_id", f"{column!r} is empty")
+                return str(found)
         return str(line)
 
 

@@ -125,7 +125,7 @@ class JsonlRows:
         """
         try:
             found = json.loads(row)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RejectedRecordError("not_json", f"not JSON: {error}") from error
         if not isinstance(found, dict):
             raise RejectedRecordError("not_json", "JSON, but not an object")

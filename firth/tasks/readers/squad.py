@@ -83,7 +83,7 @@ class SpanFormat:
 def _questions(path: str) -> Iterator[tuple[Any, Any]]:
     try:
         root = json.loads(text_of(path))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise RefusedFileError(f"{path}: not JSON: {error}") from error
     for article in _items(path, root, "data"):
         for paragraph in _items(path, article, "paragraphs"):

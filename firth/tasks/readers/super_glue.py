@@ -33,8 +33,8 @@ def _super_glue(
         _FILES,
         scores,
         folder,
-        frozenset({"test"}),
-        ("id", "idx"),
+        unlabelled=frozenset({"test"}),
+        id_columns=("id", "idx"),
         rows_of=rows_of,
     )
 
@@ -83,8 +83,8 @@ def queries_of(values: Values) -> Iterator[Values]:
     ]
     entities = list(dict.fromkeys(text[start : end + 1] for start, end in spans))
     for query in _part(values, "qas", list):
-        answers = [_part(each, "text", str) for each in query.get("answers", [])]
-        place = f"{values.get('idx')}-{query.get('idx')}"
+        place = f"{values.get('idx')}-{_part(query, 'idx', int)}"
+        answers = [_part(each, "text", str) for each in query.get("answers") or []]
         yield {
             **query,
             "id": place,

@@ -25,7 +25,7 @@ def text_of(path: str | os.PathLike[str]) -> str:
         RefusedFileError: if there is no such file, if gzip's data end too early or are not valid, or if the
             file is UTF-16.
     """
-    if not storage.exists(path):
+    if not storage.exists(path) or storage.is_folder(path):
         raise RefusedFileError(f"{path}: there is no such file")
     with storage.open_file(path) as file:
         data = file.read()

@@ -114,10 +114,10 @@ def test_labels_of_the_training_file_hold_for_another(tmp_path):
 
 
 def test_numbers_targets_and_no_labels(tmp_path):
-    path = written(tmp_path, "a,1.5\nb,inf\nc,x\n")
+    path = written(tmp_path, "a,1.5\nb,inf\nc,x\nd,1_000\n")
     found = read_columns(path, {"text": "s"}, label="score", labels=NumberLabels(), header=("s", "score"))
     assert [record.label for record in found.records] == [1.5]
-    assert found.counts == {"label_not_a_number": 2}
+    assert found.counts == {"label_not_a_number": 3}
     path = written(tmp_path, "article,highlights\nLong.,Short.\nLong., \n")
     found = read_columns(path, {"text": "article"}, label="highlights", labels=TextLabels())
     assert [record.label for record in found.records] == ["Short."]
@@ -132,6 +132,7 @@ def test_words_and_tags(tmp_path):
         {"words": ["I", "go"], "tags": ["P"]},
         {"words": [], "tags": []},
         {"words": "I go", "tags": "P W"},
+        {"words": "I go", "tags": 5},
     ]
     path = written(tmp_path, "\n".join(map(json.dumps, lines)), "a.jsonl")
     found = read_columns(path, {"words": "words"}, label="tags", labels=TagLabels(("P", "V")))
@@ -140,9 +141,27 @@ def test_words_and_tags(tmp_path):
         ("unequal_words_and_tags", 2),
         ("empty_text", 3),
         ("unknown_label", 4),
+        ("no_label", 5),
     ]
 
 
 def test_an_unknown_ending_is_refused(tmp_path):
     with pytest.raises(RefusedFileError, match=r"the ending '\.cvs' is unknown; did you mean \.csv"):
         read_columns(written(tmp_path, CSV, "a.cvs"), {"text": "text"})
+
+
+def test_an_id_column_has_an_id_in_each_row(tmp_path):
+    path = written(tmp_path, "id,text,label\n3,a,x\n,b,y\n5,c,y\n")
+    found = read_columns(path, {"text": "text"}, id_column="id")
+    assert [record.id for record in found.records] == ["3", "5"]
+    assert [(each.reason, each.line) for each in found.rejected] == [("no_id", 3)]
+
+
+def test_a_misspelt_id_column_or_role_is_refused(tmp_path):
+    with pytest.raises(RefusedFileError, match="there is no column 'idd'; did you mean id"):
+        read_columns(written(tmp_path, CSV), {"text": "text"}, id_column="idd")
+    path = written(tmp_path, '{"text": "a", "label": "x"}\n', "a.jsonl")
+    with pytest.raises(RefusedFileError, match="line 1: there is no 'id'"):
+        read_columns(path, {"text": "text"}, id_column="id")
+    with pytest.raises(ValueError, match="unknown role 'txt' of a text; did you mean text"):
+        read_columns(path, {"txt": "text"})

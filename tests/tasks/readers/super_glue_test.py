@@ -124,6 +124,7 @@ def test_a_line_without_labels(name, tmp_path):
         ("multirc", {**MULTIRC, "passage": {"text": "T"}}, "missing_key"),
         ("multirc", {**MULTIRC, "passage": "T"}, "missing_key"),
         ("record", {**RECORD, "qas": [{"query": "q", "answers": [], "idx": 4}]}, "no_label"),
+        ("record", {**RECORD, "qas": ["q"]}, "missing_key"),
         ("record", {**RECORD, "passage": {"text": "T", "entities": []}}, "empty_text"),
         ("copa", {**LINES["copa"][0], "label": 2}, "unknown_label"),
         ("boolq", {**LINES["boolq"][0], "label": None}, "no_label"),
@@ -137,3 +138,11 @@ def test_bad_lines_are_counted(name, line, reason, tmp_path):
     assert [(each.reason, each.line) for each in found.rejected] == [(reason, 1)]
     with pytest.raises(RefusedFileError, match="none of 1 records can be read; line 1: "):
         read_file(name, write(tmp_path / "b", [json.dumps(line)]))
+
+
+def test_two_answers_of_one_place_are_told_apart_or_counted(tmp_path):
+    question = MULTIRC["passage"]["questions"][0]
+    twice = {**question, "answers": [question["answers"][0]] * 2}
+    line = {**MULTIRC, "passage": {"text": "T", "questions": [twice]}}
+    found = read_file("multirc", write(tmp_path / "a", [json.dumps(line)]))
+    assert (len(found.records), found.counts) == (1, {"duplicate_id": 1})
