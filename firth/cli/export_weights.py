@@ -31,6 +31,19 @@ Output = Annotated[
         help="Folder to write, which must not exist yet; NAME-FORMAT if it is not given.",
     ),
 ]
+Chosen = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="; ".join(
+            f"for {each.name}: {name}, the {meaning}"
+            for each in _WRITABLE.values()
+            for name, meaning in each.options.items()
+        )
+        + ".",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +60,11 @@ def register(app: typer.Typer) -> None:
 
 
 def _export(
-    name: Name, format: FormatName, output: Output = None, root: commands.Root = commands.DEFAULT_ROOT
+    name: Name,
+    format: FormatName,
+    output: Output = None,
+    option: Chosen = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
 ) -> None:
     """Writes a trained or an imported model in another library's format."""
     from firth.recipes.base.errors import suggest
@@ -57,13 +74,16 @@ def _export(
     place = output or pathlib.Path(f"{pathlib.Path(name).name}-{format}")
     if place.exists():
         fail(f"{place} already exists; give another --output", ExitCode.USAGE)
+    if wrong := [each for each in option or () if "=" not in each]:
+        fail(f"--option {wrong[0]}: expected KEY=VALUE", ExitCode.USAGE)
+    options = dict(each.split("=", 1) for each in option or ())
     from firth.interop.errors import InteropError
     from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
 
     def work() -> list[str]:
         is_path = "/" in name
         bundle = bundle_in(name) if is_path else find_bundle(name, str(root))
-        return _WRITABLE[format].export_model(bundle, place)
+        return _WRITABLE[format].export_model(bundle, place, **options)
 
     expected: dict[type[Exception], ExitCode] = {
         InteropError: ExitCode.USAGE,

@@ -3,9 +3,12 @@
 import dataclasses
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
+from firth.interop.errors import InteropError
 from firth.interop.read import Read
+from firth.recipes.base.errors import suggest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Format:
         example: A folder and options of its import, as they are typed; empty if no models come in from it.
         use: What loads a folder that was written, which stands as `{folder}`; empty if no models go out to
             it.
+        options: What may be chosen when a model goes out, by the names of arguments.
     """
 
     name: str
@@ -30,6 +34,7 @@ class Format:
     contents: str = ""
     example: str = ""
     use: str = ""
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def reads(self) -> bool:
@@ -59,21 +64,28 @@ class Format:
         read: Read = self._module().import_model(path, folder, name)
         return read
 
-    def export_model(self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[str]:
+    def export_model(
+        self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str], **options: str
+    ) -> list[str]:
         """Writes a bundle's model in this format.
 
         Args:
             bundle: Path of the bundle.
             folder: Place of the folder in this format, where nothing is.
+            **options: Choices among `options`.
 
         Returns:
             Paths of the files that were written, below the folder.
 
         Raises:
-            firth.interop.errors.InteropError: for what this format cannot express.
+            firth.interop.errors.InteropError: for what this format cannot express, or an unknown option.
             FileExistsError: if there is something in the folder's place.
         """
-        written: list[str] = self._module().export_model(bundle, folder)
+        for name in options:
+            if name not in self.options:
+                known = suggest(name, self.options) if self.options else "it has none"
+                raise InteropError(f"{self.title} has no option {name!r}; {known}")
+        written: list[str] = self._module().export_model(bundle, folder, **options)
         return written
 
     def _module(self) -> Any:
@@ -117,6 +129,7 @@ _CTRANSLATE2 = Format(
     "CTranslate2",
     "firth.interop.ctranslate2",
     use="ctranslate2.Encoder('{folder}'), Generator or Translator, whose tokens are the tokenizer's pieces",
+    options={"quantization": "type that weights are rounded to, such as int8 or float16"},
 )
 
 FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2)}

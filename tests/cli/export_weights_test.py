@@ -28,3 +28,13 @@ def test_wrong_names_get_the_nearest(firth, imported):
     assert wrong.exit_code == 2 and "did you mean" in wrong.stderr
     lost = firth("export", "./nowhere", "--format", "onnx")
     assert lost.exit_code == 2 and "there is no folder" in lost.stderr
+
+
+def test_an_option_that_a_format_does_not_have_is_refused(firth, imported):
+    chosen = ("--option", "quantisation=int8")
+    wrong = firth("export", "tiny", "--format", "ctranslate2", *chosen)
+    assert wrong.exit_code == 2
+    assert "CTranslate2 has no option 'quantisation'; did you mean quantization?" in wrong.stderr
+    none = firth("export", "tiny", "--format", "onnx", "--option", "a=1")
+    assert "ONNX has no option 'a'; it has none" in none.stderr
+    assert "expected KEY=VALUE" in firth("export", "tiny", "--format", "onnx", "--option", "a").stderr
