@@ -11,7 +11,7 @@ Prefix = Literal["first", "always", "never"]
 _PREFIXES = ("first", "always", "never")
 Step = tuple[str, ...]
 # Spaces as the model itself treats them: single, and none at the end.
-_SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
+SINGLE_SPACES: tuple[Step, ...] = ((" {2,}", " "), (r" +\z", ""))
 PREPENDED: Step = (r"\A((?s:.))", "\u2581\\1")
 
 
@@ -68,8 +68,8 @@ class Preparation:
             # A space that the text has itself is kept, so one is put before it without a look.
             return cls(((OWN_MAP,), *[PREPENDED] * spec.add_dummy_prefix), "never")
         if not spec.add_dummy_prefix:
-            return cls(((OWN_MAP,), *_SINGLE_SPACES, (r"\A +", "")), "never")
-        return cls(((OWN_MAP,), *_SINGLE_SPACES), "first")
+            return cls(((OWN_MAP,), *SINGLE_SPACES, (r"\A +", "")), "never")
+        return cls(((OWN_MAP,), *SINGLE_SPACES), "first")
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
 _META_SPACE = "\u2581".encode()
-# Stands for U+0000, which ends a text to the operation that splits; it is no character itself.
-_STAND_IN = "\ufdd2"
+# Stands for U+0000, which ends a text to the operation that splits; these are no characters themselves.
+_STAND_IN = "\ufdd2\ufdd3"
 _SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
 
 

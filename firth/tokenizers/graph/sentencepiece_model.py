@@ -24,11 +24,14 @@ _NO_CHARACTERS = struct.pack("<I", 1024) + bytes(1024)
 
 
 class PieceType(enum.IntEnum):
-    """What a piece is: made of text, unknown text, or never taken apart."""
+    """What a piece is: made of text, unknown text, found in no text, or never taken apart."""
 
     NORMAL = 1
     UNKNOWN = 2
+    CONTROL = 3
     USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
 
 
 def _varint(value: int) -> bytes:

@@ -17,8 +17,7 @@ _COMPATIBLE = ("NFKC", "NFKD")
 FORMS = ("NFC", "NFD", *_COMPATIBLE)
 # Characters whose compatible forms are younger than the reference, which keeps them, and what stands for
 # them meanwhile: code points that are no characters.
-_KEPT = {0x32FF: "\ufdd0", 0x1F16C: "\ufdd1"}
-_KEPT_AGAIN = {ord(stand_in): chr(point) for point, stand_in in _KEPT.items()}
+_KEPT = {0x32FF: "\ufdd0\ufdd1", 0x1F16C: "\ufdd0\ufdd2", 0xFDD0: "\ufdd0\ufdd3"}
 _REPLACING = {"lowercase": letters.lowercase, "strip_accents": letters.strip_accents}
 _WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
 
@@ -85,12 +84,15 @@ class _Form(tf.Module):
         super().__init__()
         self._form, kept = form, form in _COMPATIBLE
         self._before = _Replacing(_KEPT) if kept else None
-        self._after = _Replacing(_KEPT_AGAIN) if kept else None
+        self._after = [_Substitution(stand_in, chr(point)) for point, stand_in in _KEPT.items()]
 
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
-        if not self._before or not self._after:
+        if not self._before:
             return tf_text.normalize_utf8(text, self._form)
-        return self._after(tf_text.normalize_utf8(self._before(text), self._form))
+        text = tf_text.normalize_utf8(self._before(text), self._form)
+        for again in self._after:
+            text = again(text)
+        return text
 
 
 class _Replacing(tf.Module):

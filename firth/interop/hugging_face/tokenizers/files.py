@@ -113,7 +113,7 @@ def require(file: str, part: str, found: Mapping[str, Any], wanted: Mapping[str,
             )
 
 
-def one_of(file: str, key: str, found: Any, known: Iterable[str]) -> None:
+def one_of(file: str, key: str, found: Any, known: Iterable[Any]) -> None:
     """Passes if a value is one of those that can be expressed here.
 
     Args:

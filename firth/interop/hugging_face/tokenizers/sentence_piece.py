@@ -1,0 +1,181 @@
+"""SentencePiece in Hugging Face's files: `tokenizer.json`, or a model with settings."""
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from firth import storage
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.tokenizers import sentence_piece_models as models
+from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, require
+from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
+from firth.interop.hugging_face.tokenizers.sentence_piece_text import read_preparation, unknown_step
+from firth.interop.hugging_face.tokenizers.sentence_piece_writing import write_parts
+from firth.interop.hugging_face.tokenizers.specials import (
+    AddedToken,
+    added_of_settings,
+    check_added,
+    read_spaces_before,
+    read_specials,
+)
+from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
+from firth.tokenizers import SentencePieceTokenizer
+from firth.tokenizers.graph.preparation import PREPENDED, Preparation, Step
+from firth.tokenizers.graph.sentencepiece_proto import parse_model
+from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+from firth.tokenizers.graph.vocabulary import sentinel_pieces
+
+_MARKS = {"single_word": False, "rstrip": False}
+# What the tokens are called where nothing says it; the first that the vocabulary has.
+_USUAL = {
+    "cls_token": ("[CLS]", "<cls>"),
+    "sep_token": ("[SEP]", "<sep>"),
+    "bos_token": ("<s>",),
+    "eos_token": ("</s>",),
+    "pad_token": ("[PAD]", "<pad>"),
+    "mask_token": ("[MASK]", "<mask>"),
+}
+# Classes of transformers that change text before the model reads it; whether they make letters small.
+_CHANGING = {"Albert": True, "XLNet": False}
+_QUOTES: tuple[Step, ...] = (("``", '"'), ("''", '"'))
+# What Python counts as a space.
+_PYTHON_SPACES: Step = (rf"(?:{SPACE}|[\x{{1c}}-\x{{1f}}])+", " ")
+_EXTRA_IDS = 100
+
+
+def _of_json(source: TokenizerJson) -> SentencePieceTokenizer:
+    file = source.file
+    preparation, charsmap, is_split = read_preparation(
+        file, source.part("normalizer"), source.part("pre_tokenizer")
+    )
+    check_added(file, source.added, _MARKS)
+    vocabulary = models.vocabulary_of(file, source.model)
+    pieces = in_order(file, "model.vocab", with_added(file, vocabulary, source.added))
+    model = models.model_of_json(file, source.model, pieces, source.added, is_split)
+    model.normalizer_spec.precompiled_charsmap = charsmap
+    encoded = model.SerializeToString()
+    models.check_map(f"{file}: normalizer.precompiled_charsmap", encoded)
+    late = tuple(each.content for each in source.added if each.normalized)
+    _check_late(file, late, preparation, encoded)
+    steps, unknown = preparation.steps, models.unknown_of(model)
+    # Merges begin with single characters, so that they make no unknown piece.
+    if source.model["type"] == "Unigram" and unknown not in late:
+        steps = (*steps, unknown_step(unknown))
+    preparation = dataclasses.replace(preparation, steps=steps, late=late)
+    return _made(source.folder, encoded, source.added, preparation)
+
+
+def _check_late(file: str, late: Sequence[str], preparation: Preparation, model: bytes) -> None:
+    """Passes if the normalizer leaves the tokens as they are that are found after it."""
+    changed = TextSteps(preparation.steps, model)(tf.constant(late, tf.string)).numpy() if late else ()
+    for token, text in zip(late, changed):
+        if text.decode() != token:
+            raise InteropError(
+                f"{file}: added_tokens: {token!r}: normalized: True cannot be expressed here: the normalizer "
+                f"makes {text.decode()!r} of it"
+            )
+
+
+def _made(
+    folder: Folder, model: bytes, added: Sequence[AddedToken], preparation: Preparation
+) -> SentencePieceTokenizer:
+    proto = parse_model(model)
+    pieces = [piece.piece for piece in proto.pieces]
+    known, unknown = set(pieces), models.unknown_of(proto)
+    usual = {name: next(filter(known.__contains__, each), None) for name, each in _USUAL.items()}
+    specials = read_specials(folder, pieces, added, {**usual, "unk_token": unknown})
+    if specials.unk != unknown:
+        raise InteropError(
+            f"{folder.path}: unk_token: {specials.unk!r} is not the unknown piece of the model, {unknown!r}"
+        )
+    spaces = read_spaces_before(folder.place(SETTINGS_FILE), added, specials)
+    return SentencePieceTokenizer(
+        model, preparation=preparation, specials=dataclasses.replace(specials, spaces_before=spaces)
+    )
+
+
+def _of_file(name: str, folder: Folder) -> SentencePieceTokenizer:
+    file, settings = folder.place(name), folder.optional(SETTINGS_FILE)
+    with storage.open_file(file) as opened:
+        content = opened.read()
+    try:
+        model = parse_model(content)
+    except ValueError as error:
+        raise InteropError(f"{file}: {error}") from error
+    models.check_model(file, model)
+    models.check_map(f"{file}: normalizer_spec.precompiled_charsmap", content)
+    added = _added(folder, settings, [piece.piece for piece in model.pieces])
+    check_added(folder.place(SETTINGS_FILE), added, _MARKS)
+    more = models.appended(file, model, added)
+    return _made(folder, content + more, added, _preparation(folder, settings, content))
+
+
+def _added(folder: Folder, settings: Mapping[str, Any], pieces: Sequence[str]) -> list[AddedToken]:
+    """Returns the added tokens with their ids, and those that T5's class adds itself."""
+    added = {each.content: each for each in added_of_settings(folder)}
+    count = settings.get("extra_ids", _EXTRA_IDS if "T5" in _class_of(folder, settings) else 0)
+    for index, piece in enumerate(sentinel_pieces(count)):
+        token = added.setdefault(piece, AddedToken(piece))
+        if piece not in pieces and token.id is None:
+            added[piece] = dataclasses.replace(token, id=len(pieces) + index)
+    changing = any(name in _class_of(folder, settings) for name in _CHANGING)
+    for name, piece in ((name, piece) for name, usual in _USUAL.items() for piece in usual):
+        # The mask of a class that changes text includes the spaces before it.
+        added.setdefault(piece, AddedToken(piece, lstrip=changing and name == "mask_token"))
+    return [each for each in added.values() if each.id is not None or each.content in pieces]
+
+
+def _class_of(folder: Folder, settings: Mapping[str, Any]) -> str:
+    named = str(settings.get("tokenizer_class") or "")
+    kind = str(folder.optional("config.json").get("model_type") or "")
+    classes = {"albert": "Albert", "xlnet": "XLNet", "t5": "T5", "llama": "Llama", "deberta-v2": "Deberta"}
+    return named or classes.get(kind, "")
+
+
+def _preparation(folder: Folder, settings: Mapping[str, Any], model: bytes) -> Preparation:
+    """Returns what the class of transformers that reads such a model does with text."""
+    file, said = folder.place(SETTINGS_FILE), _class_of(folder, settings)
+    require(file, "tokenizer_config", settings, {"split_by_punct": False, "add_prefix_space": True})
+    own, before = Preparation.of_model(model), list[Step]()
+    changing = next((name for name in _CHANGING if name in said), None)
+    lowercase = settings.get("do_lower_case", _CHANGING.get(changing or "", False))
+    if changing:
+        require(file, "tokenizer_config", settings, {"remove_space": True})
+        before += [_PYTHON_SPACES, *_QUOTES]
+        before += [] if settings.get("keep_accents") else [("NFKD",), ("strip_accents",)]
+    before += [("lowercase",)] if lowercase else []
+    steps = (*before, *own.steps)
+    if settings.get("legacy", True):
+        return Preparation(steps, "always" if own.prefix == "first" else own.prefix)
+    # Only the text before all special pieces gets a space, if it has none.
+    kept = tuple(step for step in steps if step != PREPENDED)
+    return Preparation(kept, "first" if PREPENDED in steps else own.prefix)
+
+
+def _is_spaced(source: TokenizerJson) -> bool:
+    """Returns whether spaces are written as SentencePiece writes them."""
+    return re.search(r"'(ByteLevel|Split)'", str(source.part("pre_tokenizer"))) is None
+
+
+def _format(model_type: str, file: str, fits: Any) -> TokenizerFormat:
+    return TokenizerFormat(
+        title=f"SentencePiece ({model_type})",
+        kind=SentencePieceTokenizer.kind,
+        model_type=model_type,
+        fits=fits,
+        of_json=_of_json,
+        files=(file,),
+        of_files=lambda folder: _of_file(file, folder),
+        write=write_parts,
+    )
+
+
+# A folder holds one of these files, named after the class of transformers that reads it.
+FORMATS = (
+    _format("Unigram", "spiece.model", lambda source: True),
+    _format("Unigram", "spm.model", lambda source: False),
+    _format("BPE", "tokenizer.model", _is_spaced),
+)
