@@ -101,10 +101,12 @@ def start_line(start: Mapping[str, Any]) -> str:
 
     Example:
 
-    >>> start_line({"bundle": "firth-runs/minilm/bundle", "fresh_layers": ["heads/masked_lm_head"]})
-    'went on from firth-runs/minilm/bundle; made fresh: heads/masked_lm_head'
+    >>> start = {"bundle": "minilm/bundle", "optimizer": "fresh", "fresh_layers": ["heads/masked_lm_head"]}
+    >>> start_line(start)
+    'went on from minilm/bundle; made fresh: heads/masked_lm_head, the optimizer'
     """
-    return f"went on from {start['bundle']}; made fresh: {', '.join(start['fresh_layers']) or 'nothing'}"
+    fresh = [*start["fresh_layers"], *(["the optimizer"] if start["optimizer"] == "fresh" else [])]
+    return f"went on from {start['bundle']}; made fresh: {', '.join(fresh) or 'nothing'}"
 
 
 def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:

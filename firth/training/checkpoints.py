@@ -7,9 +7,11 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import keras
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import storage
@@ -85,6 +87,54 @@ def state_by_name(model: keras.Model, optimizer: keras.optimizers.Optimizer) -> 
     return state
 
 
+class SavedState(Mapping[str, npt.NDArray[Any]]):
+    """The variables of a whole checkpoint, by the names of `state_by_name`; each is read when asked for.
+
+    Args:
+        folder: Folder of the checkpoint.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._reader = tf.train.load_checkpoint(os.path.join(folder, _VARIABLES))
+        shapes = self._reader.get_variable_to_shape_map()
+        self._keys = {_name_of(key): key for key in shapes if key.endswith(_VALUE)}
+        self.shapes = {name: tuple(shapes[key]) for name, key in self._keys.items()}
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        value: npt.NDArray[Any] = self._reader.get_tensor(self._keys[name])
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+# What TensorFlow writes around the name of a variable in a dict, whose slashes and dots it escapes.
+_DICT, _VALUE = "variables/", "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def _name_of(key: str) -> str:
+    escaped = key.removeprefix(_DICT).removesuffix(_VALUE)
+    return re.sub(r"\.([S.])", lambda found: "/" if found[1] == "S" else ".", escaped)
+
+
+def newest_state(directory: str) -> SavedState | None:
+    """Returns the newest whole checkpoint in a folder; None without one.
+
+    Args:
+        directory: Folder of a run's checkpoints.
+    """
+    whole = [path for _, path in _found_in(directory) if storage.is_unchanged(path)]
+    return SavedState(whole[-1]) if whole else None
+
+
+def _found_in(directory: str) -> list[tuple[int, str]]:
+    matches = [_NAME.fullmatch(name) for name in storage.list_folder(directory)]
+    return sorted((int(m[1]), os.path.join(directory, m[0])) for m in matches if m)
+
+
 class Checkpoints:
     """The newest checkpoints of one run, in a directory of its own.
 
@@ -146,5 +196,4 @@ class Checkpoints:
         return Progress()
 
     def _found(self) -> list[tuple[int, str]]:
-        matches = [_NAME.fullmatch(name) for name in storage.list_folder(self.directory)]
-        return sorted((int(m[1]), os.path.join(self.directory, m[0])) for m in matches if m)
+        return _found_in(self.directory)

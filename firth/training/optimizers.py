@@ -138,15 +138,16 @@ class Adagrad(_SummedGradients, keras.optimizers.Adagrad):
     """Keras's Adagrad (Duchi et al. 2011), with its gradients summed before they are used."""
 
 
-def build_optimizer(config: AnyOptimizer, steps: int) -> keras.optimizers.Optimizer:
+def build_optimizer(config: AnyOptimizer, steps: int, first: int = 0) -> keras.optimizers.Optimizer:
     """Returns the optimizer of a recipe, for a run of `steps`.
 
     Args:
         config: Optimizer of the recipe.
         steps: Number of steps of the whole run.
+        first: Number of the run's first update, where the optimizer has made some before.
     """
     return OPTIMIZERS[config.kind](
-        learning_rate=build_schedule(config, steps),
+        learning_rate=build_schedule(config, steps, first),
         global_clipnorm=config.gradient_clip_norm,
         **config.own_values,
     )

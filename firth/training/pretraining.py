@@ -73,11 +73,12 @@ def train(
     strategy = build_strategy(recipe.training)
     model, optimizer = _build(recipe, strategy)
     key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
-    checkpoints = Checkpoints(os.path.join(checkpoint_root, key), state_by_name(model, optimizer))
+    state = state_by_name(model, optimizer)
+    checkpoints = Checkpoints(os.path.join(checkpoint_root, key), state)
     progress = checkpoints.restore()
     if recipe.base is not None:
         if progress.step == 0:
-            take_start(model, recipe.base, tokenizer, checkpoints.directory)
+            take_start(model, state, recipe.base, tokenizer, checkpoints.directory)
         show_start(checkpoints.directory, model_run_directory)
     history = History(checkpoints.directory, model_run_directory, progress.step)
     try:
@@ -183,7 +184,8 @@ def _build(
 ) -> tuple[keras.Model, keras.optimizers.Optimizer]:
     with strategy.scope():
         model = build_pretraining_model(recipe, dtype=recipe.training.precision)
-        optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps)
+        first = recipe.base.updates if recipe.base else 0
+        optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps, first)
         optimizer.build(model.trainable_variables)
     return model, optimizer
 

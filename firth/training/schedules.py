@@ -28,6 +28,7 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         steps: Number of steps of the whole run.
         decay: Name of the schedule after the climb, one of the four.
         final_fraction: Share of the peak that is left at the last step.
+        first: Number of the first update, of an optimizer that has made some before.
 
     Example:
 
@@ -43,17 +44,18 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
         steps: int,
         decay: str = "linear",
         final_fraction: float = 0.0,
+        first: int = 0,
     ) -> None:
         if decay not in ("linear", "cosine", "constant", "inverse_square_root"):
             raise ValueError(
                 f"`decay` is linear, cosine, constant or inverse_square_root. Received: {decay!r}"
             )
         self.peak, self.warmup_steps, self.steps = peak, warmup_steps, steps
-        self.decay, self.final_fraction = decay, final_fraction
+        self.decay, self.final_fraction, self.first = decay, final_fraction, first
 
     def __call__(self, step: tf.Tensor) -> tf.Tensor:
         """Returns the rate of update `step`, float32 []."""
-        step = tf.cast(step, tf.float32)
+        step = tf.cast(step - self.first, tf.float32)
         warmup = float(max(self.warmup_steps, 1))
         if self.decay == "inverse_square_root":
             return self.peak * tf.sqrt(warmup / tf.maximum(step + 1.0, warmup))
@@ -76,16 +78,18 @@ class WarmupSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "steps": self.steps,
             "decay": self.decay,
             "final_fraction": self.final_fraction,
+            "first": self.first,
         }
 
 
-def build_schedule(config: AnyOptimizer, steps: int) -> WarmupSchedule:
+def build_schedule(config: AnyOptimizer, steps: int, first: int = 0) -> WarmupSchedule:
     """Returns the learning rate of each update of a run.
 
     Args:
         config: Optimizer of the recipe.
         steps: Number of steps of the whole run.
+        first: Number of the run's first update, where its optimizer has made some before.
     """
     return WarmupSchedule(
-        config.learning_rate, config.warmup_steps, steps, config.schedule, config.final_fraction
+        config.learning_rate, config.warmup_steps, steps, config.schedule, config.final_fraction, first
     )

@@ -3,10 +3,11 @@
 import dataclasses
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 from firth import storage
 from firth.models.bundle import BundleError, read_recipe
@@ -14,20 +15,27 @@ from firth.models.starting import NOTHING_ADDED, AddedPieces, start_from
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.base import TOKENIZER_FOLDER, Base
 from firth.tokenizers import load_tokenizer
+from firth.training.taken_optimizer import take_optimizer
 
 START_FILE = "start.json"
 _LOG = logging.getLogger(__name__)
 
 
-def take_start(model: keras.Model, base: Base, tokenizer: Any, kept: str) -> None:
+def take_start(
+    model: keras.Model, state: Mapping[str, tf.Variable], base: Base, tokenizer: Any, kept: str
+) -> None:
     """Assigns the base's weights to a model, and writes down which ones it takes.
+
+    The optimizer's state is fresh, unless the base is asked for it.
 
     Args:
         model: Model of the run, before its first step.
+        state: Variables of the run by name, those of its optimizer among them.
         base: Base of the recipe.
         tokenizer: Tokenizer of the run: that of the bundle, with what was added to it.
         kept: Folder of the run's checkpoints, for `start.json`: `bundle`, `digest`, the layers that are made
-            fresh, and the paths of weights that are `fresh` and `unused`; see `firth.models.starting.Start`.
+            fresh, whether the optimizer is `taken` or `fresh`, and the paths of weights that are `fresh` and
+            `unused`; see `firth.models.starting.Start`.
 
     Raises:
         BundleError: if the bundle is not the recipe's, or has another backbone.
@@ -38,10 +46,18 @@ def take_start(model: keras.Model, base: Base, tokenizer: Any, kept: str) -> Non
             "`base` again to start from it"
         )
     start = start_from(model, base.bundle, _added(base, tokenizer))
-    fresh = layers_of(start.fresh)
-    said = {"bundle": base.bundle, "digest": base.digest, "fresh_layers": fresh, **dataclasses.asdict(start)}
+    if base.take_optimizer:
+        take_optimizer(state, base.bundle, not (start.fresh or start.unused or base.added))
+    said = {
+        "bundle": base.bundle,
+        "digest": base.digest,
+        "optimizer": "taken" if base.take_optimizer else "fresh",
+        "fresh_layers": layers_of(start.fresh),
+        **dataclasses.asdict(start),
+    }
     storage.write_json(os.path.join(kept, START_FILE), said, indent=1)
-    _LOG.info("started from %s; made fresh: %s", base.bundle, ", ".join(fresh) or "nothing")
+    fresh = ", ".join(said["fresh_layers"]) or "nothing"
+    _LOG.info("started from %s; made fresh: %s; the optimizer is %s", base.bundle, fresh, said["optimizer"])
 
 
 def _added(base: Base, tokenizer: Any) -> AddedPieces:

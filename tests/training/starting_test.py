@@ -6,11 +6,13 @@ import shutil
 import numpy as np
 import pytest
 
-from firth.models import BundleError, load_model
+from firth.models import BundleError, load_model, save_model
 from firth.models.bundle import weights_by_path
+from firth.recipes.models.blocks import AttentionConfig
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.base import Base
-from firth.training import train
+from firth.training import read_history, train
+from firth.training.checkpoints import SavedState, newest_state
 from firth.training.starting import START_FILE
 from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
 from tests.training.kills import copies_after, steps_made
@@ -74,6 +76,44 @@ def test_killed_and_resumed_equals_uninterrupted_without_the_base(artifact, bund
     assert steps == [3, 4, 5, 6]
     assert_equal(arrays(resumed), expected)
     assert (tmp_path / "second" / START_FILE).read_text() == (tmp_path / "first" / START_FILE).read_text()
+
+
+def saved_state(checkpoints) -> SavedState:
+    (folder,) = (each for each in checkpoints.iterdir() if each.name != "rows")
+    return newest_state(str(folder))
+
+
+def test_the_optimizer_goes_on_where_it_is_asked_for(artifact, tmp_path):
+    place = tmp_path / "first"
+    trained = run(tiny_recipe(steps=2), artifact, tmp_path / "curve", place / "checkpoints")
+    bundle = place / "pipeline" / "Trainer" / "model" / "3" / "bundle"
+    save_model(trained, tiny_recipe(steps=2), artifact / "tokenizer", bundle)
+    before = saved_state(place / "checkpoints")
+    # So small a rate moves no weight, and without dropout no draw depends on the updates made.
+    recipe = recipe_on(str(bundle), learning_rate=1e-30)
+    still = {"dropout": 0.0, "attention": AttentionConfig(heads=2, dropout=0.0)}
+    recipe = recipe.model_copy(update={"model": recipe.model.model_copy(update=still)})
+    taken = recipe.base.model_copy(update={"take_optimizer": True, "updates": 2})
+    for base, said in ((taken, "taken"), (recipe.base, "fresh")):
+        run(recipe.model_copy(update={"base": base}), artifact, tmp_path / said, tmp_path / f"c_{said}")
+        assert json.loads((tmp_path / said / START_FILE).read_text())["optimizer"] == said
+    after, fresh = saved_state(tmp_path / "c_taken"), saved_state(tmp_path / "c_fresh")
+    assert int(after["optimizer/iteration"]) == 2 + STEPS == 2 + int(fresh["optimizer/iteration"])
+    # Gradients are the same: what is left of the old velocities is the difference.
+    names = [name for name in after if name.endswith("_velocity")]
+    assert names and not any("pair" in name for name in names)
+    for name in names:
+        left = 0.999**STEPS * before[name]
+        np.testing.assert_allclose(after[name] - fresh[name], left, rtol=1e-3, atol=1e-9, err_msg=name)
+    rates = [[line["learning_rate"] for line in read_history(tmp_path / said)] for said in ("taken", "fresh")]
+    assert rates[0] == rates[1]
+
+
+def test_a_bundle_whose_run_has_lost_its_checkpoints_has_no_optimizer(artifact, bundle, tmp_path):
+    recipe = recipe_on(bundle)
+    recipe = recipe.model_copy(update={"base": recipe.base.model_copy(update={"take_optimizer": True})})
+    with pytest.raises(BundleError, match="no checkpoint of its run has its weights"):
+        run(recipe, artifact, tmp_path / "run", tmp_path / "c")
 
 
 def test_another_bundle_in_the_place_starts_anew_and_is_never_mixed_in(artifact, bundle, tmp_path):

@@ -8,7 +8,13 @@ from firth import storage
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.file_names import NamesFiles, absolute
 from firth.recipes.base.yaml_text import Path
-from firth.recipes.reading.bundles import NoBundleError, bundle_in, digest_of_bundle, find_bundle
+from firth.recipes.reading.bundles import (
+    NoBundleError,
+    bundle_in,
+    checkpoints_of,
+    digest_of_bundle,
+    find_bundle,
+)
 from firth.recipes.reading.raw_recipes import Origin, RawRecipe, assign
 from firth.recipes.run.base import RECIPE_FILE, TRAINING
 from firth.recipes.run.run_recipe import RunRecipe
@@ -65,7 +71,25 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
     data = {"name": f"{recipe.name}_continued", **raw.data, **assign(brought, (), stated), BASE: base}
     if not any(each.of_preset for path, each in raw.origins.items() if path[:1] == ("training",)):
         data = {**data, "training": assign(TRAINING, (), raw.data.get("training") or {})}
+    if given.get("take_optimizer") is True:
+        data = {**data, BASE: {**base, "updates": _updates(bundle, recipe, data, origin)}}
     return RawRecipe(data, _origins(raw, origin))
+
+
+def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], origin: Origin) -> int:
+    """Returns the updates that the optimizer of a base has made.
+
+    Raises:
+        RecipeError: if it is not there, or not the recipe's.
+    """
+    place = f"{origin.place}: {BASE}.take_optimizer"
+    if checkpoints_of(bundle) is None:
+        raise RecipeError([f"{place}: {bundle} has weights only: no run with checkpoints is around it"])
+    kind, wanted = recipe.training.optimizer.kind, _at(data, ("training", "optimizer", "kind"))[1]
+    if wanted not in (kind, None):
+        raise RecipeError([f"{place}: training.optimizer.kind: {wanted} has no use for the state of {kind}"])
+    before = getattr(recipe, BASE, None)
+    return recipe.training.steps + (before.updates if before else 0)
 
 
 def _is_written_out(raw: RawRecipe) -> bool:

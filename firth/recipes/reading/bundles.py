@@ -89,6 +89,22 @@ def check_bundle(folder: str) -> None:
         )
 
 
+def checkpoints_of(bundle: str) -> str | None:
+    """Returns the folder of the checkpoints of the run that a bundle stands in; None if there is none.
+
+    Args:
+        bundle: Folder of a bundle.
+
+    Example:
+
+    >>> checkpoints_of("firth-runs/no_run/pipeline/Trainer/model/7/bundle") is None
+    True
+    """
+    run, found, _ = bundle.rpartition(f"/{_TRAINED}/")
+    folder = os.path.join(run, "checkpoints")
+    return folder if found and storage.is_folder(folder) else None
+
+
 def digest_of_bundle(folder: str) -> str:
     """Returns the SHA-256 over a bundle's files and their paths in it, in hex; its place does not matter.
 

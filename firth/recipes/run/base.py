@@ -41,12 +41,17 @@ class Base(Config):
             the model's tables start as the mean of the pieces that they fell into.
         added_count: Number of further words that become pieces: those of the new text that save the most
             tokens. A small corpus may have fewer; the model keeps this many rows.
+        take_optimizer: True to go on with the state of the base's optimizer too, which is in the checkpoints
+            of its run. The learning rate starts anew.
+        updates: Updates that this optimizer has made, which is written out when the recipe is read.
     """
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]
     digest: Digest
     added_words: tuple[str, ...] = ()
     added_count: int = pydantic.Field(default=0, ge=0, le=MAX_SIZE)
+    take_optimizer: bool = False
+    updates: int = pydantic.Field(default=0, ge=0, lt=2**62)
 
     @property
     def added(self) -> int:

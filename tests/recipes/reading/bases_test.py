@@ -110,6 +110,16 @@ def test_a_vocabulary_is_extended_by_request(runs, tmp_path):
     assert load(runs, "base.bundle=other", name=path).base == load(runs, "base=other").base
 
 
+def test_the_optimizer_of_a_run_is_taken_by_request(runs):
+    asked = ("base.bundle=mine", "base.take_optimizer=true")
+    write_bundle(runs / "mine" / "pipeline" / "Trainer" / "model" / "9" / "bundle")
+    assert "has weights only: no run with checkpoints is around it" in refused(runs, *asked)
+    (runs / "mine" / "checkpoints").mkdir()
+    assert load(runs, *asked).base.updates == 7 and load(runs, "base=mine").base.updates == 0
+    lamb = refused(runs, *asked, "training.optimizer={kind: lamb}")
+    assert "base.take_optimizer: training.optimizer.kind: lamb has no use for the state of adamw" in lamb
+
+
 ADDED = ("base.bundle=minilm", "base.added_words=[covid]")
 
 

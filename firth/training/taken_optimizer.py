@@ -1,0 +1,66 @@
+"""The state of an optimizer that goes on from that of the run which made a bundle."""
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+import tensorflow as tf
+
+from firth import storage
+from firth.models.bundle import BundleError, open_weights
+from firth.recipes.reading.bundles import checkpoints_of
+from firth.training.checkpoints import SavedState, newest_state
+
+_OPTIMIZER = "optimizer/"
+# What `state_by_name` puts after a name that several variables have.
+_NUMBER = ":"
+
+
+def take_optimizer(state: Mapping[str, tf.Variable], bundle: str, same_weights: bool) -> tuple[str, ...]:
+    """Sets an optimizer's variables to those of the checkpoint that a bundle was made of.
+
+    Args:
+        state: Variables of the run by name, as `firth.training.checkpoints.state_by_name` returns them.
+        bundle: Folder of the bundle, in the folder of its run.
+        same_weights: True if the run's model has the same weights as the bundle's.
+
+    Returns:
+        Names of the optimizer's variables that the checkpoint lacks or has in another shape, as those of
+        fresh heads and of tables that have grown; they stay as they are.
+
+    Raises:
+        BundleError: if no checkpoint of the run has the bundle's weights, or its optimizer's variables cannot
+            be told apart.
+    """
+    saved = _state_of(bundle)
+    variables = {name: each for name, each in state.items() if name.startswith(_OPTIMIZER)}
+    if not same_weights and any(_NUMBER in name for name in variables):
+        raise BundleError(
+            f"{bundle}: several variables of this optimizer have one name, so its state can be taken only by "
+            "a model with the same heads and pieces; leave base.take_optimizer out"
+        )
+    fitting = {name for name, each in variables.items() if saved.shapes.get(name) == tuple(each.shape)}
+    for name in fitting:
+        variables[name].assign(saved[name])
+    return tuple(name for name in variables if name not in fitting)
+
+
+def _state_of(bundle: str) -> SavedState:
+    """Returns the newest checkpoint of the bundle's run that has its weights."""
+    folder = checkpoints_of(bundle)
+    for key in storage.list_folder(folder) if folder else ():
+        found = newest_state(os.path.join(folder or "", key))
+        if found is not None and _has_weights(found, bundle):
+            return found
+    raise BundleError(
+        f"{bundle}: no checkpoint of its run has its weights, so there is no state of its optimizer to take; "
+        "leave base.take_optimizer out"
+    )
+
+
+def _has_weights(saved: SavedState, bundle: str) -> bool:
+    with open_weights(bundle) as file:
+        names = {f"model/{name}": name for name in set(file.keys())}
+        return names.keys() <= saved.keys() and all(
+            np.array_equal(saved[name], file.get_tensor(of_file)) for name, of_file in names.items()
+        )
