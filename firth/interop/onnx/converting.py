@@ -7,6 +7,7 @@ import numpy as np
 from firth.interop.errors import InteropError
 from firth.interop.extras import import_extra
 from firth.interop.onnx.graph import Graph, Tensors
+from firth.interop.onnx.loops import plain_scans
 
 # Of ONNX's operators; onnxruntime reads it since 1.13.
 OPSET = 17
@@ -35,9 +36,9 @@ def convert(graph: Graph) -> Any:
     def function(*tensors: Any) -> Tensors:
         return graph.function(dict(zip(graph.inputs, tensors, strict=True)))
 
-    made, _ = tf2onnx.convert.from_function(
-        function, signature, opset=OPSET, custom_op_handlers={"XlaDynamicUpdateSlice": (_write_slice, [])}
-    )
+    handlers: dict[str, Any] = {"XlaDynamicUpdateSlice": (_write_slice, [])}
+    with plain_scans():
+        made, _ = tf2onnx.convert.from_function(function, signature, opset=OPSET, custom_op_handlers=handlers)
     unknown = {node.op_type for node in made.graph.node if not onnx.defs.has(node.op_type, node.domain)}
     if unknown:
         raise InteropError(f"{graph.name}: ONNX has nothing for TensorFlow's {', '.join(sorted(unknown))}")

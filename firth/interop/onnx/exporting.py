@@ -6,12 +6,16 @@ from typing import Any
 
 from firth import storage
 from firth.interop.bundles import copy_sources, open_bundle
+from firth.interop.errors import InteropError
 from firth.interop.extras import import_extra
 from firth.interop.onnx.converting import convert
 from firth.interop.onnx.graph import Graph
 from firth.interop.onnx.graphs import graphs_of
+from firth.models.backbone_with_heads import BackboneWithHeads
 
 DESCRIPTION_FILE = "firth.json"
+# Of a file, which is one message of protobuf.
+MOST_BYTES = 2 * 10**9
 _PACKAGES = ("firth", "tensorflow", "keras", "onnx", "tf2onnx")
 
 
@@ -30,14 +34,15 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
         The paths of the files, relative to the folder.
 
     Raises:
-        InteropError: if it is not a bundle, the extra is not installed, or the model has parts that ONNX
-            cannot express.
+        InteropError: if it is not a bundle, the extra is not installed, the model is larger than a file can
+            be, or it has parts that ONNX cannot express.
         FileExistsError: if there is something in the folder's place.
     """
     import_extra("onnx", "tf2onnx", "onnx")
     with storage.whole_folder(folder) as unfinished:
         model, recipe = open_bundle(bundle)
-        files = {f"{graph.name}.onnx": _write(graph, unfinished) for graph in graphs_of(model)}
+        _check_size(model)
+        files = {f"{graph.name}.onnx": _write(graph, unfinished) for graph in graphs_of(model, recipe.goal)}
         copy_sources(bundle, unfinished)
         storage.write_json(
             os.path.join(unfinished, DESCRIPTION_FILE),
@@ -48,6 +53,14 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
             },
         )
         return storage.files_below(unfinished)
+
+
+def _check_size(model: BackboneWithHeads) -> None:
+    size = 4 * model.count_params()
+    if size > MOST_BYTES:
+        raise InteropError(
+            f"the weights take {size / 1e9:.1f} GB in float32; a file of ONNX holds {MOST_BYTES / 1e9:g} GB"
+        )
 
 
 def _write(graph: Graph, folder: str) -> dict[str, Any]:

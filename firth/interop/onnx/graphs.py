@@ -10,6 +10,7 @@ from firth.interop.onnx.graph import Graph, Port, Tensors
 from firth.interop.onnx.rows import DECODER_MASK, MASK, order_input, positions, row_features, row_inputs
 from firth.interop.onnx.steps import Caches, grown
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.goals.goal import Goal
 
 HIDDEN = "last_hidden_state"
 ENCODED = "encoder_hidden_states"
@@ -18,19 +19,23 @@ _OF_CONTEXT = "Keys and values of the encoder's states, as the encoder gives the
 _SO_FAR = "1 on tokens, 0 on padding: of the tokens before, then of these."
 
 
-def graphs_of(model: BackboneWithHeads) -> Iterator[Graph]:
+def graphs_of(model: BackboneWithHeads, goal: Goal) -> Iterator[Graph]:
     """Yields the graphs of a model.
 
     Args:
         model: Model of a bundle.
+        goal: Goal of its recipe.
     """
     config = model.backbone.config
     if config.has_decoder:
         yield from _encoder_decoder(model)
     elif config.has_encoder:
-        yield Graph("encoder", row_inputs(config), lambda given: _whole(model, row_features(given)))
+        order = order_input("length") if goal.mixes_masks else {}
+        inputs = {**row_inputs(config), **order}
+        yield Graph("encoder", inputs, lambda given: _whole(model, row_features(given)))
     else:
-        inputs = {**row_inputs(config), **order_input(config, "length")}
+        order = order_input("length") if config.bidirectional_prefix else {}
+        inputs = {**row_inputs(config), **order}
         yield Graph("decoder", inputs, lambda given: _whole(model, row_features(given)))
         yield _step(model)
 
@@ -73,7 +78,7 @@ def _step(model: BackboneWithHeads) -> Graph:
     inputs = {
         names.TOKEN_IDS: Port(("batch", "count"), "Ids of the tokens to read."),
         MASK: Port(("batch", "total"), _SO_FAR),
-        **order_input(model.backbone.config, "total"),
+        **(order_input("total") if model.backbone.config.bidirectional_prefix else {}),
         **caches.inputs("past", _BEFORE),
     }
     return Graph("decoder_step", inputs, function)

@@ -26,16 +26,13 @@ def row_inputs(config: Any) -> dict[str, Port]:
     return {names.TOKEN_IDS: Port(axes, "Ids of the tokens."), **segments, MASK: _MASK}
 
 
-def order_input(config: Any, length: str) -> dict[str, Port]:
-    """Returns the input of the order in which a decoder's tokens see each other, if it reads one.
+def order_input(length: str) -> dict[str, Port]:
+    """Returns the input of the order that says which tokens see each other.
 
     Args:
-        config: Model of the recipe, a decoder's.
         length: Name of the axis of the tokens.
     """
-    if not config.bidirectional_prefix:
-        return {}
-    meaning = "A token sees those whose order is not above its own: zeros on the prefix, 1, 2, ... after it."
+    meaning = "A token sees those of its row whose order is not above its own; zeros let all see each other."
     return {names.ATTENTION_ORDER: Port(("batch", length), meaning)}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from firth import features as names
 from firth.interop.errors import InteropError
-from firth.interop.onnx import export_model
+from firth.interop.onnx import export_model, exporting
 from firth.interop.onnx.exporting import DESCRIPTION_FILE
 from firth.models import build_model
 from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig, WordTokenizerConfig
@@ -22,9 +22,27 @@ from tests.models.table import CHARACTERS, MODELS, OTHERS, TRAINED, VOCABULARY, 
 onnxruntime = pytest.importorskip("onnxruntime")
 
 TOLERANCE = {"rtol": 0, "atol": 1e-5}
-ENCODERS = ["masked_lm"]
-DECODERS = ["causal_lm, table of its own"]
-ENCODER_DECODERS = ["iid_denoising"]
+
+
+def also_repeated(first, others):
+    """Returns cases of `TRAINED`, of which `make test` runs the first."""
+    return [first, *(pytest.param(case, marks=pytest.mark.repeated) for case in others)]
+
+
+ENCODERS = also_repeated(
+    "masked_lm",
+    [
+        "masked_lm, order of sentences",
+        "masked_lm, mask decoder",
+        "unilm",
+        "span_masking",
+        "replaced_token_detection",
+        "replaced_token_detection, mask decoder",
+        "permutation_lm",
+    ],
+)
+DECODERS = also_repeated("causal_lm, table of its own", ["causal_lm", "prefix_lm"])
+ENCODER_DECODERS = also_repeated("iid_denoising", ["span_corruption", "salient_spans", "denoising"])
 SIZES = [(1, 5), (3, 12), (2, 1)]
 
 
@@ -33,7 +51,7 @@ def exported(case):
     """Returns the model of a case of `TRAINED`, the folder of its files, and their paths."""
     name, objective = TRAINED[case]
     words = WordTokenizerConfig(vocabulary_size=VOCABULARY, max_characters=CHARACTERS)
-    pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5)
+    pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5, lowercase=False)
     config = {**MODELS, **OTHERS}[name]
     if objective.predictions:
         objective = objective.model_copy(update={"max_predictions": 3})
@@ -71,6 +89,14 @@ def features_of(ids, mask, prefix=""):
     }
 
 
+def order(case, file, ids):
+    """Returns an order of tokens in which the first three see each other, if a file reads one."""
+    if names.ATTENTION_ORDER not in {each.name for each in session(case, file).get_inputs()}:
+        return {}
+    places = np.maximum(np.arange(ids.shape[1], dtype="int32") - 2, 0)
+    return {names.ATTENTION_ORDER: np.tile(places, (len(ids), 1))}
+
+
 def assert_equal(found, expected, mask):
     expected = keras.ops.convert_to_numpy(expected)
     real = mask.astype(bool) if expected.shape[:2] == mask.shape else slice(None)
@@ -85,8 +111,9 @@ def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
     segments = {}
     if model.backbone.config.reads_segments:
         segments = {names.SEGMENT_IDS: (np.arange(ids.size).reshape(ids.shape) // 3 % 2).astype("int32")}
-    features = {**features_of(ids, mask), **segments}
-    found = run(case, "encoder", {"token_ids": ids, "attention_mask": mask, **segments})
+    further = {**segments, **order(case, "encoder", ids)}
+    features = {**features_of(ids, mask), **further}
+    found = run(case, "encoder", {"token_ids": ids, "attention_mask": mask, **further})
     assert_equal(found["last_hidden_state"], model.backbone(features), mask)
     logits = model.logits(features)
     assert logits
@@ -94,7 +121,8 @@ def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
         assert_equal(found[f"{loss}_logits"], each, mask)
     if "pooled" in found:
         pooled = model.heads.pair_head(keras.ops.expand_dims(found["pooled"], 1))
-        np.testing.assert_allclose(found["nsp_logits"], pooled, **TOLERANCE)
+        of_pairs = found["nsp_logits"] if "nsp" in logits else found["sop_logits"]
+        np.testing.assert_allclose(of_pairs, pooled, **TOLERANCE)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -102,8 +130,9 @@ def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
 def test_a_decoder_gives_states_and_logits(case, size):
     model = exported(case)[0]
     ids, mask = drawn(*size)
-    found = run(case, "decoder", {"token_ids": ids, "attention_mask": mask})
-    features = features_of(ids, mask)
+    further = order(case, "decoder", ids)
+    found = run(case, "decoder", {"token_ids": ids, "attention_mask": mask, **further})
+    features = {**features_of(ids, mask), **further}
     assert_equal(found["last_hidden_state"], model.backbone(features), mask)
     assert_equal(found["lm_logits"], model.logits(features)["lm"], mask)
 
@@ -116,6 +145,8 @@ def steps(model, case, ids, mask, given, prefix=""):
     read = []
     for begin, end in ((0, 3), (3, 4), (4, 5), (5, ids.shape[1])):
         tokens = {f"{prefix}token_ids": ids[:, begin:end], f"{prefix}attention_mask": mask[:, :end]}
+        if "attention_order" in given:
+            tokens["attention_order"] = given["attention_order"][:, :end]
         made = run(case, "decoder_step", {**given, **tokens, **caches})
         caches = {name: made[f"new_{name}"] for name in caches}
         read.append((made["last_hidden_state"], made["lm_logits"]))
@@ -126,8 +157,9 @@ def steps(model, case, ids, mask, given, prefix=""):
 def test_steps_of_a_decoder_give_what_whole_rows_give(case):
     model = exported(case)[0]
     ids, mask = drawn(3, 8)
-    whole = run(case, "decoder", {"token_ids": ids, "attention_mask": mask})
-    hidden, logits = steps(model, case, ids, mask, {})
+    further = order(case, "decoder", ids)
+    whole = run(case, "decoder", {"token_ids": ids, "attention_mask": mask, **further})
+    hidden, logits = steps(model, case, ids, mask, further)
     assert_equal(hidden, whole["last_hidden_state"], mask)
     assert_equal(logits, whole["lm_logits"], mask)
 
@@ -139,8 +171,10 @@ def test_padding_before_a_row_changes_nothing(case):
     shift = ids.shape[1] - count
     left, left_mask = np.roll(ids[-1:], shift), np.roll(mask[-1:], shift)
     assert shift and not left_mask[0, 0]
-    right = run(case, "decoder", {"token_ids": ids, "attention_mask": mask})
-    found = run(case, "decoder", {"token_ids": left, "attention_mask": left_mask})
+    further = {name: np.zeros_like(value) for name, value in order(case, "decoder", ids).items()}
+    right = run(case, "decoder", {"token_ids": ids, "attention_mask": mask, **further})
+    further = {name: value[-1:] for name, value in further.items()}
+    found = run(case, "decoder", {"token_ids": left, "attention_mask": left_mask, **further})
     np.testing.assert_allclose(found["lm_logits"][0, shift:], right["lm_logits"][-1, :count], **TOLERANCE)
 
 
@@ -163,6 +197,23 @@ def test_an_encoder_and_its_decoder_give_states_and_logits(case, size):
     )
     assert_equal(hidden, found["last_hidden_state"], target_mask)
     assert_equal(logits, found["lm_logits"], target_mask)
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize("size", [(1, 5), (3, 40), (2, 1)])
+def test_words_are_read_by_their_characters(size):
+    case = "bidirectional_lm"
+    model = exported(case)[0]
+    _, mask = drawn(*size)
+    characters = np.random.default_rng(0).integers(1, 262, (*size, CHARACTERS)).astype("int32")
+    features = {names.CHARACTERS: characters, names.DOCUMENT_IDS: mask}
+    found = run(case, "encoder", {"characters": characters, "attention_mask": mask})
+    assert_equal(found["last_hidden_state"], model.backbone(features), mask)
+    layers = np.asarray(model.backbone.layer_outputs(features))
+    for layer in range(layers.shape[1]):
+        assert_equal(found["layers"][:, layer], layers[:, layer], mask)
+    both = np.concatenate([mask, mask], axis=1)
+    assert_equal(found["lm_logits"], model.logits(features)["lm"], both)
 
 
 def test_files_and_what_is_said_of_them():
@@ -193,6 +244,12 @@ def test_a_folder_that_is_not_a_bundle_is_refused(tmp_path):
     with pytest.raises(InteropError, match="is not a model bundle"):
         export_model(tmp_path / "nothing", tmp_path / "onnx")
     assert not (tmp_path / "onnx").exists()
+
+
+def test_a_model_that_no_file_holds_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "MOST_BYTES", 10_000)
+    with pytest.raises(InteropError, match=r"0\.0 GB in float32; a file of ONNX holds 1e-05 GB"):
+        export_model(f"{exported('masked_lm')[1].name}/bundle", tmp_path / "onnx")
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):
