@@ -7,7 +7,14 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers import normalization
-from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, one_of, require
+from firth.interop.hugging_face.tokenizers.files import (
+    SETTINGS_FILE,
+    Folder,
+    in_order,
+    one_of,
+    require,
+    require_settings,
+)
 from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
@@ -39,6 +46,7 @@ _NOTHING: dict[str, tuple[Any, ...]] = {
     "byte_fallback": (None, False),
 }
 _PRE_TOKENIZER = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+_SETTINGS = {"add_prefix_space": False}
 _MARKS = {"single_word": False, "rstrip": False, "special": True}
 
 
@@ -53,6 +61,7 @@ def _of_json(source: TokenizerJson) -> BytePairTokenizer:
     for key, known in _NOTHING.items():
         one_of(file, f"model.{key}", model.get(key), known)
     require(file, "pre_tokenizer", source.part("pre_tokenizer"), _PRE_TOKENIZER)
+    require_settings(source.folder, _SETTINGS)
     check_added(file, source.added, _MARKS)
     pieces = source.pieces()
     specials = read_specials(source.folder, pieces, source.added, _usual(pieces))
@@ -99,10 +108,9 @@ def _without_space(vocabulary: Vocabulary) -> dict[str, Any]:
 
 
 def _of_files(folder: Folder) -> BytePairTokenizer:
-    settings_file, settings = folder.place(SETTINGS_FILE), folder.optional(SETTINGS_FILE)
-    require(settings_file, "tokenizer_config", settings, {"add_prefix_space": False})
+    require_settings(folder, _SETTINGS)
     file, added = folder.place(VOCABULARY_FILE), added_of_settings(folder)
-    check_added(settings_file, added, _MARKS)
+    check_added(folder.place(SETTINGS_FILE), added, _MARKS)
     pieces = in_order(file, "ids", with_added(file, folder.mapping(VOCABULARY_FILE), added))
     lines = folder.lines(MERGES_FILE)
     skipped = int(lines[0].startswith(_HEADER))
@@ -177,5 +185,5 @@ FORMAT = TokenizerFormat(
     files=(VOCABULARY_FILE, MERGES_FILE),
     of_files=_of_files,
     write=_write,
-    settings=lambda tokenizer: {"add_prefix_space": False},
+    settings=lambda tokenizer: _SETTINGS,
 )

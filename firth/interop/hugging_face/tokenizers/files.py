@@ -113,6 +113,19 @@ def require(file: str, part: str, found: Mapping[str, Any], wanted: Mapping[str,
             )
 
 
+def require_settings(folder: Folder, wanted: Mapping[str, Any]) -> None:
+    """Passes if the settings of a folder, where there are any, are those that can be expressed here.
+
+    Args:
+        folder: Folder of the tokenizer.
+        wanted: Settings that can be expressed, with what else the folder says of the tokenizer.
+
+    Raises:
+        InteropError: for another value, by its key.
+    """
+    require(folder.place(SETTINGS_FILE), "tokenizer_config", folder.optional(SETTINGS_FILE), wanted)
+
+
 def one_of(file: str, key: str, found: Any, known: Iterable[Any]) -> None:
     """Passes if a value is one of those that can be expressed here.
 

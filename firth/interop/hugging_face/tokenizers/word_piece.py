@@ -5,7 +5,14 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers import normalization
-from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, one_of, require
+from firth.interop.hugging_face.tokenizers.files import (
+    SETTINGS_FILE,
+    Folder,
+    in_order,
+    one_of,
+    require,
+    require_settings,
+)
 from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
@@ -35,6 +42,9 @@ def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
     one_of(file, "normalizer.type", normalizer.get("type"), [_NORMALIZER_TYPE])
     one_of(file, "pre_tokenizer.type", source.part("pre_tokenizer").get("type"), [_PRE_TOKENIZER_TYPE])
     require(file, "normalizer", normalizer, _NORMALIZER)
+    lowercase = _lowercase(file, "normalizer.", normalizer, "lowercase")
+    # transformers takes what its settings say, the `tokenizers` package what stands here.
+    require_settings(source.folder, {"do_lower_case": lowercase, "tokenize_chinese_chars": True})
     check_added(file, source.added, _ADDED)
     pieces = source.pieces()
     unknown = model.get("unk_token", UNK)
@@ -45,7 +55,7 @@ def _of_json(source: TokenizerJson) -> WordPieceTokenizer:
         )
     return WordPieceTokenizer(
         pieces,
-        lowercase=_lowercase(file, "normalizer", normalizer, "lowercase"),
+        lowercase=lowercase,
         max_word_characters=model.get("max_input_chars_per_word", _LONGEST_WORD),
         normalization=normalization.read(file, before),
         specials=specials,
@@ -62,7 +72,7 @@ def _lowercase(file: str, part: str, found: Mapping[str, Any], key: str) -> bool
 
 def _of_files(folder: Folder) -> WordPieceTokenizer:
     settings, file = folder.optional(SETTINGS_FILE), folder.place(SETTINGS_FILE)
-    require(file, "tokenizer_config", settings, {"tokenize_chinese_chars": True, "do_basic_tokenize": True})
+    require_settings(folder, {"tokenize_chinese_chars": True, "do_basic_tokenize": True})
     if settings.get("never_split"):
         raise InteropError(f"{file}: never_split: {settings['never_split']} cannot be expressed here")
     added = added_of_settings(folder)
