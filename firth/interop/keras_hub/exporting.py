@@ -1,8 +1,9 @@
 """A bundle becomes a preset of KerasHub."""
 
 import json
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import keras
@@ -25,6 +26,7 @@ from firth.models.bundle import TOKENIZER_FOLDER, weights_by_path
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
 
+_LOG = logging.getLogger(__name__)
 _STDDEV = 0.02
 
 
@@ -103,14 +105,25 @@ def made_of(
     size = {family.vocabulary_key: recipe.tokenizer.vocabulary_size}
     backbone = make_backbone(family, {**family.write_config(recipe.model), **size})
     weights = plain_weights(arrays_of(weights_by_path(model)), recipe.model, family.folds_segments)
-    left = _assign(by_name(backbone.weights), family.rules(recipe.model, recipe.goal), weights)
-    _start(left, recipe.seed)
-    rules = [] if family.task_head is None else list(family.task_head(recipe.model, recipe.goal))
-    if not rules or not {rule.ours for rule in rules} <= weights.keys():
-        return backbone, None
-    task = getattr(keras_hub.models, str(family.task))(backbone=backbone, preprocessor=None)
-    _assign(by_name(task.weights), rules, weights)
+    rules = family.rules(recipe.model, recipe.goal)
+    fresh = _assign(by_name(backbone.weights), rules, weights)
+    _start(fresh, recipe.seed)
+    head = [] if family.task_head is None else list(family.task_head(recipe.model, recipe.goal))
+    task = None
+    if head and {rule.ours for rule in head} <= weights.keys():
+        task = getattr(keras_hub.models, str(family.task))(backbone=backbone, preprocessor=None)
+        _assign(by_name(task.weights), head, weights)
+        rules = [*rules, *head]
+    _warn(weights.keys() - {rule.ours for rule in rules}, fresh)
     return backbone, task
+
+
+def _warn(left_out: Collection[str], fresh: Collection[str]) -> None:
+    if left_out:
+        parts = sorted({"/".join(path.split("/")[:2]) for path in left_out})
+        _LOG.warning("KerasHub has no place for %s: they are left out", ", ".join(parts))
+    if fresh:
+        _LOG.warning("the model has no %s: they are made from the recipe's seed", ", ".join(sorted(fresh)))
 
 
 def _assign(

@@ -22,6 +22,8 @@ WEIGHTS_FILE, SHARDS_FILE, TASK_WEIGHTS_FILE = "model.weights.h5", "model.weight
 _PACKAGES = ("keras_hub", "keras_nlp")
 # Of every backbone; they say no shape.
 _COMMON = ("name", "trainable", "dtype")
+# Quantized weights are others: they are not read.
+_POLICIES = ("float32", "bfloat16", "float16", "mixed_bfloat16", "mixed_float16")
 
 
 class Preset:
@@ -170,6 +172,13 @@ class Preset:
         for key in self._given:
             if key not in known:
                 raise self.problem(f"{CONFIG_FILE}: config.{key}: is not known; {suggest(key, known)}")
+        dtype = self._given.get("dtype")
+        policy = dtype.get("config", {}).get("name") if isinstance(dtype, Mapping) else dtype
+        if policy is not None and policy not in _POLICIES:
+            raise self.problem(
+                f"{CONFIG_FILE}: config.dtype: {policy or dtype!r} cannot be expressed here; "
+                f"{', '.join(_POLICIES)} can"
+            )
 
     def _task_name(self) -> str | None:
         if not storage.exists(self.place(TASK_FILE)):

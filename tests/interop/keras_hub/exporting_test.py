@@ -68,9 +68,12 @@ def test_robertas_vector_of_segments_and_unused_rows_become_positions():
     np.testing.assert_allclose(np.array(ours), np.array(logits), rtol=0, atol=1e-4)
 
 
-def test_what_a_model_lacks_is_made_the_same_each_time():
+def test_what_a_model_lacks_is_made_the_same_each_time_and_said(caplog):
     recipe = recipe_of("electra_tiny", *BERT)
     model, family = build_model(recipe, "float32"), family_of(recipe)
     one, other = (made_of(model, recipe, family)[0].get_layer("pooled_dense").kernel for _ in range(2))
     np.testing.assert_array_equal(np.array(one), np.array(other))
     assert 0.01 < np.array(one).std() < 0.03
+    lacks = "the model has no pooled_dense/bias, pooled_dense/kernel: they are made from the recipe's seed"
+    assert lacks in caplog.messages
+    assert "no place for heads/decision, heads/dense, heads/generator," in caplog.text

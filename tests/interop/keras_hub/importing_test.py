@@ -5,10 +5,13 @@ import numpy as np
 import pytest
 
 from firth.interop.keras_hub import export_model, import_model
+from firth.interop.keras_hub.tokenizers import written_tokenizer
 from firth.models import load_model
 from firth.models.bundle import read_recipe
 from firth.serving import load_served
+from firth.tokenizers import SentencePieceTokenizer, train_sentencepiece
 from tests.interop.keras_hub import tiny
+from tests.interop.keras_hub.tokenizers_test import MERGES, roberta_pieces
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = [*SPECIALS, "the", "a", "cat", "sat", "on", "mat", "##s", ".", "zoe"]
@@ -57,3 +60,40 @@ def test_keras_hub_reads_texts_with_the_tokenizer_and_loads_a_task(bert):
     assert isinstance(task, keras_hub.models.BertMaskedLM)
     tokenizer = task.preprocessor.tokenizer
     assert np.array(tokenizer("The cats sat. [MASK] Zoë")).tolist() == [5, 7, 11, 8, 12, 4, 13]
+
+
+def test_a_head_that_is_ours_comes_and_goes_with_its_task(tmp_path):
+    vocabulary = {piece: index for index, piece in enumerate(roberta_pieces())}
+    shape = {**tiny.POSITIONS, "vocabulary_size": 280, "num_layers": 1}
+    backbone = keras_hub.models.RobertaBackbone(**shape, dtype="float32")
+    tokenizer = keras_hub.tokenizers.RobertaTokenizer(vocabulary, MERGES)
+    preprocessor = keras_hub.models.RobertaMaskedLMPreprocessor(tokenizer, sequence_length=14)
+    task = tiny.randomised(keras_hub.models.RobertaMaskedLM(backbone, preprocessor))
+    task.save_to_preset(str(tmp_path / "preset"))
+    told = import_model(tmp_path / "preset", tmp_path / "bundle", "tiny")
+    assert told.fresh == told.surplus == ()
+    assert "task.weights.h5" in export_model(tmp_path / "bundle", tmp_path / "back")
+    again = keras_hub.models.MaskedLM.from_preset(str(tmp_path / "back"))
+    assert again.preprocessor.sequence_length == 14
+    for weight, other in zip(task.weights, again.weights, strict=True):
+        np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_causal_model_with_the_logits_of_its_task(tmp_path, tied):
+    words = dict.fromkeys(["the", "cat", "cats", "sat", "on", "mat", "a", "b", "c", "d", "e", "f", "g"], 9)
+    ours = SentencePieceTokenizer(train_sentencepiece(words, 37, "unigram"))
+    written_tokenizer(ours, "LlamaTokenizer").save_to_preset(str(tmp_path / "preset"))
+    shape = {**tiny.LLAMA, "num_layers": 1, "tie_word_embeddings": tied}
+    backbone = tiny.randomised(keras_hub.models.LlamaBackbone(**shape, dtype="float32"))
+    backbone.save_to_preset(str(tmp_path / "preset"))
+    tiny.add_to_config(tmp_path / "preset", {"tie_word_embeddings": tied})
+    import_model(tmp_path / "preset", tmp_path / "bundle", "tiny")
+    export_model(tmp_path / "bundle", tmp_path / "back")
+    task = keras_hub.models.CausalLM.from_preset(str(tmp_path / "back"))
+    for weight, other in zip(backbone.weights, task.backbone.weights, strict=True):
+        np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)
+    given, real = tiny.features(), tiny.features()["document_ids"] > 0
+    expected = task(tiny.their_inputs(given, task.input))
+    found = load_model(tmp_path / "bundle").logits(given)["lm"]
+    np.testing.assert_allclose(np.array(found)[real], np.array(expected)[real], rtol=0, atol=1e-4)

@@ -4,6 +4,8 @@ import json
 import shutil
 
 import h5py
+import keras_hub
+import numpy as np
 import pytest
 
 from firth.interop.errors import InteropError
@@ -79,6 +81,17 @@ def test_a_value_that_cannot_be_expressed(preset):
         Preset(preset).model()
 
 
+def test_shards(whole, preset):
+    backbone = keras_hub.models.Backbone.from_preset(str(whole))
+    (preset / "model.weights.h5").unlink()
+    backbone.save_to_preset(str(preset), max_shard_size=4e-6)
+    assert len(list(preset.glob("model_*.weights.h5"))) > 1
+    alone, sharded = Preset(whole).weights(), Preset(preset).weights()
+    assert (
+        all(np.array_equal(alone[name], sharded[name]) for name in alone) and alone.keys() == sharded.keys()
+    )
+
+
 def test_weights_that_are_cut_short(preset):
     file = preset / "model.weights.h5"
     file.write_bytes(file.read_bytes()[:2000])
@@ -112,3 +125,14 @@ def test_a_link_to_another_file_is_not_followed(preset):
         file["layers"][layer] = h5py.ExternalLink(str(preset / "config.json"), "/vars")
     with pytest.raises(InteropError, match=r"model.weights.h5: is damaged, or does not fit"):
         Preset(preset).weights()
+
+
+def test_halved_weights_are_read_and_quantized_ones_refused(tmp_path):
+    backbone = keras_hub.models.DistilBertBackbone(**{**tiny.POSITIONS, "num_layers": 1}, dtype="bfloat16")
+    tiny.randomised(backbone).save_to_preset(str(tmp_path))
+    weights = Preset(tmp_path).weights()
+    for weight in backbone.weights:
+        np.testing.assert_array_equal(weights[weight.path], np.array(weight).astype("float32"))
+    tiny.add_to_config(tmp_path, {"dtype": {"class_name": "DTypePolicyMap", "config": {"name": "map"}}})
+    with pytest.raises(InteropError, match=r"config.dtype: 'map' cannot be expressed here; float32"):
+        Preset(tmp_path)

@@ -8,8 +8,14 @@ import pytest
 from firth.interop.errors import InteropError
 from firth.interop.keras_hub.preset import Preset
 from firth.interop.keras_hub.tokenizers import read_tokenizer, written_tokenizer
-from firth.tokenizers import BytePairTokenizer, WordPieceTokenizer
+from firth.tokenizers import (
+    BytePairTokenizer,
+    SentencePieceTokenizer,
+    WordPieceTokenizer,
+    train_sentencepiece,
+)
 from firth.tokenizers.graph.byte_pieces import byte_pieces
+from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES, SpecialPieces
 from tests.interop.keras_hub import tiny
 
@@ -34,6 +40,7 @@ WORDS = [
     "4",
     "##2",
 ]
+ROWS = 70
 ROBERTA = ["<s>", "<pad>", "</s>", "<unk>"]
 MERGES = ["Ġ t", "h e", "Ġt he", "c a", "ca t", "Ġ cat"]
 
@@ -41,8 +48,8 @@ MERGES = ["Ġ t", "h e", "Ġt he", "c a", "ca t", "Ġ cat"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tokenizers")
-    theirs = tiny.backbone("distil_bert")
-    theirs.save_to_preset(str(folder))
+    shape = {**tiny.HEADS, "vocabulary_size": ROWS, "num_layers": 1}
+    keras_hub.models.DistilBertBackbone(**shape).save_to_preset(str(folder))
     return folder
 
 
@@ -151,3 +158,56 @@ def test_settings_and_files_that_cannot_be_read(folder):
     (folder / "tokenizer.json").unlink()
     with pytest.raises(InteropError, match=r"holds no tokenizer.json"):
         read_tokenizer(preset)
+
+
+@pytest.fixture(scope="module")
+def sentences() -> SentencePieceTokenizer:
+    """Of our own names, with a sentinel."""
+    text = "the cat cats sat on mat , . it's 42 don't 日本 tokyo a b c x"
+    words = {word: 9 + len(word) for word in text.split(" ")}
+    return SentencePieceTokenizer(train_sentencepiece(words, 60, "unigram", sentinels=1, byte_fallback=False))
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        (
+            "AlbertTokenizer",
+            {"pad": "<pad>", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
+        ),
+        (
+            "DebertaV3Tokenizer",
+            {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
+        ),
+        ("LlamaTokenizer", {"pad": "</s>", "unk": "[UNK]", "cls": "<s>", "sep": "</s>"}),
+        ("T5Tokenizer", {"pad": "<pad>", "unk": "[UNK]", "cls": "</s>", "sep": "</s>"}),
+        (
+            "SentencePieceTokenizer",
+            {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
+        ),
+    ],
+)
+def test_sentence_pieces(folder, sentences, name, roles):
+    theirs = written_tokenizer(sentences, name)
+    again = read_tokenizer(preset_of(folder, theirs))
+    assert isinstance(again, SentencePieceTokenizer) and again.specials.by_role == roles
+    assert ids_of(sentences) == ids_of(theirs) == ids_of(again)
+    assert again.sep_id == sentences.sep_id and len(again.sentinel_ids) == 1
+    # What came in goes out byte for byte.
+    assert written_tokenizer(again, name).proto == theirs.proto
+
+
+def test_rows_after_the_model_are_the_mask_of_deberta_and_the_sentinels_of_t5(folder, sentences):
+    model = parse_model(written_tokenizer(sentences, "T5Tokenizer").proto)
+    del model.pieces[-1]
+    proto = model.SerializeToString()
+    t5 = read_tokenizer(preset_of(folder, keras_hub.tokenizers.T5Tokenizer(proto)))
+    assert len(t5.sentinel_ids) == ROWS - len(model.pieces)
+    for piece in model.pieces:
+        piece.piece = {"[MASK]": "<x>", "</s>": "[SEP]", "<pad>": "[PAD]"}.get(piece.piece, piece.piece)
+    theirs = keras_hub.tokenizers.DebertaV3Tokenizer(model.SerializeToString())
+    ours = read_tokenizer(preset_of(folder, theirs))
+    assert ours.mask_id == theirs.mask_token_id == len(model.pieces)
+    (folder / "assets" / "tokenizer" / "vocabulary.spm").write_bytes(b"\xff" * 9)
+    with pytest.raises(InteropError, match=r"vocabulary.spm: the bytes are not a model of SentencePiece"):
+        read_tokenizer(Preset(folder))

@@ -6,26 +6,20 @@ from typing import Any
 from firth.interop.hugging_face.tokenizers.files import Folder, in_order
 from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
 from firth.interop.keras_hub.tokenizers.limits import require_ours
+from firth.interop.keras_hub.tokenizers.roles import specials_of
 from firth.tokenizers import BytePairTokenizer
 from firth.tokenizers.graph.merges import merges_by_order
-from firth.tokenizers.graph.special_pieces import SpecialPieces
 
 _VOCABULARY_FILE, _MERGES_FILE = "vocabulary.json", "merges.txt"
 _VERSION = "#version"
 
 
-def _pieces(folder: Folder, rows: int) -> list[str]:
-    del rows
+def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> BytePairTokenizer:
+    del settings, rows
     vocabulary = folder.mapping(_VOCABULARY_FILE)
-    return in_order(folder.place(_VOCABULARY_FILE), "vocabulary", vocabulary)
-
-
-def _read(
-    folder: Folder, pieces: Sequence[str], settings: Mapping[str, Any], specials: SpecialPieces
-) -> BytePairTokenizer:
-    del settings
+    pieces = in_order(folder.place(_VOCABULARY_FILE), "vocabulary", vocabulary)
     merges = [line for line in folder.lines(_MERGES_FILE) if line and not line.startswith(_VERSION)]
-    return BytePairTokenizer(pieces, specials=specials, merges=merges)
+    return BytePairTokenizer(pieces, specials=specials_of(theirs, set(pieces)), merges=merges)
 
 
 def _arguments(tokenizer: BytePairTokenizer, pieces: Sequence[str]) -> dict[str, Any]:
@@ -41,7 +35,6 @@ def _arguments(tokenizer: BytePairTokenizer, pieces: Sequence[str]) -> dict[str,
 BYTE_PAIR = PresetTokenizer(
     ours=BytePairTokenizer,
     always={"sequence_length": None, "add_prefix_space": False},
-    pieces=_pieces,
     read=_read,
     arguments=_arguments,
 )

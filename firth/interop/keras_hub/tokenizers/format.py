@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
 
@@ -16,14 +15,13 @@ class PresetTokenizer:
     Attributes:
         ours: Class of ours.
         always: Settings of theirs that can be expressed here.
-        pieces: Function from a folder of assets and the rows of the token table to all pieces.
-        read: Function from that folder, the pieces, the settings and the special pieces to ours.
+        read: Function from a folder of assets, the settings, the rows of the token table and an empty
+            tokenizer of the class, which says its special pieces, to ours.
         arguments: Function from ours and its pieces, by the names that theirs has, to the arguments of their
             class.
     """
 
     ours: type[PieceTokenizer]
     always: Mapping[str, Any]
-    pieces: Callable[[Folder, int], list[str]]
-    read: Callable[[Folder, Sequence[str], Mapping[str, Any], SpecialPieces], PieceTokenizer]
+    read: Callable[[Folder, Mapping[str, Any], int, Any], PieceTokenizer]
     arguments: Callable[[Any, Sequence[str]], dict[str, Any]]

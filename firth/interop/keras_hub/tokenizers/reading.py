@@ -7,7 +7,6 @@ import keras_hub
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.interop.keras_hub.tokenizers.roles import specials_of
 from firth.interop.keras_hub.tokenizers.table import CLASSES
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
@@ -32,11 +31,11 @@ def read_tokenizer(preset: "Preset") -> PieceTokenizer:
     for key, value in kind.always.items():
         if (found := settings.get(key, value)) != value:
             raise preset.not_expressed(TOKENIZER_FILE, key, found, value)
-    pieces = kind.pieces(folder, preset.vocabulary_size)
+    # Without a vocabulary, the class says the names of its special pieces.
+    theirs = getattr(keras_hub.tokenizers, name)(None)
     try:
-        # Without a vocabulary, the class says the names of its special pieces.
-        specials = specials_of(getattr(keras_hub.tokenizers, name)(None), set(pieces))
-        return kind.read(folder, pieces, settings, specials)
+        return kind.read(folder, settings, preset.vocabulary_size, theirs)
+    except InteropError:
+        raise
     except ValueError as error:
-        place = TOKENIZER_FILE if isinstance(error, InteropError) else _ASSETS
-        raise preset.problem(f"{place}: {error}") from error
+        raise InteropError(f"{preset.path}: {error}") from error

@@ -1,12 +1,14 @@
 """The special pieces that KerasHub's classes have by name, and ours by role."""
 
-from collections.abc import Collection
+from collections.abc import Set
 from typing import Any
 
 from firth.interop.errors import InteropError
-from firth.tokenizers.graph.special_pieces import SpecialPieces
+from firth.tokenizers.graph.special_pieces import ROLES, SPECIAL_PIECES, SpecialPieces
 from firth.tokenizers.piece_tokenizer import PieceTokenizer
 
+# XLNet's, which has no class.
+_XLNET = {"sep": "<sep>", "cls": "<cls>", "pad": "<pad>", "mask": "<mask>", "unk": "<unk>"}
 # Attributes of theirs. One piece may be both ends, as in GPT-2; it is the one after a text then.
 _ROLES = {
     "end_token": "sep",
@@ -18,7 +20,7 @@ _ROLES = {
 _UNKNOWN = "<unk>"
 
 
-def specials_of(theirs: Any, pieces: Collection[str]) -> SpecialPieces:
+def specials_of(theirs: Any, pieces: Set[str]) -> SpecialPieces:
     """Returns the special pieces of KerasHub's class, by their roles.
 
     Args:
@@ -26,12 +28,14 @@ def specials_of(theirs: Any, pieces: Collection[str]) -> SpecialPieces:
         pieces: Pieces of the vocabulary.
 
     Raises:
-        InteropError: if the vocabulary lacks one that every text needs.
+        ValueError: if the vocabulary lacks one that every text needs.
     """
-    named = {role: getattr(theirs, attribute, None) for attribute, role in _ROLES.items()}
+    named: dict[str, Any] = {role: getattr(theirs, attribute, None) for attribute, role in _ROLES.items()}
+    if not any(named.values()):
+        named = dict(zip(ROLES, SPECIAL_PIECES)) if pieces >= set(SPECIAL_PIECES) else dict(_XLNET)
     found: dict[str, Any] = {role: piece if piece in pieces else None for role, piece in named.items()}
     if found["sep"] is None:
-        raise InteropError(f"the vocabulary has no {named['sep']!r}, which ends a text")
+        raise ValueError(f"the vocabulary has no {named['sep']!r}, which ends a text")
     if found["unk"] is None and _UNKNOWN in pieces:
         found["unk"] = _UNKNOWN
     # Some classes fill rows with the piece of id 0, whatever it is.

@@ -5,12 +5,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.keras_hub.tokenizers.format import PresetTokenizer
 from firth.interop.keras_hub.tokenizers.limits import require_ours
+from firth.interop.keras_hub.tokenizers.roles import specials_of
 from firth.tokenizers import WordPieceTokenizer
-from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
 
 _VOCABULARY_FILE = "vocabulary.txt"
@@ -18,18 +17,13 @@ _VOCABULARY_FILE = "vocabulary.txt"
 _LONGEST_WORD = 100
 
 
-def _pieces(folder: Folder, rows: int) -> list[str]:
+def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -> WordPieceTokenizer:
     del rows
-    return folder.lines(_VOCABULARY_FILE)
-
-
-def _read(
-    folder: Folder, pieces: Sequence[str], settings: Mapping[str, Any], specials: SpecialPieces
-) -> WordPieceTokenizer:
+    pieces = folder.lines(_VOCABULARY_FILE)
     lowercase, strips = bool(settings.get("lowercase")), bool(settings.get("strip_accents"))
     _check_accents(pieces, lowercase, strips)
     # No piece has a space, so that it makes no difference which are a part of the mask.
-    specials = dataclasses.replace(specials, spaces_before="one")
+    specials = dataclasses.replace(specials_of(theirs, set(pieces)), spaces_before="one")
     return WordPieceTokenizer(
         pieces, lowercase=lowercase, max_word_characters=_LONGEST_WORD, specials=specials
     )
@@ -42,12 +36,14 @@ def _check_accents(pieces: Sequence[str], lowercase: bool, strips: bool) -> None
     such words are all that ours reads otherwise.
     """
     if strips and not lowercase:
-        raise InteropError("config.strip_accents: True cannot be expressed here without lowercase, False can")
+        raise ValueError(
+            "tokenizer.json: config.strip_accents: True cannot be expressed here without lowercase, False can"
+        )
     accented = [piece for piece in pieces if lowercase and not strips and _has_accent(piece)]
     if accented:
-        raise InteropError(
-            f"config.strip_accents: False cannot be expressed here with lowercase and pieces such as "
-            f"{accented[0]!r}, True can"
+        raise ValueError(
+            f"tokenizer.json: config.strip_accents: False cannot be expressed here with lowercase and pieces "
+            f"such as {accented[0]!r}, True can"
         )
 
 
@@ -75,7 +71,6 @@ WORD_PIECE = PresetTokenizer(
         "oov_token": "[UNK]",
         "special_tokens": None,
     },
-    pieces=_pieces,
     read=_read,
     arguments=_arguments,
 )
