@@ -51,3 +51,22 @@ def test_the_longer_of_two_that_begin_alike():
 def test_another_prefix_is_refused():
     with pytest.raises(ValueError, match="'last' is not one of first, always, never"):
         Preparation(prefix="last")
+
+
+class Exported(tf.Module):
+    """A kernel with a signature, to be saved."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.kernel = SentencePieceKernel(model, Preparation.of_model(model), ["[CLS]"])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
+    def ids(self, text):
+        return self.kernel(text).to_tensor(-1)
+
+
+def test_the_two_kernels_of_a_saved_graph_keep_apart(tmp_path):
+    module, texts = Exported(MODEL), tf.constant(["the\0 [CLS]the ﬁ ", ""])
+    tf.saved_model.save(module, str(tmp_path / "saved"))
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    assert loaded.ids(texts).numpy().tolist() == module.ids(texts).numpy().tolist()

@@ -24,6 +24,7 @@ class TokenizerFormat:
         write: Function that returns the parts of `tokenizer.json` that are of this format, added tokens as
             such; None if none is written.
         settings: Function that returns what `tokenizer_config.json` says of it.
+        models: Function that returns the contents of further files of a family, by name.
     """
 
     title: str
@@ -35,3 +36,4 @@ class TokenizerFormat:
     kind: str
     write: Callable[[Any], dict[str, Any]] | None = None
     settings: Callable[[Any], dict[str, Any]] = lambda tokenizer: {}
+    models: Callable[[Any, str | None], dict[str, bytes]] = lambda tokenizer, model_type: {}

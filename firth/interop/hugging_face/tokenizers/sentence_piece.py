@@ -12,8 +12,12 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers import sentence_piece_models as models
 from firth.interop.hugging_face.tokenizers.files import SETTINGS_FILE, Folder, in_order, require
 from firth.interop.hugging_face.tokenizers.format import TokenizerFormat
-from firth.interop.hugging_face.tokenizers.sentence_piece_text import read_preparation, unknown_step
-from firth.interop.hugging_face.tokenizers.sentence_piece_writing import write_parts
+from firth.interop.hugging_face.tokenizers.sentence_piece_text import (
+    PYTHON_SPACES,
+    read_preparation,
+    unknown_step,
+)
+from firth.interop.hugging_face.tokenizers.sentence_piece_writing import write_model, write_parts
 from firth.interop.hugging_face.tokenizers.specials import (
     AddedToken,
     added_of_settings,
@@ -25,7 +29,7 @@ from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, 
 from firth.tokenizers import SentencePieceTokenizer
 from firth.tokenizers.graph.preparation import PREPENDED, Preparation, Step
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
-from firth.tokenizers.graph.text_steps import SPACE, TextSteps
+from firth.tokenizers.graph.text_steps import TextSteps
 from firth.tokenizers.graph.vocabulary import sentinel_pieces
 
 _MARKS = {"single_word": False, "rstrip": False}
@@ -41,9 +45,9 @@ _USUAL = {
 # Classes of transformers that change text before the model reads it; whether they make letters small.
 _CHANGING = {"Albert": True, "XLNet": False}
 _QUOTES: tuple[Step, ...] = (("``", '"'), ("''", '"'))
-# What Python counts as a space.
-_PYTHON_SPACES: Step = (rf"(?:{SPACE}|[\x{{1c}}-\x{{1f}}])+", " ")
 _EXTRA_IDS = 100
+# The file that transformers expects of a family.
+_USUAL_FILE, _FILES = "spiece.model", {"deberta-v2": "spm.model", "llama": "tokenizer.model"}
 
 
 def _of_json(source: TokenizerJson) -> SentencePieceTokenizer:
@@ -144,7 +148,7 @@ def _preparation(folder: Folder, settings: Mapping[str, Any], model: bytes) -> P
     lowercase = settings.get("do_lower_case", _CHANGING.get(changing or "", False))
     if changing:
         require(file, "tokenizer_config", settings, {"remove_space": True})
-        before += [_PYTHON_SPACES, *_QUOTES]
+        before += [PYTHON_SPACES, *_QUOTES]
         before += [] if settings.get("keep_accents") else [("NFKD",), ("strip_accents",)]
     before += [("lowercase",)] if lowercase else []
     steps = (*before, *own.steps)
@@ -170,12 +174,13 @@ def _format(model_type: str, file: str, fits: Any) -> TokenizerFormat:
         files=(file,),
         of_files=lambda folder: _of_file(file, folder),
         write=write_parts,
+        models=lambda tokenizer, family: write_model(tokenizer, _FILES.get(family or "", _USUAL_FILE)),
     )
 
 
 # A folder holds one of these files, named after the class of transformers that reads it.
 FORMATS = (
-    _format("Unigram", "spiece.model", lambda source: True),
-    _format("Unigram", "spm.model", lambda source: False),
-    _format("BPE", "tokenizer.model", _is_spaced),
+    _format("Unigram", _USUAL_FILE, lambda source: True),
+    _format("Unigram", _FILES["deberta-v2"], lambda source: False),
+    _format("BPE", _FILES["llama"], _is_spaced),
 )

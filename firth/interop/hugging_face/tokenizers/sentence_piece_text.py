@@ -13,10 +13,13 @@ from firth.tokenizers.graph.text_steps import FORMS, OWN_MAP, SPACE
 from firth.tokenizers.piece_marks import META_SPACE
 
 _NAMES = {"StripAccents": "strip_accents", "Lowercase": "lowercase", **{form: form for form in FORMS}}
+# What Python counts as a space.
+PYTHON_SPACES: Step = (rf"(?:{SPACE}|[\x{{1c}}-\x{{1f}}])+", " ")
 # Patterns of the `tokenizers` package that are known to mean the same here, and what they are here.
 _PATTERNS = {
     " {2,}": SINGLE_SPACES[0][0],
     r" +\z": SINGLE_SPACES[1][0],
+    r"[\s\x1c-\x1f]+": PYTHON_SPACES[0],
     r"\s{2,}|[\n\r\t]": rf"{SPACE}{{2,}}|[\n\r\t]",
 }
 _STRIPS = {"strip_left": rf"\A{SPACE}+", "strip_right": rf"{SPACE}+\z"}

@@ -8,7 +8,7 @@ from firth.interop.hugging_face.tokenizers.sentence_piece_models import BPE, spl
 from firth.interop.hugging_face.tokenizers.sentence_piece_text import unknown_step, write_preparation
 from firth.interop.hugging_face.tokenizers.specials import AddedToken
 from firth.tokenizers import SentencePieceTokenizer
-from firth.tokenizers.graph.preparation import SINGLE_SPACES
+from firth.tokenizers.graph.preparation import SINGLE_SPACES, Preparation
 from firth.tokenizers.graph.sentencepiece_model import PieceType
 from firth.tokenizers.graph.sentencepiece_proto import parse_model
 from firth.tokenizers.graph.vocabulary import Vocabulary
@@ -59,6 +59,24 @@ def write_parts(tokenizer: SentencePieceTokenizer) -> dict[str, Any]:
         "decoder": _decoder(model.trainer_spec.byte_fallback),
         "model": _merging(model, text, vocabulary) if merges else _unigram(model, vocabulary),
     }
+
+
+def write_model(tokenizer: SentencePieceTokenizer, name: str) -> dict[str, bytes]:
+    """Returns the model as a file, where the sentencepiece package reads text with it as the tokenizer does.
+
+    Args:
+        tokenizer: Tokenizer to express.
+        name: Name of the file.
+    """
+    own, here = Preparation.of_model(tokenizer.model), tokenizer.preparation
+    if here.steps != own.steps or here.late:
+        return {}
+    model = parse_model(tokenizer.model)
+    kept = len(_inner(model, Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)))
+    if kept == len(model.pieces):
+        return {name: tokenizer.model}
+    del model.pieces[kept:]
+    return {name: model.SerializeToString()}
 
 
 def _check_types(model: Any, vocabulary: Vocabulary, is_split: bool) -> None:

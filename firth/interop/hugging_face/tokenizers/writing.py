@@ -73,7 +73,11 @@ def write_tokenizer(
     written = {TOKENIZER_FILE: content, SETTINGS_FILE: settings, SPECIALS_FILE: named}
     for name, said in written.items():
         _write_json(os.path.join(os.fspath(folder), name), said)
-    return list(written)
+    models = each.models(tokenizer, model_type)
+    for name, model in models.items():
+        with storage.whole_file(os.path.join(os.fspath(folder), name)) as file:
+            file.write(model)
+    return [*written, *models]
 
 
 def _format_of(tokenizer: AnyTokenizer) -> TokenizerFormat:

@@ -134,7 +134,8 @@ def trained(request):
 
 
 def test_our_own_tokenizers_give_the_same_ids_there(trained, tmp_path):
-    write_tokenizer(trained, tmp_path, "bert")
+    assert "spm.model" in write_tokenizer(trained, tmp_path, "deberta-v2")
+    package = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "spm.model"))
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     # What folding makes a special piece is one only here, or only there.
     lines = [line for line in hostile_lines(3000, ["<extra_id_1>", "[MASK]"]) if "EXTRA" not in line]
@@ -149,4 +150,5 @@ def test_our_own_tokenizers_give_the_same_ids_there(trained, tmp_path):
     assert others == []
     plain = "the quick brown fox"
     framed = theirs.encode(plain).ids
+    assert package.encode(plain) == trained.tokenize(plain).numpy().tolist()
     assert framed == [trained.cls_id, *trained.tokenize(plain).numpy().tolist(), trained.sep_id]

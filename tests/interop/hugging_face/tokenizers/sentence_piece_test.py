@@ -6,6 +6,7 @@ import json
 
 import pytest
 import sentencepiece
+import tokenizers
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers import read_tokenizer, write_tokenizer
@@ -54,6 +55,26 @@ def test_models_whose_class_changes_text(name, tmp_path):
     kept = read_tokenizer(write_model(tmp_path, name, keep_accents=True, do_lower_case=False))
     package = sentencepiece.SentencePieceProcessor(model_proto=shape(name)[0])
     assert kept.tokenize("Café Ünï").numpy().tolist() == package.encode("Café Ünï")
+
+
+@pytest.mark.parametrize(("name", "file"), [("t5", "spiece.model"), ("llama", "tokenizer.model")])
+def test_a_model_file_is_written_as_it_was_read(name, file, tmp_path):
+    (tmp_path / "from").mkdir()
+    (tmp_path / "to").mkdir()
+    ours = read_tokenizer(write_model(tmp_path / "from", name))
+    assert file in write_tokenizer(ours, tmp_path / "to", name)
+    written = parse_model((tmp_path / "to" / file).read_bytes())
+    assert written == parse_model(shape(name)[0])
+
+
+def test_no_model_file_where_the_package_reads_text_otherwise(tmp_path):
+    (tmp_path / "to").mkdir()
+    ours = read_tokenizer(write_model(tmp_path, "albert"))
+    assert "spiece.model" not in write_tokenizer(ours, tmp_path / "to", "albert")
+    texts = ["``The''  Café\x1c is \t [MASK] a\u3000place\x85", "Ünï [SEP] Words "]
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "to" / "tokenizer.json"))
+    assert ids_of(theirs, texts) == ours.tokenize(texts).to_list()
+    assert read_tokenizer(tmp_path / "to").tokenize(texts).to_list() == ours.tokenize(texts).to_list()
 
 
 def test_a_model_that_is_not_legacy_gets_one_space(tmp_path):
