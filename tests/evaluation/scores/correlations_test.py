@@ -3,7 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.evaluation.scores.correlations import pearson, spearman
@@ -18,6 +18,7 @@ def test_literals():
     assert spearman(right, given_) == pytest.approx(1 - 6 * 2 / (4 * 15))
 
 
+@settings(max_examples=40, deadline=None)
 @given(NUMBERS)
 def test_pearson_is_its_formula(pairs):
     right, predicted = (np.array(column, float) for column in zip(*pairs))
@@ -27,6 +28,7 @@ def test_pearson_is_its_formula(pairs):
     assert pearson(*zip(*pairs)) == pytest.approx(expected, abs=1e-9)
 
 
+@settings(max_examples=40, deadline=None)
 @given(NUMBERS)
 def test_spearman_is_pearson_of_ranks_whatever_grows_alike(pairs):
     right, predicted = zip(*pairs)

@@ -70,6 +70,8 @@ def test_questions_without_an_answer(tmp_path):
             "'1066' is not at 4; there is '066 '",
         ),
         ("squad", question("b", [("1066", -1)]), "answer_not_at_offset", "is not at -1"),
+        # Counted from the end it is there.
+        ("squad", question("b", [("Dover", -6)]), "answer_not_at_offset", "is not at -6"),
         ("squad", question("b", [("1066", 3), ("Norse", 3)]), "answer_not_at_offset", "'Norse' is not at 3"),
         ("squad", question("b", [("", 3)]), "empty_text", "an answer is empty"),
         ("squad", question("b", [("1066", "3")]), "missing_key", "'answer_start' that is a number"),
