@@ -40,6 +40,8 @@ INSTALL_REQUIRES = [
     "lazy_loader>=0.4",
     "lz4>=4.3",
     "matplotlib>=3.7",
+    # bfloat16 in numpy.
+    "ml-dtypes",
     "numpy",
     "phonenumbers>=8.13",
     "protobuf",

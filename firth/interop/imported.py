@@ -3,10 +3,11 @@
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Literal
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.read import Read
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.bundle import save_model
@@ -21,7 +22,6 @@ from firth.tokenizers import save_tokenizer
 from firth.tokenizers.storage import AnyTokenizer
 
 _LONGEST = 512
-Told = TypeVar("Told")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,9 +80,9 @@ class Imported:
         self,
         name: str,
         folder: str | os.PathLike[str],
-        read: Callable[[BackboneWithHeads, RunRecipe], Told],
-    ) -> Told:
-        """Writes the model bundle, and returns what reading the weights has told.
+        read: Callable[[BackboneWithHeads, RunRecipe], Read],
+    ) -> Read:
+        """Writes the model bundle, and returns what was read.
 
         Args:
             name: Name of the model.
@@ -95,11 +95,11 @@ class Imported:
         """
         recipe = self.recipe(name)
         model = build_model(recipe)
-        told = read(model, recipe)
+        found = read(model, recipe)
         with storage.scratch_folder() as scratch:
             save_tokenizer(self.tokenizer, os.path.join(scratch, "tokenizer"))
-            save_model(model, recipe, os.path.join(scratch, "tokenizer"), folder)
-        return told
+            save_model(model, recipe, os.path.join(scratch, "tokenizer"), folder, found.stored)
+        return found
 
 
 def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:

@@ -1,6 +1,7 @@
 """What is told of a model that was read."""
 
 import dataclasses
+from collections.abc import Mapping
 
 
 @dataclasses.dataclass(frozen=True)
@@ -9,11 +10,15 @@ class Read:
 
     Attributes:
         fresh: Paths of our weights that the checkpoint lacks; they are as the recipe's seed made them.
-        surplus: Names of tensors that the model has no place for.
+        surplus: Names of tensors that the model has no place for. They are not in the bundle, so that they do
+            not go out again.
+        stored: By path of our weights, the dtypes of the tensors that they were made of, as safetensors calls
+            them. The bundle keeps them for the way out.
     """
 
     fresh: tuple[str, ...]
     surplus: tuple[str, ...]
+    stored: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
 
     def sentences(self, most: int) -> list[str]:
         """Returns what is to be known about the weights, in words.

@@ -2,14 +2,14 @@
 
 import contextlib
 import difflib
+import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import safetensors
-import safetensors.numpy
 
 from firth import storage
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -21,8 +21,10 @@ from firth.recipes.run.base import RECIPE_FILE as RECIPE_FILE
 from firth.recipes.run.base import TOKENIZER_FOLDER as TOKENIZER_FOLDER
 from firth.recipes.run.base import WEIGHTS_FILE as WEIGHTS_FILE
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.storage.tensor_files import TensorFile, TensorSpec, dtype_name, write_tensors
 
 _FORMAT = "1"
+_STORED = "stored_dtypes"
 _SHOWN = 3
 
 
@@ -35,6 +37,7 @@ def save_model(
     recipe: RunRecipe,
     tokenizer_folder: str | os.PathLike[str],
     folder: str | os.PathLike[str],
+    stored: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Writes a model bundle: `recipe.yaml`, `weights.safetensors` and `tokenizer/`.
 
@@ -46,20 +49,21 @@ def save_model(
         recipe: The recipe that the model was made of.
         tokenizer_folder: The folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
         folder: The bundle's place, on this machine or with a scheme (`gs://`). There must be no bundle.
+        stored: By path, the dtypes of the tensors of another format that a weight was made of; kept for the
+            way back.
 
     Raises:
         FileExistsError: if there is a bundle already.
         OSError: if the tokenizer cannot be read, or the folder cannot be written.
     """
-    arrays = {path: keras.ops.convert_to_numpy(each.value) for path, each in weights_by_path(model).items()}
+    weights = weights_by_path(model)
+    metadata = {"format": _FORMAT, "library": "firth", **({_STORED: json.dumps(stored)} if stored else {})}
     with storage.whole_folder(folder) as unfinished:
         storage.copy_folder(tokenizer_folder, os.path.join(unfinished, TOKENIZER_FOLDER))
         storage.write_text(os.path.join(unfinished, RECIPE_FILE), recipe_to_yaml(recipe))
-        safetensors.numpy.save_file(
-            {path: np.asarray(array, order="C") for path, array in arrays.items()},
-            os.path.join(unfinished, WEIGHTS_FILE),
-            metadata={"format": _FORMAT, "library": "firth"},
-        )
+        specs = {path: _spec(each) for path, each in weights.items()}
+        arrays = ((path, keras.ops.convert_to_numpy(each.value)) for path, each in weights.items())
+        write_tensors(os.path.join(unfinished, WEIGHTS_FILE), specs, arrays, metadata)
 
 
 def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWithHeads:
@@ -93,8 +97,33 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
     storage.check_whole(folder)
     with storage.local_copy(folder) as local:
         model = build_model(read_recipe(local), dtype)
-        _assign(model, local)
+        with open_weights(local) as file:
+            _assign(model, file)
     return model
+
+
+@contextlib.contextmanager
+def open_weights(folder: str | os.PathLike[str]) -> Iterator[TensorFile]:
+    """Opens the weights of a bundle by path, for as long as they are read one by one.
+
+    Args:
+        folder: The folder that `save_model` wrote.
+
+    Raises:
+        BundleError: if the weights are missing or damaged, or of another format.
+    """
+    with storage.local_copy(os.path.join(folder, WEIGHTS_FILE)) as path:
+        yield _opened(path)
+
+
+def stored_dtypes(file: TensorFile) -> dict[str, list[str]]:
+    """Returns the dtypes of the tensors that a bundle's weights were made of, by path.
+
+    Args:
+        file: Weights that `open_weights` opened. Those of a model that was trained here have none.
+    """
+    stored: dict[str, list[str]] = json.loads(file.metadata.get(_STORED, "{}"))
+    return stored
 
 
 def weights_by_path(model: BackboneWithHeads) -> dict[str, keras.Variable]:
@@ -141,32 +170,25 @@ def _read_recipe(path: str) -> RunRecipe:
         raise BundleError(f"{path} holds no recipe of this version of firth: {error}") from error
 
 
-@contextlib.contextmanager
-def open_weights(folder: str | os.PathLike[str]) -> Iterator[Any]:
-    """Opens the weights of a bundle, a `safetensors.safe_open` whose tensors are NumPy's.
-
-    Args:
-        folder: Folder of the bundle, on any file system.
-
-    Raises:
-        BundleError: if the file is missing or damaged, or of another format.
-    """
-    with storage.local_copy(os.path.join(folder, WEIGHTS_FILE)) as path:
-        try:
-            with safetensors.safe_open(path, framework="numpy") as file:
-                _check_format(path, file.metadata() or {})
-                yield file
-        except (safetensors.SafetensorError, OSError) as error:
-            raise BundleError(f"{path} cannot be read: {error}") from error
+def _opened(path: str) -> TensorFile:
+    try:
+        file = TensorFile(path)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise BundleError(f"{path} cannot be read: {error}") from error
+    _check_format(path, file.metadata)
+    return file
 
 
-def _assign(model: BackboneWithHeads, folder: str) -> None:
-    variables, path = weights_by_path(model), os.path.join(folder, WEIGHTS_FILE)
-    with open_weights(folder) as file:
-        _check_names(path, set(file.keys()), set(variables))
-        _check_shapes(path, file, variables)
-        for name, variable in variables.items():
-            variable.assign(file.get_tensor(name))
+def _spec(variable: keras.Variable) -> TensorSpec:
+    return TensorSpec(dtype_name(np.dtype(variable.dtype)), tuple(variable.shape))
+
+
+def _assign(model: BackboneWithHeads, file: TensorFile) -> None:
+    variables = weights_by_path(model)
+    _check_names(file.path, set(file), set(variables))
+    _check_shapes(file, variables)
+    for name, variable in variables.items():
+        variable.assign(file[name])
 
 
 def _check_format(path: str, metadata: dict[str, str]) -> None:
@@ -183,10 +205,10 @@ def _check_names(path: str, found: set[str], wanted: set[str]) -> None:
     _refuse(path, problems)
 
 
-def _check_shapes(path: str, file: Any, variables: dict[str, keras.Variable]) -> None:
-    shapes = {name: tuple(file.get_slice(name).get_shape()) for name in variables}
+def _check_shapes(file: TensorFile, variables: dict[str, keras.Variable]) -> None:
+    shapes = {name: file.spec(name).shape for name in variables}
     _refuse(
-        path,
+        file.path,
         [
             f"{name} is {list(shapes[name])}, the model's is {list(variable.shape)}"
             for name, variable in variables.items()

@@ -94,7 +94,7 @@ def start_from(
     """
     variables = weights_by_path(model)
     with open_weights(folder) as file:
-        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in set(file.keys())}
+        shapes = {name: file.spec(name).shape for name in file}
         taken = {name for name, each in variables.items() if shapes.get(name) == tuple(each.shape)}
         grown = {
             name
@@ -103,10 +103,10 @@ def start_from(
         }
         _check_backbone(os.fspath(folder), variables.keys() - taken - grown, shapes)
         for name in taken:
-            variables[name].assign(file.get_tensor(name))
+            variables[name].assign(file[name])
         for name in grown:
             variable = variables[name]
-            variable.assign(added.grow(file.get_tensor(name), keras.ops.convert_to_numpy(variable.value)))
+            variable.assign(added.grow(file[name], keras.ops.convert_to_numpy(variable.value)))
     fresh = (name for name in variables if name not in taken | grown)
     return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
 

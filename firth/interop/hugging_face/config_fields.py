@@ -32,6 +32,16 @@ class Field:
     write: Callable[[Any], Any] = _as_it_is
 
 
+# Keys whose values follow from others where a recipe does not state them, with the property that is in force.
+_FOLLOWING = {
+    "attention.head_width": "head_width",
+    "attention.key_value_heads": "key_value_heads",
+    "decoder_layers": "blocks_of_decoder",
+    "embeddings.width": "embedding_width",
+    "feed_forward.width": "inner_width",
+}
+# In the names of all keys that only say how weights start.
+_START = "initializer"
 # By their names.
 ACTIVATIONS = {
     "gelu": "gelu",
@@ -137,19 +147,59 @@ def write_config(
     Raises:
         InteropError: if the model has something that the configuration cannot say, naming its key.
     """
-    ours = model.model_dump(mode="json")
+    if different := differences(model, fields, always, theirs_always):
+        raise InteropError(different[0])
+    return _written(model, fields, theirs_always)
+
+
+def differences(
+    model: Any,
+    fields: Sequence[Field],
+    always: Mapping[str, Any],
+    theirs_always: Mapping[str, Any],
+) -> list[str]:
+    """Returns what of a recipe's model a configuration cannot say, by key.
+
+    How weights started is not asked: they are there.
+
+    Args:
+        model: Model of the recipe.
+        fields, always, theirs_always: As for `read_model`.
+    """
+    try:
+        back = _whole(read_model(_written(model, fields, theirs_always), fields, always, theirs_always))
+    except InteropError as error:
+        return [f"model: {error}"]
+    ours = _whole(model)
+    return [
+        f"model.{path}: {_at(ours, path)!r} cannot be expressed there, {_at(back, path)!r} can"
+        for path in _paths(ours)
+        if _at(ours, path) != _at(back, path) and _START not in path
+    ]
+
+
+def _written(model: Any, fields: Sequence[Field], theirs_always: Mapping[str, Any]) -> dict[str, Any]:
+    stated, whole = model.model_dump(mode="json"), _whole(model)
     config = dict(theirs_always)
     for field in fields:
-        value = _at(ours, field.ours)
+        # What neither side states follows from the same other values.
+        value = _at(stated if field.default is None else whole, field.ours)
         if value is not None:
             config[field.theirs] = field.write(value)
-    back = read_model(config, fields, always, theirs_always).model_dump(mode="json")
-    if different := [path for path in _paths(ours) if _at(ours, path) != _at(back, path)]:
-        path = different[0]
-        raise InteropError(
-            f"model.{path}: {_at(ours, path)!r} cannot be expressed there, {_at(back, path)!r} can"
-        )
     return config
+
+
+def _whole(model: Any) -> dict[str, Any]:
+    """Returns the values of a model, with those that follow from others where a recipe does not state them."""
+    values: dict[str, Any] = model.model_dump(mode="json")
+    for path, name in _FOLLOWING.items():
+        *parents, last = path.split(".")
+        place = values
+        for parent in parents:
+            place = place.get(parent) or {}
+        if last in place:
+            place[last] = getattr(model, name)
+    return values
 
 
 def _nested(values: Mapping[str, Any]) -> dict[str, Any]:

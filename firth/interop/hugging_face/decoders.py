@@ -1,9 +1,9 @@
-"""Rules of the decoders: GPT-2 and Llama."""
+"""Rules of the decoders: GPT, GPT-2 and Llama."""
 
 from firth.interop.hugging_face.blocks import blocks, heads_of
 from firth.interop.hugging_face.rules import Rules, feed_forward, norm, same, self_attention, transposed
 from firth.recipes.models.stack import StackConfig
-from firth.recipes.models.transformers import CausalTransformerConfig
+from firth.recipes.models.transformers import CausalTransformerConfig, EncoderDecoderConfig
 
 DECODER = "backbone/decoder"
 
@@ -18,6 +18,17 @@ def gpt2_backbone(model: CausalTransformerConfig) -> Rules:
     yield same("wpe.weight", "backbone/embeddings/position/table")
     yield from blocks("h", DECODER, _gpt2_block, model.stack)
     yield from norm("ln_f", f"{DECODER}/final_norm")
+
+
+def gpt_backbone(model: CausalTransformerConfig) -> Rules:
+    """Yields the rules of the first GPT, whose norms stand after each sum.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield same("tokens_embed.weight", "backbone/token_embedding/table")
+    yield same("positions_embed.weight", "backbone/embeddings/position/table")
+    yield from blocks("h", DECODER, _gpt2_block, model.stack)
 
 
 def _gpt2_block(stack: StackConfig, ours: str) -> Rules:
@@ -54,7 +65,7 @@ def _llama_block(stack: StackConfig, ours: str) -> Rules:
     yield from norm("post_attention_layernorm", f"{ours}/feed_forward_norm", biases=False)
 
 
-def untied_head(model: CausalTransformerConfig) -> Rules:
+def untied_head(model: CausalTransformerConfig | EncoderDecoderConfig) -> Rules:
     """Yields the rule of an output table of its own, if the model has one.
 
     Args:

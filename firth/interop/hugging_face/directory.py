@@ -14,6 +14,7 @@ from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.rules import Array
 from firth.recipes.base.errors import suggest
+from firth.storage.tensor_files import TensorFile, UnreadableDtypeError
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
@@ -60,11 +61,12 @@ class Directory:
 
     @contextlib.contextmanager
     def tensors(self) -> Iterator["Tensors"]:
-        """Opens the files of the weights for as long as tensors are read."""
+        """Opens the files of the weights for as long as tensors are read, each when it is asked for."""
         with contextlib.ExitStack() as stack:
-            opened = {}
-            for file in sorted(set(self._files.values())):
-                opened[file] = stack.enter_context(_opened(file))
+            opened = {file: stack.enter_context(_opened(file)) for file in sorted(set(self._files.values()))}
+            for name, file in self._files.items():
+                if name not in opened[file]:
+                    raise InteropError(f"{self._place(INDEX_FILE)} says that {name} is in {file}, where it is not")
             yield Tensors({name: opened[file] for name, file in self._files.items()})
 
     def _place(self, name: str) -> str:
@@ -84,7 +86,9 @@ class Directory:
     def _find_files(self) -> dict[str, str]:
         """Returns the file of each tensor."""
         if storage.exists(self._place(INDEX_FILE)):
-            shards = self._read_json(INDEX_FILE).get("weight_map", {})
+            shards = self._read_json(INDEX_FILE).get("weight_map")
+            if not isinstance(shards, dict) or not all(isinstance(shard, str) for shard in shards.values()):
+                raise InteropError(f"{self._place(INDEX_FILE)}: weight_map: must map tensors to files")
             files = {name: self._place(shard) for name, shard in shards.items()}
         elif storage.exists(self._place(WEIGHTS_FILE)):
             files = dict.fromkeys(_names_in(self._place(WEIGHTS_FILE)), self._place(WEIGHTS_FILE))
@@ -107,37 +111,41 @@ class Directory:
 
 def _names_in(file: str) -> list[str]:
     with _opened(file) as opened:
-        return list(opened.keys())
+        return list(opened)
 
 
 @contextlib.contextmanager
-def _opened(file: str) -> Iterator[Any]:
+def _opened(file: str) -> Iterator[TensorFile]:
     """Opens a file of safetensors; a damaged one is named."""
     with storage.local_copy(file) as local:
         try:
-            opened = safetensors.safe_open(local, framework="numpy")
+            opened = TensorFile(local)
         except (safetensors.SafetensorError, OSError) as error:
             raise InteropError(f"{file} cannot be read: {error}") from error
-        with opened:
-            yield opened
+        yield opened
 
 
 class Tensors(Mapping[str, Array]):
-    """The tensors of some open files by name; each is read anew when it is asked for.
+    """The tensors of some files by name; each is read anew when it is asked for.
 
     Args:
-        files: Open file of each tensor.
+        files: File of each tensor.
     """
 
-    def __init__(self, files: Mapping[str, Any]) -> None:
+    def __init__(self, files: Mapping[str, TensorFile]) -> None:
         self._files = files
 
     def __getitem__(self, name: str) -> Array:
-        tensor: Array = self._files[name].get_tensor(name)
-        return tensor
+        try:
+            return self._files[name][name]
+        except UnreadableDtypeError as error:
+            raise InteropError(str(error)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
 
     def __len__(self) -> int:
         return len(self._files)

@@ -1,4 +1,8 @@
-"""Rules of the encoders: BERT, RoBERTa, ALBERT, ELECTRA and DeBERTa."""
+"""Rules of the encoders: BERT, RoBERTa, DistilBERT, ALBERT, ELECTRA and DeBERTa."""
+
+import dataclasses
+
+import numpy as np
 
 from firth.interop.hugging_face.blocks import (
     bert_block,
@@ -7,8 +11,7 @@ from firth.interop.hugging_face.blocks import (
     heads_of,
     masked_lm_head,
 )
-from firth.interop.hugging_face.rules import Rules, below, feed_forward, linear, norm, same, self_attention
-from firth.recipes.goals.goal import Goal
+from firth.interop.hugging_face.rules import Array, Rules, below, feed_forward, linear, norm, same, self_attention
 from firth.recipes.models.stack import StackConfig
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
@@ -27,29 +30,80 @@ def bert_backbone(model: MaskedTransformerConfig) -> Rules:
     yield from blocks("encoder.layer", ENCODER, bert_block, model.stack)
 
 
-def bert_heads(model: MaskedTransformerConfig, goal: Goal) -> Rules:
-    """Yields the rules of the heads of masked LM and of next sentence prediction.
+def bert_masked_lm(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of the head of masked LM.
 
     Args:
         model: Model of the recipe.
-        goal: Goal of the recipe.
     """
     del model
     transform = "cls.predictions.transform"
     yield from masked_lm_head(f"{transform}.dense", f"{transform}.LayerNorm", "cls.predictions.bias")
-    if goal.trains_pooler:
-        yield from linear("bert.pooler.dense", "heads/pooler/dense")
-        yield from linear("cls.seq_relationship", "heads/pair_head/dense")
 
 
-def roberta_heads(model: MaskedTransformerConfig, goal: Goal) -> Rules:
-    """Yields the rules of RoBERTa's head.
+def bert_pretraining(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of the heads of masked LM and of next sentence prediction.
 
     Args:
         model: Model of the recipe.
-        goal: Goal of the recipe.
     """
-    del model, goal
+    yield from bert_masked_lm(model)
+    yield from linear("bert.pooler.dense", "heads/pooler/dense")
+    yield from linear("cls.seq_relationship", "heads/pair_head/dense")
+
+
+def distilbert_backbone(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of DistilBERT's encoder.
+
+    Args:
+        model: Model of the recipe.
+    """
+    yield from bert_embeddings("embeddings", model)
+    yield from blocks("transformer.layer", ENCODER, _distilbert_block, model.stack)
+
+
+def _distilbert_block(stack: StackConfig, ours: str) -> Rules:
+    parts = [f"attention.{part}_lin" for part in ("q", "k", "v", "out")]
+    yield from self_attention(parts, f"{ours}/attention", heads_of(stack))
+    yield from norm("sa_layer_norm", f"{ours}/attention_norm")
+    yield from feed_forward("ffn.lin1", "ffn.lin2", f"{ours}/feed_forward")
+    yield from norm("output_layer_norm", f"{ours}/feed_forward_norm")
+
+
+def distilbert_masked_lm(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of DistilBERT's head of masked LM.
+
+    Args:
+        model: Model of the recipe.
+    """
+    del model
+    yield from masked_lm_head("vocab_transform", "vocab_layer_norm", "vocab_projector.bias")
+
+
+def roberta_backbone(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of RoBERTa's encoder, whose first rows of positions are never read.
+
+    Args:
+        model: Model of the recipe.
+    """
+    rows = model.positions.rows
+
+    def write(table: Array) -> tuple[Array, ...]:
+        missing = max(rows - len(table), 0)
+        return (np.pad(table, ((missing, 0), (0, 0)))[-rows:],)
+
+    for rule in bert_backbone(model):
+        is_table = rule.ours == "backbone/embeddings/position/table"
+        yield dataclasses.replace(rule, write=write) if is_table else rule
+
+
+def roberta_masked_lm(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of RoBERTa's head of masked LM.
+
+    Args:
+        model: Model of the recipe.
+    """
+    del model
     yield from masked_lm_head("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")
 
 
@@ -78,18 +132,25 @@ def _albert_block(stack: StackConfig, ours: str) -> Rules:
     yield from norm("full_layer_layer_norm", f"{ours}/feed_forward_norm")
 
 
-def albert_heads(model: MaskedTransformerConfig, goal: Goal) -> Rules:
+def albert_masked_lm(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of ALBERT's head of masked LM.
+
+    Args:
+        model: Model of the recipe.
+    """
+    del model
+    yield from masked_lm_head("predictions.dense", "predictions.LayerNorm", "predictions.bias")
+
+
+def albert_pretraining(model: MaskedTransformerConfig) -> Rules:
     """Yields the rules of the heads of masked LM and of sentence order.
 
     Args:
         model: Model of the recipe.
-        goal: Goal of the recipe.
     """
-    del model
-    yield from masked_lm_head("predictions.dense", "predictions.LayerNorm", "predictions.bias")
-    if goal.trains_pooler:
-        yield from linear("albert.pooler", "heads/pooler/dense")
-        yield from linear("sop_classifier.classifier", "heads/pair_head/dense")
+    yield from albert_masked_lm(model)
+    yield from linear("albert.pooler", "heads/pooler/dense")
+    yield from linear("sop_classifier.classifier", "heads/pair_head/dense")
 
 
 def electra_backbone(model: MaskedTransformerConfig) -> Rules:
@@ -120,18 +181,29 @@ def deberta_backbone(model: MaskedTransformerConfig) -> Rules:
     yield from norm("encoder.LayerNorm", f"{ENCODER}/positions/norm")
 
 
-def electra_heads(model: MaskedTransformerConfig, goal: Goal) -> Rules:
+def electra_detection(model: MaskedTransformerConfig) -> Rules:
     """Yields the rules of the discriminator's decision.
 
     A checkpoint of the generator is a model of its own, so that its weights stand in another folder.
 
     Args:
         model: Model of the recipe.
-        goal: Goal of the recipe.
     """
-    del model, goal
+    del model
     yield from linear("discriminator_predictions.dense", "heads/dense")
     yield from linear("discriminator_predictions.dense_prediction", "heads/decision")
+
+
+def electra_masked_lm(model: MaskedTransformerConfig) -> Rules:
+    """Yields the rules of the head of masked LM, which a generator has.
+
+    Args:
+        model: Model of the recipe.
+    """
+    del model
+    yield from masked_lm_head(
+        "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
+    )
 
 
 def electra_generator(model: MaskedTransformerConfig, objective: ReplacedTokenDetection) -> Rules:
@@ -144,6 +216,4 @@ def electra_generator(model: MaskedTransformerConfig, objective: ReplacedTokenDe
     small = generator_of(model, objective)
     yield from linear("electra.embeddings_project", "heads/generator_projection")
     yield from below("electra.", blocks("encoder.layer", "heads/generator", bert_block, small.stack))
-    yield from masked_lm_head(
-        "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"
-    )
+    yield from electra_masked_lm(model)

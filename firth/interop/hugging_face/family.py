@@ -4,21 +4,37 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from firth.interop.hugging_face.config_fields import Field, read_model, write_config
+from firth.interop.hugging_face.config_fields import Field, differences, read_model, write_config
 from firth.interop.hugging_face.rules import Rule, Rules, below
 from firth.recipes.goals.goal import Goal
 from firth.recipes.objectives.objective import AnyObjective
 
 
-def no_heads(model: Any, goal: Goal) -> Rules:
-    """Yields no rule: the family has no head with weights of its own.
+@dataclasses.dataclass(frozen=True)
+class FamilyHeads:
+    """Heads that transformers has a class for.
 
-    Args:
-        model: Model of the recipe.
-        goal: Goal of the recipe.
+    Attributes:
+        architecture: Name of the class.
+        ours: Name of our heads, the `heads` of a goal.
+        losses: Losses that a goal with these heads has, among others.
+        rules: Function from a model to the rules of the heads' weights.
     """
-    del model, goal
-    yield from ()
+
+    architecture: str
+    ours: str
+    losses: tuple[str, ...]
+    rules: Callable[[Any], Rules] = lambda model: iter(())
+
+    def say(self, goal: Goal) -> bool:
+        """Whether these are heads of a goal.
+
+        Args:
+            goal: Goal of the recipe.
+        """
+        # No class of transformers decodes masked tokens again.
+        decodes_again = getattr(goal, "mask_decoder", None) is not None
+        return goal.heads == self.ours and set(self.losses) <= set(goal.losses) and not decodes_again
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +43,7 @@ class Family:
 
     Attributes:
         model_type: Name of the family in `config.json`.
+        architecture: Name of transformers' class of the base model.
         base: Name of the base model within a model with heads, such as `bert`; its tensors begin with it,
             and those of a base model alone do not.
         fields: Values of both.
@@ -34,24 +51,32 @@ class Family:
         objective: Function from the names of a checkpoint's tensors to the objective of its heads, or of
             those that it is given.
         backbone: Function from a model to the rules of its backbone, by names below the base.
-        heads: Function from a model and a goal to the rules of its heads.
+        heads: Heads that transformers has classes for, those with the most losses first.
         theirs_always: Values of theirs that all models have that can be expressed here.
         unread: Endings of names of tensors that hold no weights of a model, such as position ids.
+        copies: Names of tensors that repeat another one, each with the name of that one.
+        zeros: Names of tensors that are zeros in every model that can be expressed here.
         spread: Function from a configuration to one in which each value has a key of its own.
         gathered: Function back from such a configuration to theirs.
+        fitted: Function from a model and the ids of the special tokens by role to a model that computes the
+            same, and can be expressed with these ids.
     """
 
     model_type: str
+    architecture: str
     base: str
     fields: Sequence[Field]
     always: Mapping[str, Any]
     objective: Callable[[Collection[str]], AnyObjective]
     backbone: Callable[[Any], Rules]
-    heads: Callable[[Any, Goal], Rules] = no_heads
+    heads: Sequence[FamilyHeads]
     theirs_always: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    unread: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ("position_ids",)
+    copies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    zeros: tuple[str, ...] = ()
     spread: Callable[[dict[str, Any]], dict[str, Any]] = dict
     gathered: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    fitted: Callable[[Any, Mapping[str, int]], Any] = lambda model, ids: model
 
     def read_model(self, config: Mapping[str, Any]) -> Any:
         """Returns the recipe's model that a configuration describes.
@@ -76,6 +101,22 @@ class Family:
         config = write_config(model, self.fields, self.always, self.theirs_always)
         return {"model_type": self.model_type, **self.gathered(config)}
 
+    def differences(self, model: Any) -> list[str]:
+        """Returns what of a recipe's model the configuration cannot say, by key; nothing if it can say all.
+
+        Args:
+            model: Model of the recipe.
+        """
+        return differences(model, self.fields, self.always, self.theirs_always)
+
+    def heads_of(self, goal: Goal) -> FamilyHeads | None:
+        """Returns the heads of a goal; None if transformers has no class for them.
+
+        Args:
+            goal: Goal of the recipe.
+        """
+        return next((heads for heads in self.heads if heads.say(goal)), None)
+
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
         """Returns the rules of all weights of a model with heads.
 
@@ -83,7 +124,8 @@ class Family:
             model: Model of the recipe.
             goal: Goal of the recipe.
         """
-        return [*self.backbone_rules(model), *self.heads(model, goal)]
+        heads = self.heads_of(goal)
+        return [*self.backbone_rules(model), *(heads.rules(model) if heads else ())]
 
     def backbone_rules(self, model: Any) -> list[Rule]:
         """Returns the rules of the weights of a backbone, by paths that begin with `backbone/`.

@@ -6,7 +6,6 @@ import numpy as np
 
 from firth.interop.hugging_face.blocks import blocks
 from firth.interop.hugging_face.rules import Array, Rule, Rules, feed_forward, norm, same
-from firth.recipes.goals.goal import Goal
 from firth.recipes.models.stack import BlocksConfig
 from firth.recipes.models.two_stream_transformer import TwoStreamTransformerConfig
 
@@ -101,12 +100,11 @@ def relative_attention(names: RelativeAttentionNames, stack: BlocksConfig, ours:
     )
 
 
-def xlnet_heads(model: TwoStreamTransformerConfig, goal: Goal) -> Rules:
+def xlnet_lm(model: TwoStreamTransformerConfig) -> Rules:
     """Yields the rule of the bias of the logits.
 
     Args:
         model: Model of the recipe.
-        goal: Goal of the recipe.
     """
-    del model, goal
+    del model
     yield same("lm_loss.bias", "heads/bias")

@@ -1,18 +1,21 @@
 """Reads the tensors of a model into ours, and writes them back."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.names import named
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.read import Read
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import weights_by_path
 from firth.recipes.run.run_recipe import RunRecipe
+from firth.storage.tensor_files import dtype_name
 
 _SHOWN = 3
 
@@ -62,45 +65,58 @@ def _read(
     family: Family,
     tensors: Mapping[str, Array],
 ) -> Read:
-    rules, problems, read = _found(rules, family, tensors), [], set()
+    rules = list(rules)
+    tensors = named(family, rules, tensors)
+    has_heads = any(path.startswith("heads/") for path in variables)
+    problems, stored = list(_not_said(family, rules, tensors) if has_heads else ()), {}
     for rule in rules:
-        if any(name not in tensors for name in rule.theirs):
-            continue
-        problem = _assign(rule, variables[rule.ours], tensors)
-        problems += [problem] if problem else []
-        read.add(rule.ours)
-    fresh = tuple(path for path in variables if path not in read)
-    problems += [f"no tensor for {path}" for path in fresh if path.startswith("backbone/")]
+        missing = [name for name in rule.theirs if name not in tensors]
+        if missing and rule.ours.startswith("backbone/"):
+            problems.append(f"no tensor {missing[0]}, which {rule.ours} is made of")
+        elif not missing:
+            given = [tensors[name] for name in rule.theirs]
+            problem = _assign(rule, variables[rule.ours], given)
+            problems += [problem] if problem else []
+            stored[rule.ours] = [dtype_name(each.dtype) for each in given]
+    fresh = tuple(path for path in variables if path not in stored)
     if problems:
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise InteropError("; ".join(problems[:_SHOWN]) + more)
+    return Read(fresh, tuple(_surplus(family, rules, tensors)), stored)
+
+
+def _surplus(family: Family, rules: Iterable[Rule], tensors: Mapping[str, Array]) -> Iterator[str]:
+    used = {name for rule in rules for name in rule.theirs} | {*family.copies, *family.zeros}
+    return (name for name in tensors if name not in used and not name.endswith(family.unread))
+
+
+def _not_said(family: Family, rules: Iterable[Rule], tensors: Mapping[str, Array]) -> Iterator[str]:
+    """Yields which tensors say what the model cannot: an output that is not tied, a bias that is not zero."""
     used = {name for rule in rules for name in rule.theirs}
-    surplus = (name for name in tensors if name not in used and not name.endswith(family.unread))
-    return Read(fresh, tuple(surplus))
+    for copy, table in family.copies.items():
+        if copy not in used and copy in tensors and table in tensors:
+            if not np.array_equal(tensors[copy], tensors[table]):
+                yield f"{copy} is not {table}, to which it is tied here"
+    for name in family.zeros:
+        if name in tensors and np.any(tensors[name]):
+            yield f"{name} is not zero, and cannot be expressed here"
 
 
-def _found(rules: Iterable[Rule], family: Family, tensors: Mapping[str, Array]) -> list[Rule]:
-    """Returns the rules with the names that the checkpoint has: a base model's lack the family's name."""
-    prefix = f"{family.base}."
-    if any(name.startswith(prefix) for name in tensors):
-        return list(rules)
-    return [
-        dataclasses.replace(rule, theirs=tuple(name.removeprefix(prefix) for name in rule.theirs))
-        for rule in rules
-    ]
-
-
-def _assign(rule: Rule, variable: keras.Variable, tensors: Mapping[str, Array]) -> str | None:
+def _assign(rule: Rule, variable: keras.Variable, given: Sequence[Array]) -> str | None:
     """Assigns a weight; returns what does not fit."""
-    given = [tensors[name] for name in rule.theirs]
     shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in zip(rule.theirs, given))
     try:
         weight = rule.read(*given)
-    except ValueError:
+    except (ValueError, IndexError):
         return f"{shapes} do not fit together"
     if tuple(weight.shape) != tuple(variable.shape):
         return f"{shapes} gives {list(weight.shape)}, {rule.ours} is {list(variable.shape)}"
-    variable.assign(weight)
+    ours = weight.astype(variable.dtype, copy=False)
+    if not np.isfinite(ours).all():
+        return f"{', '.join(rule.theirs)} holds what is no finite number"
+    if not np.array_equal(ours, weight):
+        return f"{', '.join(rule.theirs)} of {weight.dtype} would be rounded to {variable.dtype}"
+    variable.assign(ours)
     return None
 
 

@@ -112,9 +112,8 @@ def test_a_base_model_has_fresh_heads_and_its_own_names(bert):
 def test_what_does_not_fit_is_told_by_tensor(bert):
     given = tensors("bert")
     missing = {key: each for key, each in given.items() if key != "bert.encoder.layer.1.output.dense.weight"}
-    with pytest.raises(
-        InteropError, match="no tensor for backbone/encoder/block_1/feed_forward/outer_kernel"
-    ):
+    name = r"bert\.encoder\.layer\.1\.output\.dense\.weight"
+    with pytest.raises(InteropError, match=f"no tensor {name}, which backbone/.*/outer_kernel is made of"):
         read_weights(build_model(bert), bert, FAMILIES["bert"], missing)
     name = "bert.encoder.layer.0.attention.self.key.weight"
     with pytest.raises(InteropError, match=r"self\.key\.weight \[8, 16\].*do not fit|gives \[16, 40\]"):

@@ -1,0 +1,137 @@
+"""The families of decoders: GPT, GPT-2 and Llama."""
+
+from typing import Any
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face import decoders
+from firth.interop.hugging_face.config_fields import Field, activation, read_activation, write_activation
+from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.recipes.objectives.language_models import CausalLM
+
+_LM = ("language_model", ("lm",))
+_GPT_FIELDS = (
+    Field("n_layer", "layers", 12),
+    Field("n_embd", "width", 768),
+    Field("n_head", "attention.heads", 12),
+    Field("attn_pdrop", "attention.dropout", 0.1),
+    Field("resid_pdrop", "dropout", 0.1),
+    Field("initializer_range", "initializer_stddev", 0.02),
+    Field("layer_norm_epsilon", "norm.epsilon", 1e-5),
+)
+
+
+def _read_afn(name: str) -> str:
+    return "gelu_approximate" if name == "gelu" else read_activation(name)
+
+
+def _write_afn(name: str) -> str:
+    return "gelu" if name == "gelu_approximate" else write_activation(name)
+
+
+def _gathered_gpt(config: dict[str, Any]) -> dict[str, Any]:
+    return {**config, "embd_pdrop": config["resid_pdrop"]}
+
+
+GPT2 = Family(
+    "gpt2",
+    "GPT2Model",
+    "transformer",
+    (
+        *_GPT_FIELDS,
+        Field("n_inner", "feed_forward.width"),
+        activation("activation_function", "gelu_new"),
+        Field("n_positions", "positions.length", 1024),
+        Field("tie_word_embeddings", "tied_output", True),
+    ),
+    {"kind": "causal_transformer", "norm.placement": "pre", "positions.kind": "learned"},
+    lambda names: CausalLM(),
+    decoders.gpt2_backbone,
+    (FamilyHeads("GPT2LMHeadModel", *_LM, decoders.untied_head),),
+    {"scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True},
+    ("attn.bias", "attn.masked_bias"),
+    {"lm_head.weight": "transformer.wte.weight"},
+    gathered=_gathered_gpt,
+)
+GPT = Family(
+    "openai-gpt",
+    "OpenAIGPTModel",
+    "transformer",
+    (
+        *_GPT_FIELDS,
+        # Theirs calls the approximate one so.
+        Field("afn", "feed_forward.activation", "gelu", _read_afn, _write_afn),
+        Field("n_positions", "positions.length", 512),
+    ),
+    {"kind": "causal_transformer", "positions.kind": "learned"},
+    lambda names: CausalLM(),
+    decoders.gpt_backbone,
+    (FamilyHeads("OpenAIGPTLMHeadModel", *_LM),),
+    {"tie_word_embeddings": True},
+    ("attn.bias", "position_ids"),
+    {"lm_head.weight": "transformer.tokens_embed.weight"},
+    gathered=_gathered_gpt,
+)
+
+
+def _spread_llama(config: dict[str, Any]) -> dict[str, Any]:
+    """Transformers 5 keeps `rope_theta` and the scaling in `rope_parameters`, 4 in keys of their own."""
+    rope = {**(config.get("rope_scaling") or {}), **(config.get("rope_parameters") or {})}
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    if kind not in ("default", "llama3"):
+        raise InteropError(f"rope_parameters: rope_type: {kind!r} cannot be expressed here, 'llama3' can")
+    theta = rope.get("rope_theta", config.get("rope_theta"))
+    scaled = {f"rope_{key}": rope.get(key) for key in _SCALING} if kind == "llama3" else {}
+    return {**config, "rope_theta": theta, **scaled}
+
+
+def _gathered_llama(config: dict[str, Any]) -> dict[str, Any]:
+    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": config.pop("rope_theta")}
+    scaled = {key: config.pop(f"rope_{key}") for key in _SCALING if f"rope_{key}" in config}
+    if scaled:
+        rope |= {"rope_type": "llama3", **scaled}
+    return {**config, "rope_parameters": rope}
+
+
+_SCALING = {
+    "factor": "factor",
+    "low_freq_factor": "low_frequency_factor",
+    "high_freq_factor": "high_frequency_factor",
+    "original_max_position_embeddings": "original_length",
+}
+LLAMA = Family(
+    "llama",
+    "LlamaModel",
+    "model",
+    (
+        Field("num_hidden_layers", "layers", 32),
+        Field("hidden_size", "width", 4096),
+        Field("num_attention_heads", "attention.heads", 32),
+        Field("num_key_value_heads", "attention.key_value_heads"),
+        Field("head_dim", "attention.head_width"),
+        Field("attention_dropout", "attention.dropout", 0.0),
+        Field("intermediate_size", "feed_forward.width", 11008),
+        activation("hidden_act", "silu"),
+        Field("initializer_range", "initializer_stddev", 0.02),
+        Field("rms_norm_eps", "norm.epsilon", 1e-6),
+        Field("rope_theta", "positions.base", 10_000.0, float),
+        *(Field(f"rope_{theirs}", f"positions.scaling.{ours}") for theirs, ours in _SCALING.items()),
+        Field("tie_word_embeddings", "tied_output", False),
+    ),
+    {
+        "kind": "causal_transformer",
+        "norm.kind": "rms_norm",
+        "norm.placement": "pre",
+        "positions.kind": "rotary",
+        "feed_forward.gated": True,
+        "biases": False,
+        "dropout": 0.0,
+    },
+    lambda names: CausalLM(),
+    decoders.llama_backbone,
+    (FamilyHeads("LlamaForCausalLM", *_LM, decoders.untied_head),),
+    {"attention_bias": False, "mlp_bias": False},
+    ("rotary_emb.inv_freq",),
+    {"lm_head.weight": "model.embed_tokens.weight"},
+    spread=_spread_llama,
+    gathered=_gathered_llama,
+)

@@ -1,0 +1,263 @@
+"""The families of encoders: BERT and its like, and XLNet."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from firth.interop.hugging_face import encoders, two_streams
+from firth.interop.hugging_face.config_fields import Field, activation
+from firth.interop.hugging_face.family import Family, FamilyHeads
+from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
+from firth.recipes.objectives.permutation import PermutationLM
+
+_BERT_FIELDS = (
+    Field("num_hidden_layers", "layers", 12),
+    Field("hidden_size", "width", 768),
+    Field("num_attention_heads", "attention.heads", 12),
+    Field("attention_probs_dropout_prob", "attention.dropout", 0.1),
+    Field("intermediate_size", "feed_forward.width", 3072),
+    activation("hidden_act"),
+    Field("hidden_dropout_prob", "dropout", 0.1),
+    Field("initializer_range", "initializer_stddev", 0.02),
+    Field("layer_norm_eps", "norm.epsilon", 1e-12),
+    Field("type_vocab_size", "embeddings.segments", 2),
+)
+_LENGTH = Field("max_position_embeddings", "positions.length", 512)
+_ENCODER: dict[str, Any] = {"kind": "masked_transformer", "embeddings.norm": True}
+_LEARNED = {**_ENCODER, "positions.kind": "learned"}
+_TIED = {"tie_word_embeddings": True, "is_decoder": False}
+_ABSOLUTE = {"position_embedding_type": "absolute", **_TIED}
+_EMBEDDING_WIDTH = Field("embedding_size", "embeddings.width", 128)
+_TOKENS = "embeddings.word_embeddings.weight"
+
+
+def _pairs(name: str, with_pairs: MaskedLM) -> Callable[[Collection[str]], MaskedLM]:
+    """Returns what says whether a checkpoint has a head for pairs, by the name of its tensor."""
+    return lambda names: with_pairs if name in names else _masked_lm(names)
+
+
+def _masked_lm(names: Collection[str]) -> MaskedLM:
+    del names
+    return MaskedLM(next_sentence=False)
+
+
+def _masked_heads(architecture: str, rules: Any) -> tuple[FamilyHeads, ...]:
+    """Returns masked LM's heads; the span boundary objective's stand next to the same."""
+    return tuple(FamilyHeads(architecture, ours, ("mlm",), rules) for ours in ("masked_lm", "span_masking"))
+
+
+def _tied(decoder: str, table: str, bias: str) -> dict[str, str]:
+    """Returns the output that repeats the token table and a bias."""
+    return {f"{decoder}.weight": table, f"{decoder}.bias": bias}
+
+
+BERT = Family(
+    "bert",
+    "BertModel",
+    "bert",
+    (*_BERT_FIELDS, _LENGTH),
+    _LEARNED,
+    _pairs("cls.seq_relationship.weight", MaskedLM(next_sentence=True)),
+    encoders.bert_backbone,
+    (
+        FamilyHeads("BertForPreTraining", "masked_lm", ("mlm", "nsp"), encoders.bert_pretraining),
+        *_masked_heads("BertForMaskedLM", encoders.bert_masked_lm),
+    ),
+    _ABSOLUTE,
+    copies=_tied("cls.predictions.decoder", f"bert.{_TOKENS}", "cls.predictions.bias"),
+)
+DISTILBERT = Family(
+    "distilbert",
+    "DistilBertModel",
+    "distilbert",
+    (
+        Field("n_layers", "layers", 6),
+        Field("dim", "width", 768),
+        Field("n_heads", "attention.heads", 12),
+        Field("attention_dropout", "attention.dropout", 0.1),
+        Field("hidden_dim", "feed_forward.width", 3072),
+        activation("activation"),
+        Field("dropout", "dropout", 0.1),
+        Field("initializer_range", "initializer_stddev", 0.02),
+        _LENGTH,
+    ),
+    {**_LEARNED, "embeddings.segments": 0, "norm.epsilon": 1e-12},
+    _masked_lm,
+    encoders.distilbert_backbone,
+    _masked_heads("DistilBertForMaskedLM", encoders.distilbert_masked_lm),
+    {"sinusoidal_pos_embds": False, "tie_word_embeddings": True},
+    copies={"vocab_projector.weight": f"distilbert.{_TOKENS}"},
+)
+
+
+def _spread_roberta(config: dict[str, Any]) -> dict[str, Any]:
+    """Positions begin one after the id of padding."""
+    unused = config.get("pad_token_id", 1) + 1
+    length = config.get("max_position_embeddings", 512) - unused
+    return {**config, "unused_positions": unused, "positions": length}
+
+
+def _gathered_roberta(config: dict[str, Any]) -> dict[str, Any]:
+    unused, length = config.pop("unused_positions"), config.pop("positions")
+    return {**config, "pad_token_id": unused - 1, "max_position_embeddings": length + unused}
+
+
+def _fitted_roberta(model: Any, ids: Mapping[str, int]) -> Any:
+    """Returns a model with as many unused positions as the id of padding asks for."""
+    positions = model.positions.model_copy(update={"unused": ids["pad"] + 1})
+    return model.model_copy(update={"positions": positions})
+
+
+ROBERTA = Family(
+    "roberta",
+    "RobertaModel",
+    "roberta",
+    (
+        *_BERT_FIELDS,
+        Field("positions", "positions.length"),
+        Field("unused_positions", "positions.unused"),
+    ),
+    _LEARNED,
+    _masked_lm,
+    encoders.roberta_backbone,
+    _masked_heads("RobertaForMaskedLM", encoders.roberta_masked_lm),
+    _ABSOLUTE,
+    copies=_tied("lm_head.decoder", f"roberta.{_TOKENS}", "lm_head.bias"),
+    spread=_spread_roberta,
+    gathered=_gathered_roberta,
+    fitted=_fitted_roberta,
+)
+
+
+def _spread_albert(config: dict[str, Any]) -> dict[str, Any]:
+    inner = config.get("inner_group_num") or 1
+    return {**config, "num_hidden_layers": (config.get("num_hidden_layers") or 12) * inner}
+
+
+def _gathered_albert(config: dict[str, Any]) -> dict[str, Any]:
+    return {**config, "num_hidden_layers": config["num_hidden_layers"] // config["inner_group_num"]}
+
+
+ALBERT = Family(
+    "albert",
+    "AlbertModel",
+    "albert",
+    (
+        *_BERT_FIELDS,
+        _LENGTH,
+        _EMBEDDING_WIDTH,
+        Field("num_hidden_groups", "share_layers.groups", 1),
+        Field("inner_group_num", "share_layers.blocks", 1),
+    ),
+    _LEARNED,
+    _pairs("sop_classifier.classifier.weight", MaskedLM(next_sentence=False, sentence_order=True)),
+    encoders.albert_backbone,
+    (
+        FamilyHeads("AlbertForPreTraining", "masked_lm", ("mlm", "sop"), encoders.albert_pretraining),
+        *_masked_heads("AlbertForMaskedLM", encoders.albert_masked_lm),
+    ),
+    _ABSOLUTE,
+    copies=_tied("predictions.decoder", f"albert.{_TOKENS}", "predictions.bias"),
+    spread=_spread_albert,
+    gathered=_gathered_albert,
+)
+
+
+def _electra_objective(names: Collection[str]) -> MaskedLM | ReplacedTokenDetection:
+    """A generator is a masked LM; anything else counts as a discriminator."""
+    is_generator = any(name.startswith("generator_") for name in names)
+    return _masked_lm(names) if is_generator else ReplacedTokenDetection()
+
+
+ELECTRA = Family(
+    "electra",
+    "ElectraModel",
+    "electra",
+    (*_BERT_FIELDS, _LENGTH, _EMBEDDING_WIDTH),
+    _LEARNED,
+    _electra_objective,
+    encoders.electra_backbone,
+    (
+        FamilyHeads(
+            "ElectraForPreTraining",
+            "replaced_token_detection",
+            ("rtd",),
+            encoders.electra_detection,
+        ),
+        *_masked_heads("ElectraForMaskedLM", encoders.electra_masked_lm),
+    ),
+    _ABSOLUTE,
+    copies={"generator_lm_head.weight": f"electra.{_TOKENS}"},
+)
+
+
+def _spread_deberta(config: dict[str, Any]) -> dict[str, Any]:
+    farthest = config.get("max_relative_positions", -1)
+    if farthest < 1:
+        farthest = config.get("max_position_embeddings", 512)
+    buckets = config.get("position_buckets", -1)
+    return {
+        **config,
+        "max_relative_positions": farthest,
+        "position_buckets": buckets if buckets > 0 else None,
+    }
+
+
+def _gathered_deberta(config: dict[str, Any]) -> dict[str, Any]:
+    farthest = config["max_relative_positions"]
+    return {"pos_att_type": ["p2c", "c2p"], "max_position_embeddings": farthest, **config}
+
+
+DEBERTA = Family(
+    "deberta-v2",
+    "DebertaV2Model",
+    "deberta",
+    (
+        *_BERT_FIELDS,
+        Field("position_buckets", "positions.buckets"),
+        Field("max_relative_positions", "positions.max_distance"),
+    ),
+    {**_ENCODER, "positions.kind": "disentangled"},
+    _masked_lm,
+    encoders.deberta_backbone,
+    _masked_heads("DebertaV2ForMaskedLM", encoders.bert_masked_lm),
+    {
+        "relative_attention": True,
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "position_biased_input": False,
+        "conv_kernel_size": 0,
+        "tie_word_embeddings": True,
+    },
+    copies=_tied("cls.predictions.decoder", f"deberta.{_TOKENS}", "cls.predictions.bias"),
+    spread=_spread_deberta,
+    gathered=_gathered_deberta,
+)
+XLNET = Family(
+    "xlnet",
+    "XLNetModel",
+    "transformer",
+    (
+        Field("n_layer", "layers", 24),
+        Field("d_model", "width", 1024),
+        Field("n_head", "attention.heads", 16),
+        Field("d_inner", "feed_forward.width", 4096),
+        activation("ff_activation"),
+        Field("dropout", "dropout", 0.1),
+        Field("dropout", "attention.dropout", 0.1),
+        Field("dropout", "feed_forward.dropout", 0.1),
+        Field("initializer_range", "initializer_stddev", 0.02),
+        Field("layer_norm_eps", "norm_epsilon", 1e-12),
+    ),
+    {"kind": "two_stream_transformer"},
+    lambda names: PermutationLM(),
+    two_streams.xlnet_backbone,
+    (FamilyHeads("XLNetLMHeadModel", "permutation_lm", ("lm",), two_streams.xlnet_lm),),
+    {
+        "untie_r": True,
+        "attn_type": "bi",
+        "clamp_len": -1,
+        "same_length": False,
+        "tie_word_embeddings": True,
+    },
+    copies={"lm_loss.weight": "transformer.word_embedding.weight"},
+)

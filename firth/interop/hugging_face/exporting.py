@@ -1,0 +1,103 @@
+"""A bundle becomes a model in Hugging Face's format."""
+
+import logging
+import os
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from firth import storage
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.directory import CONFIG_FILE
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.finding import family_of
+from firth.interop.hugging_face.outgoing import Outgoing
+from firth.interop.hugging_face.rules import Rule
+from firth.interop.hugging_face.shards import SHARD_BYTES, write_shards
+from firth.models.bundle import TOKENIZER_FOLDER, open_weights, read_recipe, stored_dtypes
+from firth.recipes.goals.goal import Goal
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.tokenizers import load_tokenizer
+
+_LOG = logging.getLogger(__name__)
+_SHOWN = 3
+
+
+def export_model(
+    bundle: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    dtype: str | None = None,
+    shard_bytes: int = SHARD_BYTES,
+) -> list[str]:
+    """Writes a bundle's model as what `transformers.AutoModel.from_pretrained` loads.
+
+    Its family is the first that can express the recipe's model. Weights of heads that transformers has no
+    class for are left out, and named in a warning. Neither the model nor a file is ever held whole.
+
+    Args:
+        bundle: Path of the bundle.
+        folder: Place of the folder, where nothing is.
+        dtype: float32, bfloat16 or float16 for all tensors. Without it, each has the dtype that it was
+            imported in, if that still holds it exactly, and otherwise float32.
+        shard_bytes: Most bytes of a file of weights; a larger model is written in shards.
+
+    Returns:
+        Paths of the files, below the folder.
+
+    Raises:
+        InteropError: if no family can express the model, with the nearest and the key in its way.
+        FileExistsError: if there is something in the folder's place.
+    """
+    recipe = read_recipe(bundle)
+    family = family_of(recipe.model, recipe.goal)
+    tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
+    ids = {role: getattr(tokenizer, f"{role}_id") for role in ("pad", "cls", "sep")}
+    model = family.fitted(recipe.model, ids)
+    heads = family.heads_of(recipe.goal)
+    rules = family.rules(model, recipe.goal) if heads else _alone(family, model)
+    with open_weights(bundle) as weights:
+        _warn(bundle, weights, rules)
+        outgoing = Outgoing(rules, weights, stored_dtypes(weights), dtype)
+        config = {
+            **family.write_config(model),
+            **_token_ids(recipe.goal, ids, bool(model.has_decoder and model.has_encoder)),
+            "architectures": [heads.architecture if heads else family.architecture],
+            "torch_dtype": outgoing.most_common_dtype,
+            "vocab_size": recipe.tokenizer.vocabulary_size,
+        }
+        with storage.whole_folder(folder) as unfinished:
+            storage.write_json(os.path.join(unfinished, CONFIG_FILE), config)
+            files = write_shards(unfinished, outgoing.specs, outgoing.tensors, shard_bytes)
+            files += _write_tokenizer(tokenizer, recipe, unfinished)
+    return [CONFIG_FILE, *files]
+
+
+def _alone(family: Family, model: Any) -> list[Rule]:
+    """Returns the rules of a base model, whose tensors lack the family's name."""
+    return list(family.backbone(model))
+
+
+def _token_ids(goal: Goal, ids: Mapping[str, int], has_both: bool) -> dict[str, int]:
+    """Returns the special tokens' ids, by the keys of their configuration."""
+    frame, start = goal.text_frame, goal.decoder_start
+    found = {"pad_token_id": ids["pad"]}
+    found |= {"bos_token_id": ids[frame.before[0]]} if frame.before else {}
+    found |= {"eos_token_id": ids["sep"]}
+    if has_both:
+        found |= {"decoder_start_token_id": ids[start[0]]}
+        found |= {"forced_bos_token_id": ids[start[1]]} if start[1:] else {}
+    return found
+
+
+def _warn(bundle: str | os.PathLike[str], weights: Collection[str], rules: list[Rule]) -> None:
+    left_out = sorted(set(weights) - {rule.ours for rule in rules})
+    if of_backbone := [path for path in left_out if path.startswith("backbone/")]:
+        raise InteropError(f"{os.fspath(bundle)}: no rule for {of_backbone[0]}")
+    if left_out:
+        more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
+        _LOG.warning("left out, since transformers has no place for them: %s%s", ", ".join(left_out[:_SHOWN]), more)
+
+
+def _write_tokenizer(tokenizer: Any, recipe: RunRecipe, folder: str) -> list[str]:
+    """Writes nothing: tokenizers are read only, so far."""
+    del tokenizer, recipe, folder
+    return []

@@ -1,0 +1,40 @@
+"""Which family can express a model."""
+
+from typing import Any
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.families import FAMILIES
+from firth.interop.hugging_face.family import Family
+from firth.recipes.goals.goal import Goal
+
+
+def family_of(model: Any, goal: Goal) -> Family:
+    """Returns the first family that can express a model with its heads, or else without them.
+
+    Args:
+        model: Model of a recipe.
+        goal: Goal of the recipe.
+
+    Raises:
+        InteropError: if no family can, with the nearest one and the key that stands in its way.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> recipe = load_recipe("roberta_tiny")
+    >>> family_of(recipe.model, recipe.goal).model_type
+    'roberta'
+    """
+    differences = {name: family.differences(model) for name, family in FAMILIES.items()}
+    able = [FAMILIES[name] for name, keys in differences.items() if not keys]
+    if able:
+        return next((family for family in able if family.heads_of(goal)), able[0])
+    nearest = min(differences, key=lambda name: (_of_other_kind(differences[name]), len(differences[name])))
+    raise InteropError(
+        f"no family of Hugging Face's format can express this model; the nearest is {nearest}: "
+        f"{differences[nearest][0]}"
+    )
+
+
+def _of_other_kind(differences: list[str]) -> bool:
+    return any(each.startswith("model.kind:") for each in differences)

@@ -1,0 +1,62 @@
+"""The names that a checkpoint has for the tensors of a model."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from firth.interop.hugging_face.family import Family
+from firth.interop.hugging_face.rules import Array, Rule
+
+# Older checkpoints call a norm's weights as TensorFlow did.
+_OLDER = {".gamma": ".weight", ".beta": ".bias"}
+
+
+class Renamed(Mapping[str, Array]):
+    """Tensors under other names.
+
+    Args:
+        tensors: Tensors by the names that they have.
+        names: Those names by the new ones.
+    """
+
+    def __init__(self, tensors: Mapping[str, Array], names: Mapping[str, str]) -> None:
+        self._tensors, self._names = tensors, names
+
+    def __getitem__(self, name: str) -> Array:
+        return self._tensors[self._names[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def named(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Array]) -> Renamed:
+    """Returns a checkpoint's tensors by the names of rules.
+
+    A base model's lack the family's name in front, and a tied table may have the name of any of its copies.
+
+    Args:
+        family: Family of the checkpoint.
+        rules: Rules of the model.
+        tensors: Tensors by the names that the checkpoint has.
+    """
+    names = {_newer(name): name for name in tensors}
+    prefix = f"{family.base}."
+    if not any(name.startswith(prefix) for name in names):
+        of_rules = {name for rule in rules for name in rule.theirs} | set(family.copies.values())
+        whole = {name.removeprefix(prefix): name for name in of_rules}
+        names = {whole.get(name, name): there for name, there in names.items()}
+    for copy, table in family.copies.items():
+        if copy in names and table not in names:
+            names[table] = names.pop(copy)
+    return Renamed(tensors, names)
+
+
+def _newer(name: str) -> str:
+    for ending, newer in _OLDER.items():
+        if name.endswith(ending):
+            return name.removesuffix(ending) + newer
+    return name

@@ -1,0 +1,48 @@
+"""Golden files of transformers as folders in Hugging Face's format."""
+
+import json
+import pathlib
+
+import numpy as np
+
+from firth.storage.tensor_files import spec_of, write_tensors
+from tests.models import references
+
+WORDS = ["the", "a", "cat", "sat", "on", "mat", "##s"]
+SENTINELS = [f"<extra_id_{number}>" for number in range(20)]
+PIECES = ["[PAD]", "[unused]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *SENTINELS]
+# Positions begin after the id of padding.
+_PADDED_BY_ONE = ["[unused]", "[PAD]", *PIECES[2:]]
+MODEL_TYPES = {"deberta": "deberta-v2", "llama_3_1": "llama", "t5_1_1": "t5"}
+NAMES = (*references.REFERENCES, "xlnet")
+_DISCRIMINATOR = "discriminator."
+
+
+def model_type(name: str) -> str:
+    return MODEL_TYPES.get(name, name)
+
+
+def tensors_of(name: str) -> dict[str, np.ndarray]:
+    """The tensors of a golden file; of ELECTRA those of the discriminator, which is a model of its own."""
+    golden = references.read_golden(name)
+    found = {key.removeprefix("weight/"): value for key, value in golden.items() if "weight/" in key}
+    of_discriminator = {key: value for key, value in found.items() if key.startswith(_DISCRIMINATOR)}
+    return {key.removeprefix(_DISCRIMINATOR): value for key, value in (of_discriminator or found).items()}
+
+
+def write_safetensors(path: pathlib.Path, tensors: dict[str, np.ndarray]) -> None:
+    specs = {name: spec_of(each) for name, each in tensors.items()}
+    write_tensors(path, specs, tensors.items(), {"format": "pt"})
+
+
+def checkpoint(folder: pathlib.Path, name: str = "bert", changed=(), **config) -> str:
+    """A golden file with a vocabulary, as a folder; tensors may be changed or, by None, left out."""
+    tensors = {**tensors_of(name), **dict(changed)}
+    write_safetensors(
+        folder / "model.safetensors", {key: value for key, value in tensors.items() if value is not None}
+    )
+    settings = {"model_type": model_type(name), **references.made_with(name)["config"], **config}
+    (folder / "config.json").write_text(json.dumps(settings))
+    pieces = _PADDED_BY_ONE if settings.get("pad_token_id") == 1 else PIECES
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in pieces))
+    return str(folder)

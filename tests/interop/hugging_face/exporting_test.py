@@ -1,0 +1,144 @@
+"""From Hugging Face's format to a bundle and back: the same tensors, bit by bit, and the same configuration."""
+
+import json
+import logging
+import pathlib
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face import export_model, import_model
+from firth.interop.hugging_face.directory import Directory
+from firth.models import build_model, load_model, save_model
+from firth.models.bundle import read_recipe
+from firth.recipes import load_recipe
+from firth.storage.tensor_files import TensorFile
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from tests.interop.hugging_face.checkpoints import NAMES, PIECES, checkpoint, model_type, tensors_of
+from tests.models import references
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+
+def tensors_in(folder) -> dict[str, np.ndarray]:
+    with Directory(folder).tensors() as tensors:
+        return dict(tensors)
+
+
+def config_in(folder) -> dict:
+    return json.loads((pathlib.Path(folder) / "config.json").read_text())
+
+
+def round_trip(tmp_path, name, changed=(), **arguments) -> pathlib.Path:
+    (tmp_path / "in").mkdir()
+    import_model(checkpoint(tmp_path / "in", name, changed), tmp_path / "bundle", name)
+    export_model(tmp_path / "bundle", tmp_path / "out", **arguments)
+    return tmp_path / "out"
+
+
+def assert_same(found, expected) -> None:
+    assert set(found) == set(expected)
+    for name, tensor in expected.items():
+        assert found[name].dtype == tensor.dtype, name
+        assert found[name].tobytes() == np.ascontiguousarray(tensor).tobytes(), name
+
+
+# Of two golden files that are made of parts.
+ARCHITECTURES = {"electra": "ElectraForPreTraining", "t5_1_1": "T5ForConditionalGeneration"}
+
+
+def kept(config) -> dict:
+    """The keys of a configuration that are written back as they were."""
+    # DeBERTa's length is that of its distances, since it has no table of positions.
+    lost = {"max_position_embeddings"} if "max_relative_positions" in config else set()
+    return {key: value for key, value in config.items() if key not in lost}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_goes_out_as_it_came_in(name, tmp_path):
+    out = round_trip(tmp_path, name)
+    assert_same(tensors_in(out), tensors_of(name))
+    given, written = references.made_with(name), config_in(out)
+    assert {key: written[key] for key in kept(given["config"])} == kept(given["config"])
+    assert written["architectures"] == [ARCHITECTURES.get(name, given["model"])]
+    assert (written["model_type"], written["torch_dtype"]) == (model_type(name), "float32")
+    assert TensorFile(out / "model.safetensors").metadata == {"format": "pt"}
+
+
+def test_each_tensor_has_the_dtype_that_it_was_stored_in(tmp_path):
+    given = {name: tensor.astype(BFLOAT16) for name, tensor in tensors_of("bert").items()}
+    half = "bert.encoder.layer.0.attention.self.key.weight"
+    given[half] = given[half].astype("float16")
+    assert_same(tensors_in(round_trip(tmp_path, "bert", given)), given)
+    assert config_in(tmp_path / "out")["torch_dtype"] == "bfloat16"
+
+
+def test_what_was_trained_further_is_not_rounded(tmp_path):
+    given = {name: tensor.astype(BFLOAT16) for name, tensor in tensors_of("gpt2").items()}
+    round_trip(tmp_path, "gpt2", given)
+    model, bundle = load_model(tmp_path / "bundle"), tmp_path / "bundle"
+    table = model.backbone.token_embedding.table
+    table.assign_add(np.full(table.shape, 1e-6, "float32"))
+    stored = {path: ["BF16"] * 3 for path in ("backbone/token_embedding/table",)}
+    save_model(model, read_recipe(bundle), bundle / "tokenizer", tmp_path / "trained", stored)
+    export_model(tmp_path / "trained", tmp_path / "later")
+    assert tensors_in(tmp_path / "later")["transformer.wte.weight"].dtype == "float32"
+    export_model(tmp_path / "trained", tmp_path / "asked", dtype="bfloat16")
+    assert {each.dtype for each in tensors_in(tmp_path / "asked").values()} == {BFLOAT16}
+    with pytest.raises(InteropError, match="'int8' is not known"):
+        export_model(tmp_path / "trained", tmp_path / "int8", dtype="int8")
+
+
+def test_numbers_beyond_a_dtype_are_named(tmp_path):
+    name = "bert.embeddings.word_embeddings.weight"
+    large = tensors_of("bert")[name] + np.float32(1e5)
+    with pytest.raises(InteropError, match=f"{name} holds numbers beyond float16"):
+        round_trip(tmp_path, "bert", {name: large}, dtype="float16")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_large_model_is_written_in_shards(tmp_path):
+    out = round_trip(tmp_path, "bert", shard_bytes=4000)
+    index = json.loads((out / "model.safetensors.index.json").read_text())
+    tensors = tensors_of("bert")
+    assert index["metadata"]["total_size"] == sum(each.nbytes for each in tensors.values())
+    assert len(set(index["weight_map"].values())) > 3 and not (out / "model.safetensors").exists()
+    assert all((out / file).stat().st_size < 6000 for file in index["weight_map"].values())
+    assert_same(tensors_in(out), tensors)
+
+
+def bundle(folder, preset, overrides=()) -> str:
+    """A bundle of a preset with a vocabulary of a few words."""
+    recipe = load_recipe(preset, ["tokenizer.vocabulary_size=300", *overrides])
+    save_tokenizer(WordPieceTokenizer(PIECES), folder / "tokenizer")
+    save_model(build_model(recipe), recipe, folder / "tokenizer", folder / "bundle")
+    return str(folder / "bundle")
+
+
+@pytest.mark.parametrize(
+    ("preset", "architecture", "left_out"),
+    [
+        ("deberta_v3_tiny", "DebertaV2Model", "heads/dense/bias"),
+        ("spanbert_tiny", "BertForMaskedLM", "heads/span_boundary_head"),
+    ],
+)
+def test_heads_without_a_class_are_left_out_and_named(preset, architecture, left_out, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING):
+        export_model(bundle(tmp_path, preset), tmp_path / "out")
+    assert config_in(tmp_path / "out")["architectures"] == [architecture]
+    assert f"left out, since transformers has no place for them: {left_out}" in caplog.text
+    # Those of a base model lack the family's name.
+    has_heads = any(name.startswith("cls.") for name in tensors_in(tmp_path / "out"))
+    assert has_heads == ("embeddings.word_embeddings.weight" not in tensors_in(tmp_path / "out"))
+
+
+def test_positions_that_are_never_read_follow_the_id_of_padding(tmp_path):
+    """Transformers counts RoBERTa's positions from the id of padding, which is 0 here and not 1."""
+    path = bundle(tmp_path, "roberta_tiny", ["model.positions.length=8", "sequences.length=8"])
+    export_model(path, tmp_path / "out")
+    config, table = config_in(tmp_path / "out"), "roberta.embeddings.position_embeddings.weight"
+    assert (config["pad_token_id"], config["max_position_embeddings"]) == (0, 9)
+    ours = load_model(path).backbone.embeddings.position.table.numpy()
+    np.testing.assert_array_equal(tensors_in(tmp_path / "out")[table], ours[1:])
