@@ -1,8 +1,8 @@
 """Tensors in safetensors files, read and written one by one, so that a file is never held whole.
 
 The package `safetensors` checks a file's header. It reads no bfloat16 without torch, keeps the whole file
-mapped while one tensor is read, and writes only what is in memory all at once; so tensors are read and written
-here.
+mapped while one tensor is read, and writes only what is in memory all at once; so tensors are read and
+written here.
 """
 
 import json

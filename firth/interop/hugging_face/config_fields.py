@@ -190,7 +190,7 @@ def _written(model: Any, fields: Sequence[Field], theirs_always: Mapping[str, An
 
 
 def _whole(model: Any) -> dict[str, Any]:
-    """Returns the values of a model, with those that follow from others where a recipe does not state them."""
+    """Returns the values of a model, those that follow from others included."""
     values: dict[str, Any] = model.model_dump(mode="json")
     for path, name in _FOLLOWING.items():
         *parents, last = path.split(".")

@@ -66,7 +66,9 @@ class Directory:
             opened = {file: stack.enter_context(_opened(file)) for file in sorted(set(self._files.values()))}
             for name, file in self._files.items():
                 if name not in opened[file]:
-                    raise InteropError(f"{self._place(INDEX_FILE)} says that {name} is in {file}, where it is not")
+                    raise InteropError(
+                        f"{self._place(INDEX_FILE)} says that {name} is in {file}, where it is not"
+                    )
             yield Tensors({name: opened[file] for name, file in self._files.items()})
 
     def _place(self, name: str) -> str:

@@ -11,7 +11,16 @@ from firth.interop.hugging_face.blocks import (
     heads_of,
     masked_lm_head,
 )
-from firth.interop.hugging_face.rules import Array, Rules, below, feed_forward, linear, norm, same, self_attention
+from firth.interop.hugging_face.rules import (
+    Array,
+    Rules,
+    below,
+    feed_forward,
+    linear,
+    norm,
+    same,
+    self_attention,
+)
 from firth.recipes.models.stack import StackConfig
 from firth.recipes.models.transformers import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of

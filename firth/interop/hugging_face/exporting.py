@@ -94,7 +94,9 @@ def _warn(bundle: str | os.PathLike[str], weights: Collection[str], rules: list[
         raise InteropError(f"{os.fspath(bundle)}: no rule for {of_backbone[0]}")
     if left_out:
         more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-        _LOG.warning("left out, since transformers has no place for them: %s%s", ", ".join(left_out[:_SHOWN]), more)
+        _LOG.warning(
+            "left out, since transformers has no place for them: %s%s", ", ".join(left_out[:_SHOWN]), more
+        )
 
 
 def _write_tokenizer(tokenizer: Any, recipe: RunRecipe, folder: str) -> list[str]:

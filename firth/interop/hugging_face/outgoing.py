@@ -23,8 +23,8 @@ class Outgoing:
         rules: Rules of the weights.
         weights: Weights by path.
         stored: By path, the dtypes of the tensors that the weights were made of.
-        dtype: float32, bfloat16 or float16 for all tensors; None for that of each in `stored`, if it holds the
-            tensor exactly.
+        dtype: float32, bfloat16 or float16 for all tensors; None for that of each in `stored`, if it holds
+            the tensor exactly.
 
     Raises:
         InteropError: if the dtype is not known, a weight is missing, or a number is beyond the dtype.

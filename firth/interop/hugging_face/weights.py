@@ -1,6 +1,5 @@
 """Reads the tensors of a model into ours, and writes them back."""
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -94,9 +93,9 @@ def _not_said(family: Family, rules: Iterable[Rule], tensors: Mapping[str, Array
     """Yields which tensors say what the model cannot: an output that is not tied, a bias that is not zero."""
     used = {name for rule in rules for name in rule.theirs}
     for copy, table in family.copies.items():
-        if copy not in used and copy in tensors and table in tensors:
-            if not np.array_equal(tensors[copy], tensors[table]):
-                yield f"{copy} is not {table}, to which it is tied here"
+        both_there = copy not in used and copy in tensors and table in tensors
+        if both_there and not np.array_equal(tensors[copy], tensors[table]):
+            yield f"{copy} is not {table}, to which it is tied here"
     for name in family.zeros:
         if name in tensors and np.any(tensors[name]):
             yield f"{name} is not zero, and cannot be expressed here"

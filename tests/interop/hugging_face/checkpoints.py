@@ -9,7 +9,7 @@ from firth.storage.tensor_files import spec_of, write_tensors
 from tests.models import references
 
 WORDS = ["the", "a", "cat", "sat", "on", "mat", "##s"]
-SENTINELS = [f"<extra_id_{number}>" for number in range(20)]
+SENTINELS = [f"<extra_id_{number}>" for number in reversed(range(20))]
 PIECES = ["[PAD]", "[unused]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *SENTINELS]
 # Positions begin after the id of padding.
 _PADDED_BY_ONE = ["[unused]", "[PAD]", *PIECES[2:]]
