@@ -98,6 +98,7 @@ _HUGGING_FACE = Format(
     "firth.interop.hugging_face",
     contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
     example="all-MiniLM-L6-v2 --name minilm",
+    use="transformers.AutoModel.from_pretrained('{folder}')",
 )
 
 _ELMO = Format(

@@ -1,5 +1,6 @@
 """A bundle becomes a model in Hugging Face's format."""
 
+import contextlib
 import logging
 import os
 from collections.abc import Collection, Mapping
@@ -13,10 +14,11 @@ from firth.interop.hugging_face.finding import family_of
 from firth.interop.hugging_face.outgoing import Outgoing
 from firth.interop.hugging_face.rules import Rule
 from firth.interop.hugging_face.shards import SHARD_BYTES, write_shards
+from firth.interop.hugging_face.tokenizers import write_tokenizer
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, read_recipe, stored_dtypes
 from firth.recipes.goals.goal import Goal
-from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
+from firth.tokenizers.graph.special_pieces import MissingPieceError
 
 _LOG = logging.getLogger(__name__)
 _SHOWN = 3
@@ -50,7 +52,7 @@ def export_model(
     recipe = read_recipe(bundle)
     family = family_of(recipe.model, recipe.goal)
     tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
-    ids = {role: getattr(tokenizer, f"{role}_id") for role in ("pad", "cls", "sep")}
+    ids = _ids_by_role(tokenizer)
     model = family.fitted(recipe.model, ids)
     heads = family.heads_of(recipe.goal)
     rules = family.rules(model, recipe.goal) if heads else _alone(family, model)
@@ -67,7 +69,7 @@ def export_model(
         with storage.whole_folder(folder) as unfinished:
             storage.write_json(os.path.join(unfinished, CONFIG_FILE), config)
             files = write_shards(unfinished, outgoing.specs, outgoing.tensors, shard_bytes)
-            files += _write_tokenizer(tokenizer, recipe, unfinished)
+            files += write_tokenizer(tokenizer, unfinished, family.model_type, model.longest)
     return [CONFIG_FILE, *files]
 
 
@@ -76,16 +78,26 @@ def _alone(family: Family, model: Any) -> list[Rule]:
     return list(family.backbone(model))
 
 
+def _ids_by_role(tokenizer: Any) -> dict[str, int]:
+    """Returns the ids of the special tokens that a tokenizer has."""
+    found = {"pad": tokenizer.pad_id, "sep": tokenizer.sep_id}
+    # Some tokenizers begin texts with no piece.
+    with contextlib.suppress(MissingPieceError):
+        found["cls"] = tokenizer.cls_id
+    return found
+
+
 def _token_ids(goal: Goal, ids: Mapping[str, int], has_both: bool) -> dict[str, int]:
     """Returns the special tokens' ids, by the keys of their configuration."""
-    frame, start = goal.text_frame, goal.decoder_start
-    found = {"pad_token_id": ids["pad"]}
-    found |= {"bos_token_id": ids[frame.before[0]]} if frame.before else {}
-    found |= {"eos_token_id": ids["sep"]}
-    if has_both:
-        found |= {"decoder_start_token_id": ids[start[0]]}
-        found |= {"forced_bos_token_id": ids[start[1]]} if start[1:] else {}
-    return found
+    before, start = goal.text_frame.before, goal.decoder_start if has_both else ()
+    roles = {
+        "pad_token_id": "pad",
+        "bos_token_id": before[0] if before else None,
+        "eos_token_id": "sep",
+        "decoder_start_token_id": start[0] if start else None,
+        "forced_bos_token_id": start[1] if start[1:] else None,
+    }
+    return {key: ids[role] for key, role in roles.items() if role is not None and role in ids}
 
 
 def _warn(bundle: str | os.PathLike[str], weights: Collection[str], rules: list[Rule]) -> None:
@@ -97,9 +109,3 @@ def _warn(bundle: str | os.PathLike[str], weights: Collection[str], rules: list[
         _LOG.warning(
             "left out, since transformers has no place for them: %s%s", ", ".join(left_out[:_SHOWN]), more
         )
-
-
-def _write_tokenizer(tokenizer: Any, recipe: RunRecipe, folder: str) -> list[str]:
-    """Writes nothing: tokenizers are read only, so far."""
-    del tokenizer, recipe, folder
-    return []

@@ -35,7 +35,7 @@ def write_safetensors(path: pathlib.Path, tensors: dict[str, np.ndarray]) -> Non
     write_tensors(path, specs, tensors.items(), {"format": "pt"})
 
 
-def checkpoint(folder: pathlib.Path, name: str = "bert", changed=(), **config) -> str:
+def checkpoint(folder: pathlib.Path, changed=(), name: str = "bert", **config) -> str:
     """A golden file with a vocabulary, as a folder; tensors may be changed or, by None, left out."""
     tensors = {**tensors_of(name), **dict(changed)}
     write_safetensors(

@@ -33,7 +33,7 @@ def config_in(folder) -> dict:
 
 def round_trip(tmp_path, name, changed=(), **arguments) -> pathlib.Path:
     (tmp_path / "in").mkdir()
-    import_model(checkpoint(tmp_path / "in", name, changed), tmp_path / "bundle", name)
+    import_model(checkpoint(tmp_path / "in", changed, name), tmp_path / "bundle", name)
     export_model(tmp_path / "bundle", tmp_path / "out", **arguments)
     return tmp_path / "out"
 

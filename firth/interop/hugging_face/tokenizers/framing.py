@@ -74,6 +74,7 @@ _ROBERTA = Framing("cls A sep", "cls A sep sep B sep")
 # By the `model_type` of `config.json`.
 FRAMINGS: dict[str, Framing] = {
     "bert": _BERT,
+    "distilbert": dataclasses.replace(_BERT, has_types=False),
     "electra": _BERT,
     "albert": _BERT,
     "deberta": _BERT,
@@ -84,6 +85,7 @@ FRAMINGS: dict[str, Framing] = {
     "t5": Framing("A sep", "A sep B sep", _DECODER_NAMES),
     "llama": Framing("cls A", "cls A cls:1 B:1", _DECODER_NAMES),
     "gpt2": Framing(names=_DECODER_NAMES),
+    "openai-gpt": Framing(names=_DECODER_NAMES),
 }
 
 
