@@ -3,11 +3,19 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, two_streams
 from firth.interop.hugging_face.config_fields import Field, activation
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 from firth.recipes.objectives.permutation import PermutationLM
+
+
+def _some_segments(number: int) -> int:
+    if number < 1:
+        raise InteropError(f"{number}: transformers adds the embedding of a segment to every token")
+    return number
+
 
 _BERT_FIELDS = (
     Field("num_hidden_layers", "layers", 12),
@@ -19,7 +27,7 @@ _BERT_FIELDS = (
     Field("hidden_dropout_prob", "dropout", 0.1),
     Field("initializer_range", "initializer_stddev", 0.02),
     Field("layer_norm_eps", "norm.epsilon", 1e-12),
-    Field("type_vocab_size", "embeddings.segments", 2),
+    Field("type_vocab_size", "embeddings.segments", 2, _some_segments),
 )
 _LENGTH = Field("max_position_embeddings", "positions.length", 512)
 _ENCODER: dict[str, Any] = {"kind": "masked_transformer", "embeddings.norm": True}
@@ -212,15 +220,16 @@ DEBERTA = Family(
     "DebertaV2Model",
     "deberta",
     (
-        *_BERT_FIELDS,
+        *_BERT_FIELDS[:-1],
         Field("position_buckets", "positions.buckets"),
         Field("max_relative_positions", "positions.max_distance"),
     ),
-    {**_ENCODER, "positions.kind": "disentangled"},
+    {**_ENCODER, "positions.kind": "disentangled", "embeddings.segments": 0},
     _masked_lm,
     encoders.deberta_backbone,
     _masked_heads("DebertaV2ForMaskedLM", encoders.bert_masked_lm),
     {
+        "type_vocab_size": 0,
         "relative_attention": True,
         "share_att_key": True,
         "norm_rel_ebd": "layer_norm",

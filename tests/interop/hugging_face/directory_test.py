@@ -42,6 +42,25 @@ def test_shards(tmp_path):
         Directory(path)
 
 
+def test_an_index_that_says_what_is_not_so(tmp_path):
+    path = write(tmp_path, a=ONE)
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"one": "a.safetensors", "two": "a.safetensors"}}))
+    with pytest.raises(InteropError, match=r"json says that two is in .*a.safetensors, where it is not"):
+        read(path)
+    index.write_text(json.dumps({"weight_map": ["a.safetensors"]}))
+    with pytest.raises(InteropError, match="weight_map: must map tensors to files"):
+        read(path)
+
+
+def test_a_dtype_without_numbers_is_named(tmp_path):
+    path = write(tmp_path)
+    header = b'{"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
+    (tmp_path / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"00")
+    with pytest.raises(InteropError, match="a is of dtype F8_E4M3"):
+        read(path)
+
+
 def test_a_cut_file_is_named(tmp_path):
     path = write(tmp_path, model=ONE)
     whole = (tmp_path / "model.safetensors").read_bytes()

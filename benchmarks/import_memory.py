@@ -1,0 +1,166 @@
+"""What bringing in a large checkpoint takes: peak memory above that of the process, and seconds.
+
+A BERT of random weights is written in four shards, then brought in as a bundle, and the bundle brought out
+again, each in a fresh process. The bound is the model plus its largest tensor. Peak memory is the resident
+set of the process, less what it had when its libraries were loaded.
+
+transformers reads the same shards where `FIRTH_TORCH_PYTHON` names an interpreter that has it.
+
+    .venv/bin/python -m benchmarks.import_memory
+    .venv/bin/python -m benchmarks.import_memory --layers 2 --width 128   # in seconds
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+PIECES, SHARDS, MIB = 30_522, 4, 2**20
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def shapes(layers: int, width: int) -> dict[str, tuple[int, ...]]:
+    """The tensors of BERT with the head of masked LM."""
+    inner, found = 4 * width, {}
+
+    def dense(name: str, inputs: int, outputs: int) -> None:
+        found.update({f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)})
+
+    def norm(name: str) -> None:
+        found.update({f"{name}.weight": (width,), f"{name}.bias": (width,)})
+
+    for name, rows in (("word", PIECES), ("position", 512), ("token_type", 2)):
+        found[f"bert.embeddings.{name}_embeddings.weight"] = (rows, width)
+    norm("bert.embeddings.LayerNorm")
+    for layer in range(layers):
+        block = f"bert.encoder.layer.{layer}"
+        for part in ("self.query", "self.key", "self.value", "output.dense"):
+            dense(f"{block}.attention.{part}", width, width)
+        norm(f"{block}.attention.output.LayerNorm")
+        dense(f"{block}.intermediate.dense", width, inner)
+        dense(f"{block}.output.dense", inner, width)
+        norm(f"{block}.output.LayerNorm")
+    dense("cls.predictions.transform.dense", width, width)
+    norm("cls.predictions.transform.LayerNorm")
+    found["cls.predictions.bias"] = (PIECES,)
+    return found
+
+
+def write_checkpoint(folder: pathlib.Path, layers: int, width: int) -> tuple[int, int]:
+    """Writes a checkpoint; returns the bytes of all tensors and of the largest."""
+    from firth.interop.hugging_face.shards import write_shards
+    from firth.storage.tensor_files import TensorSpec
+
+    random = np.random.default_rng(0)
+    specs = {name: TensorSpec("F32", shape) for name, shape in shapes(layers, width).items()}
+    total, largest = (of(spec.nbytes for spec in specs.values()) for of in (sum, max))
+
+    def tensors(names):
+        for name in names:
+            yield name, random.standard_normal(specs[name].shape, "float32") * np.float32(0.02)
+
+    folder.mkdir()
+    write_shards(str(folder), specs, tensors, -(-total // SHARDS) + largest // 2)
+    sizes = {"hidden_size": width, "num_hidden_layers": layers, "intermediate_size": 4 * width}
+    config = {"model_type": "bert", "vocab_size": PIECES, "num_attention_heads": width // 64, **sizes}
+    (folder / "config.json").write_text(json.dumps({**config, "architectures": ["BertForMaskedLM"]}))
+    words = (f"w{number}" for number in range(PIECES - len(SPECIALS)))
+    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in (*SPECIALS, *words)))
+    return total, largest
+
+
+def bring_in(source: str, target: str) -> None:
+    from firth.interop.hugging_face import import_model
+
+    import_model(source, target, "large")
+
+
+def bring_out(source: str, target: str) -> None:
+    from firth.interop.hugging_face import export_model
+
+    export_model(source, target)
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def measure(step: str, source: str, target: str) -> None:
+    import keras
+
+    from firth.interop import hugging_face
+    from firth.tokenizers import load_tokenizer
+
+    del hugging_face, load_tokenizer
+    keras.Variable(np.zeros(2))
+    base, start = resident(), time.perf_counter()
+    {"in": bring_in, "out": bring_out}[step](source, target)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"base": base, "peak": peak, "seconds": seconds}))
+
+
+PEER = """
+import json, os, resource, sys, time
+import transformers, torch
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+base, start = resident(), time.perf_counter()
+model = transformers.AutoModelForMaskedLM.from_pretrained(sys.argv[1])
+# Read, as the weights of a bundle are: they may be mapped only.
+total = sum(float(each.sum()) for each in model.parameters())
+seconds = time.perf_counter() - start
+model.save_pretrained(sys.argv[2])
+both = time.perf_counter() - start
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps({"base": base, "peak": peak, "seconds": both, "reading": seconds}))
+"""
+
+
+def run(command: list[str]) -> dict[str, float]:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise SystemExit(result.stderr)
+    found: dict[str, float] = json.loads(result.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--layers", type=int, default=18)
+    parser.add_argument("--width", type=int, default=1024)
+    parser.add_argument("--measure", nargs=3, metavar=("STEP", "SOURCE", "TARGET"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure:
+        measure(*given.measure)
+        return
+    with tempfile.TemporaryDirectory() as root:
+        total, largest = write_checkpoint(pathlib.Path(root, "hf"), given.layers, given.width)
+        print(f"model {total / MIB:.0f} MiB, largest tensor {largest / MIB:.0f} MiB")
+        places = {"in": ("hf", "bundle"), "out": ("bundle", "again")}
+        rows = {
+            step: run(
+                [sys.executable, "-m", "benchmarks.import_memory", "--measure", step]
+                + [os.path.join(root, place) for place in pair]
+            )
+            for step, pair in places.items()
+        }
+        if peer := os.environ.get("FIRTH_TORCH_PYTHON"):
+            paths = [os.path.join(root, place) for place in ("hf", "peer")]
+            rows["transformers, in and out"] = run([peer, "-c", PEER, *paths])
+        for name, row in rows.items():
+            base, above = row["base"] / MIB, (row["peak"] - row["base"]) / MIB
+            print(f"{name}: {above:.0f} MiB above the {base:.0f} of the process, {row['seconds']:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

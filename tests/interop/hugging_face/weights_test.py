@@ -1,0 +1,114 @@
+"""Tensors that a model cannot take are told by name, and what a checkpoint has too much or too little of."""
+
+import numpy as np
+import pytest
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face import import_model
+from firth.interop.hugging_face.directory import Directory
+from firth.models.bundle import open_weights
+from tests.interop.hugging_face.checkpoints import checkpoint, tensors_of
+
+TABLE = "bert.embeddings.word_embeddings.weight"
+NORM = "bert.embeddings.LayerNorm"
+
+
+def bring_in(tmp_path, name="bert", changed=(), **config):
+    tmp_path.joinpath("in").mkdir()
+    return import_model(checkpoint(tmp_path / "in", changed, name, **config), tmp_path / "bundle", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "message"),
+    [
+        ("bert", {NORM + ".bias": np.full(16, np.nan, "float32")}, "bias holds what is no finite number"),
+        ("bert", {NORM + ".bias": np.full(16, np.inf, "float16")}, "bias holds what is no finite number"),
+        ("bert", {NORM + ".bias": np.full(16, 0.1)}, "bias of float64 would be rounded to float32"),
+        ("bert", {NORM + ".bias": np.zeros((16, 2), "float32")}, r"bias \[16, 2\] gives \[16, 2\], .*\[16\]"),
+        ("bert", {NORM + ".bias": None}, "no tensor bert.embeddings.LayerNorm.bias, which backbone/"),
+        (
+            "bert",
+            {"cls.predictions.decoder.weight": np.ones((40, 16), "float32")},
+            f"cls.predictions.decoder.weight is not {TABLE}, to which it is tied here",
+        ),
+        ("bart", {"final_logits_bias": np.ones((1, 40), "float32")}, "final_logits_bias is not zero"),
+    ],
+)
+def test_what_cannot_be_taken_is_named(name, changed, message, tmp_path):
+    with pytest.raises(InteropError, match=message):
+        bring_in(tmp_path, name, changed)
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_repeated_tensors_and_ids_of_positions_are_no_surplus(tmp_path):
+    table = tensors_of("bert")[TABLE]
+    more = {"cls.predictions.decoder.weight": table, "bert.embeddings.position_ids": np.arange(14)}
+    assert bring_in(tmp_path, changed=more).surplus == ()
+
+
+def test_another_head_is_surplus_and_ours_are_fresh(tmp_path):
+    heads = {name: None for name in tensors_of("bert") if name.startswith("cls.")}
+    classifier = {"classifier.weight": np.ones((3, 16), "float32"), "classifier.bias": np.ones(3, "float32")}
+    read = bring_in(tmp_path, changed={**heads, **classifier})
+    pooler = {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
+    assert set(read.surplus) == {*classifier, *pooler}
+    assert read.fresh and all(path.startswith("heads/masked_lm_head/") for path in read.fresh)
+
+
+def test_fresh_heads_follow_from_the_seed(tmp_path):
+    heads = {name: None for name in tensors_of("bert") if name.startswith("cls.")}
+    made = []
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        bring_in(tmp_path / place, changed=heads)
+        with open_weights(tmp_path / place / "bundle") as weights:
+            made.append(weights["heads/masked_lm_head/dense/kernel"])
+    assert np.ptp(made[0]) > 0
+    np.testing.assert_array_equal(*made)
+
+
+def test_older_names_of_norms_are_known(tmp_path):
+    tensors = tensors_of("bert")
+    older = {NORM + ".weight": None, NORM + ".bias": None}
+    older |= {NORM + ".gamma": tensors[NORM + ".weight"], NORM + ".beta": tensors[NORM + ".bias"]}
+    assert bring_in(tmp_path, changed=older).fresh == ()
+
+
+def test_a_tied_table_may_have_the_name_of_a_copy(tmp_path):
+    table = tensors_of("t5")["shared.weight"]
+    read = bring_in(tmp_path, "t5", {"shared.weight": None, "encoder.embed_tokens.weight": table})
+    assert read.fresh == read.surplus == ()
+
+
+def test_an_output_of_its_own_is_read_where_the_configuration_says_so(tmp_path):
+    own = np.full((40, 16), 0.5, "float32")
+    bring_in(tmp_path, "gpt2", {"lm_head.weight": own}, tie_word_embeddings=False)
+    with open_weights(tmp_path / "bundle") as weights:
+        np.testing.assert_array_equal(weights["heads/table"], own)
+
+
+def test_distilbert_comes_in_and_goes_out(tmp_path):
+    """Its tensors are BERT's under names of its own."""
+    from firth.interop.hugging_face import export_model
+    from firth.interop.hugging_face.families import FAMILIES
+    from firth.recipes import MaskedLM
+    from tests.models.references import REFERENCES
+
+    config = {"dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim": 24, "max_position_embeddings": 14}
+    model, goal = FAMILIES["distilbert"].read_model(config), MaskedLM(next_sentence=False)
+    names = {rule.ours: rule.theirs for rule in FAMILIES["distilbert"].rules(model, goal)}
+    given = tensors_of("bert")
+    tensors = {
+        theirs: given[bert]
+        for rule in FAMILIES["bert"].rules(REFERENCES["bert"].model, goal)
+        for theirs, bert in zip(names.get(rule.ours, ()), rule.theirs)
+    }
+    assert {"distilbert.transformer.layer.1.attention.q_lin.weight", "vocab_projector.bias"} <= set(tensors)
+    path = checkpoint(tmp_path, {**dict.fromkeys(given), **tensors}, model_type="distilbert", **config)
+    read = import_model(path, tmp_path / "bundle", "small")
+    assert read.fresh == read.surplus == ()
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    with Directory(tmp_path / "out").tensors() as found:
+        assert set(found) == set(tensors)
+        assert all(found[name].tobytes() == each.tobytes() for name, each in tensors.items())
+    assert Directory(tmp_path / "out").config["architectures"] == ["DistilBertForMaskedLM"]
