@@ -69,11 +69,6 @@ LOCAL = {
     "corpus/quality/quality_model.py": ("numpy.load numpy.savez", "in files that storage has opened"),
     "corpus/readers/parquet_source.py": ("FileSystems.open", _BEAM),
     "corpus/readers/python_packages.py": ("os.path.isfile os.stat os.walk", "installed packages"),
-    "interop/hugging_face/directory.py": ("safetensors.safe_open", "in files of `storage.local_copy`"),
-    "models/bundle.py": (
-        "safetensors.numpy.save_file safetensors.safe_open",
-        "in folders of `storage.whole_folder` and `storage.local_copy`",
-    ),
     "models/elmo_import.py": (".exists .read_text", _USER),
     "pipelines/blessing.py": (".glob", _LOCAL_RUN),
     "pipelines/leftovers.py": (".glob", _LOCAL_RUN),

@@ -50,7 +50,10 @@ def _masked_lm(names: Collection[str]) -> MaskedLM:
 
 def _masked_heads(architecture: str, rules: Any) -> tuple[FamilyHeads, ...]:
     """Returns masked LM's heads; the span boundary objective's stand next to the same."""
-    return tuple(FamilyHeads(architecture, ours, ("mlm",), rules) for ours in ("masked_lm", "span_masking"))
+    return (
+        FamilyHeads(architecture, "masked_lm", ("mlm",), rules),
+        FamilyHeads(architecture, "span_masking", ("mlm",), rules),
+    )
 
 
 def _tied(decoder: str, table: str, bias: str) -> dict[str, str]:

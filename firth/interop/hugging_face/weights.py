@@ -104,6 +104,9 @@ def _not_said(family: Family, rules: Iterable[Rule], tensors: Mapping[str, Array
 def _assign(rule: Rule, variable: keras.Variable, given: Sequence[Array]) -> str | None:
     """Assigns a weight; returns what does not fit."""
     shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in zip(rule.theirs, given))
+    if len({each.dtype for each in given}) > 1:
+        # NumPy joins no bfloat16 with float16; this one holds all.
+        given = [each.astype(np.float64) for each in given]
     try:
         weight = rule.read(*given)
     except (ValueError, IndexError):

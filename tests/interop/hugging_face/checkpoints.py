@@ -9,10 +9,10 @@ from firth.storage.tensor_files import spec_of, write_tensors
 from tests.models import references
 
 WORDS = ["the", "a", "cat", "sat", "on", "mat", "##s"]
-SENTINELS = [f"<extra_id_{number}>" for number in reversed(range(20))]
-PIECES = ["[PAD]", "[unused]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *SENTINELS]
+SENTINELS = [f"<extra_id_{number}>" for number in reversed(range(28))]
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *SENTINELS]
 # Positions begin after the id of padding.
-_PADDED_BY_ONE = ["[unused]", "[PAD]", *PIECES[2:]]
+_PADDED_BY_ONE = ["[UNK]", "[PAD]", *PIECES[2:]]
 MODEL_TYPES = {"deberta": "deberta-v2", "llama_3_1": "llama", "t5_1_1": "t5"}
 NAMES = (*references.REFERENCES, "xlnet")
 _DISCRIMINATOR = "discriminator."

@@ -1,0 +1,36 @@
+"""Each cell of the page of other libraries names a test that is there."""
+
+import ast
+import pathlib
+import re
+
+REPOSITORY = pathlib.Path(__file__).parents[2]
+LINES = (REPOSITORY / "docs" / "interop.md").read_text(encoding="utf-8").splitlines()
+REFUSED = "-"
+
+
+def rows() -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES if line.startswith("|")]
+
+
+def numbered() -> dict[str, str]:
+    return dict(re.fullmatch(r"(\d+)\. `(.+)`", line).groups() for line in LINES if re.match(r"\d+\. ", line))
+
+
+def functions(path: pathlib.Path) -> set[str]:
+    return {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_cell_names_tests_or_refuses():
+    head, _, *families = rows()
+    cells = [cell for row in families for cell in row[1:]]
+    assert len(families) > 10 and {len(row) for row in families} == {len(head)}
+    used = {number for cell in cells if cell != REFUSED for number in cell.split(", ")}
+    assert used == set(numbered())
+
+
+def test_every_test_is_there():
+    for test in numbered().values():
+        path, _, function = test.partition("::")
+        assert (REPOSITORY / path).exists(), test
+        assert not function or function in functions(REPOSITORY / path), test
