@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.interop.hugging_face.importing_test import checkpoint
+from tests.interop.hugging_face.checkpoints import checkpoint
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """`firth import`: what it says, and how what it made is used."""
 
-from tests.interop.hugging_face.importing_test import checkpoint
+from tests.interop.hugging_face.checkpoints import checkpoint
 
 
 def test_a_model_comes_in_and_is_asked(firth, tmp_path):

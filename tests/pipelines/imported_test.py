@@ -12,7 +12,7 @@ from firth.interop.table import FORMATS
 from firth.pipelines.imported import import_run
 from firth.serving import Client
 from firth.serving.description import read_description
-from tests.interop.hugging_face.importing_test import checkpoint
+from tests.interop.hugging_face.checkpoints import checkpoint
 from tests.shared_data import shared_data
 
 

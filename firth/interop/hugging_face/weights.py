@@ -116,7 +116,7 @@ def _assign(rule: Rule, variable: keras.Variable, given: Sequence[Array]) -> str
     ours = weight.astype(variable.dtype, copy=False)
     if not np.isfinite(ours).all():
         return f"{', '.join(rule.theirs)} holds what is no finite number"
-    if not np.array_equal(ours, weight):
+    if ours is not weight and not np.array_equal(ours, weight):
         return f"{', '.join(rule.theirs)} of {weight.dtype} would be rounded to {variable.dtype}"
     variable.assign(ours)
     return None

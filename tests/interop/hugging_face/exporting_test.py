@@ -142,3 +142,23 @@ def test_positions_that_are_never_read_follow_the_id_of_padding(tmp_path):
     assert (config["pad_token_id"], config["max_position_embeddings"]) == (0, 25)
     ours = load_model(path).backbone.embeddings.position.table.numpy()
     np.testing.assert_array_equal(tensors_in(tmp_path / "out")[table], ours[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "starts"),
+    [
+        ("bert", {"bos_token_id": "[CLS]"}),
+        ("t5", {"decoder_start_token_id": "[PAD]"}),
+        ("bart", {"decoder_start_token_id": "[SEP]", "forced_bos_token_id": "[CLS]"}),
+    ],
+)
+def test_special_tokens_and_the_files(name, starts, tmp_path):
+    (tmp_path / "in").mkdir()
+    import_model(checkpoint(tmp_path / "in", (), name), tmp_path / "bundle", name)
+    written = export_model(tmp_path / "bundle", tmp_path / "out")
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(written)
+    assert all((tmp_path / "out" / file).exists() for file in written)
+    wanted = {"pad_token_id": "[PAD]", "eos_token_id": "[SEP]", **starts}
+    config = config_in(tmp_path / "out")
+    found = {key: value for key, value in config.items() if key.endswith("token_id")}
+    assert found == {key: PIECES.index(piece) for key, piece in wanted.items()}
