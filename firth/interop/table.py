@@ -99,6 +99,7 @@ _HUGGING_FACE = Format(
     contents="config.json, model.safetensors (or its shards), and tokenizer.json or the older files",
     example="all-MiniLM-L6-v2 --name minilm",
     use="transformers.AutoModel.from_pretrained('{folder}')",
+    options={"dtype": "float32, bfloat16 or float16; without it, that of each imported tensor"},
 )
 
 _ELMO = Format(
