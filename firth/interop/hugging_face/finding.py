@@ -29,12 +29,14 @@ def family_of(model: Any, goal: Goal) -> Family:
     able = [FAMILIES[name] for name, keys in differences.items() if not keys]
     if able:
         return next((family for family in able if family.heads_of(goal)), able[0])
-    nearest = min(differences, key=lambda name: (_of_other_kind(differences[name]), len(differences[name])))
+    nearest = min(differences, key=lambda name: _distance(differences[name]))
     raise InteropError(
         f"no family of Hugging Face's format can express this model; the nearest is {nearest}: "
         f"{differences[nearest][0]}"
     )
 
 
-def _of_other_kind(differences: list[str]) -> bool:
-    return any(each.startswith("model.kind:") for each in differences)
+def _distance(differences: list[str]) -> tuple[bool, bool, int]:
+    # A single value that cannot be read at all hides all others.
+    is_unread = differences[0].startswith("model: ")
+    return is_unread, any(each.startswith("model.kind:") for each in differences), len(differences)

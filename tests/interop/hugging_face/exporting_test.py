@@ -16,7 +16,14 @@ from firth.models.bundle import read_recipe
 from firth.recipes import load_recipe
 from firth.storage.tensor_files import TensorFile
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
-from tests.interop.hugging_face.checkpoints import NAMES, PIECES, checkpoint, model_type, tensors_of
+from tests.interop.hugging_face.checkpoints import (
+    NAMES,
+    PIECES,
+    checkpoint,
+    config_of,
+    model_type,
+    tensors_of,
+)
 from tests.models import references
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -60,9 +67,9 @@ def kept(config) -> dict:
 def test_a_model_goes_out_as_it_came_in(name, tmp_path):
     out = round_trip(tmp_path, name)
     assert_same(tensors_in(out), tensors_of(name))
-    given, written = references.made_with(name), config_in(out)
-    assert {key: written[key] for key in kept(given["config"])} == kept(given["config"])
-    assert written["architectures"] == [ARCHITECTURES.get(name, given["model"])]
+    given, written = kept(config_of(name)), config_in(out)
+    assert {key: written[key] for key in given} == given
+    assert written["architectures"] == [ARCHITECTURES.get(name, references.made_with(name)["model"])]
     assert (written["model_type"], written["torch_dtype"]) == (model_type(name), "float32")
     assert TensorFile(out / "model.safetensors").metadata == {"format": "pt"}
 
