@@ -37,7 +37,7 @@ def read_weights(
         InteropError: if a tensor of the backbone is missing, or a shape does not fit.
     """
     variables = weights_by_path(model)
-    return _read(variables, family.rules(recipe.model, recipe.goal), family, tensors)
+    return _read(variables, family.rules(recipe.model, recipe.goal), family, tensors, has_output=True)
 
 
 def assign_weights(
@@ -55,7 +55,7 @@ def assign_weights(
         InteropError: if a tensor is missing, or a shape does not fit.
     """
     variables = {f"backbone/{each.path.split('/', 1)[1]}": each for each in backbone.trainable_variables}
-    _read(variables, rules, family, tensors)
+    _read(variables, rules, family, tensors, has_output=False)
 
 
 def _read(
@@ -63,11 +63,11 @@ def _read(
     rules: Iterable[Rule],
     family: Family,
     tensors: Mapping[str, Array],
+    has_output: bool,
 ) -> Read:
     rules = list(rules)
     tensors = named(family, rules, tensors)
-    has_heads = any(path.startswith("heads/") for path in variables)
-    problems, stored = list(_not_said(family, rules, tensors) if has_heads else ()), {}
+    problems, stored = list(_not_said(family, rules, tensors) if has_output else ()), {}
     for rule in rules:
         missing = [name for name in rule.theirs if name not in tensors]
         if missing and rule.ours.startswith("backbone/"):

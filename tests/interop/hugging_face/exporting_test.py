@@ -156,7 +156,10 @@ def test_positions_that_are_never_read_follow_the_id_of_padding(tmp_path):
     [
         ("bert", {"bos_token_id": "[CLS]"}),
         ("t5", {"decoder_start_token_id": "[PAD]"}),
-        ("bart", {"decoder_start_token_id": "[SEP]", "forced_bos_token_id": "[CLS]"}),
+        (
+            "bart",
+            {"bos_token_id": "[CLS]", "decoder_start_token_id": "[SEP]", "forced_bos_token_id": "[CLS]"},
+        ),
     ],
 )
 def test_special_tokens_and_the_files(name, starts, tmp_path):
