@@ -60,7 +60,7 @@ def _state_of(bundle: str) -> SavedState:
 
 def _has_weights(saved: SavedState, bundle: str) -> bool:
     with open_weights(bundle) as file:
-        names = {f"model/{name}": name for name in set(file.keys())}
+        names = {f"model/{name}": name for name in file}
         return names.keys() <= saved.keys() and all(
-            np.array_equal(saved[name], file.get_tensor(of_file)) for name, of_file in names.items()
+            np.array_equal(saved[name], file[of_file]) for name, of_file in names.items()
         )
