@@ -80,7 +80,7 @@ def test_a_mask_that_is_described(tmp_path, strips, before):
         ({"model": {"merges": ["Ġf ox"]}}, "merges: merge 1: 'Ġf ox': 'Ġf' is made by no merge before"),
         ({"pre_tokenizer": {"add_prefix_space": True}}, "pre_tokenizer.add_prefix_space: True cannot"),
         ({"pre_tokenizer": {"use_regex": False}}, "pre_tokenizer.use_regex: False cannot"),
-        ({"pre_tokenizer": {"type": "Whitespace"}}, "it is not byte-level BPE"),
+        ({"pre_tokenizer": {"type": "Whitespace"}}, "pre_tokenizer: Whitespace cannot be expressed"),
         ({"normalizer": {"type": "Lowercase"}}, "normalized: False cannot be expressed"),
         ({"normalizer": REPLACE}, "normalized: False cannot be expressed"),
         ({"added": [{**MASK, "rstrip": True}]}, "'<mask>': rstrip: True cannot be expressed"),
