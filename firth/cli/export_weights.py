@@ -1,7 +1,7 @@
 """`firth export`: models for other libraries."""
 
 import pathlib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,9 @@ from firth.cli import commands
 from firth.cli.output import ExitCode, fail
 from firth.cli.quietly import quietly
 from firth.interop.table import FORMATS
+
+if TYPE_CHECKING:
+    from firth.interop.written import Written
 
 _WRITABLE = {each.name: each for each in FORMATS.values() if each.writes}
 Name = Annotated[
@@ -80,7 +83,7 @@ def _export(
     from firth.interop.errors import InteropError
     from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
 
-    def work() -> list[str]:
+    def work() -> "Written":
         is_path = "/" in name
         bundle = bundle_in(name) if is_path else find_bundle(name, str(root))
         return _WRITABLE[format].export_model(bundle, place, **options)
@@ -90,6 +93,8 @@ def _export(
         NoBundleError: ExitCode.USAGE,
     }
     written = quietly(work, "export", expected)
-    for path in written:
+    for note in written.notes:
+        typer.echo(note)
+    for path in written.files:
         typer.echo(place / path)
     typer.echo(f"To load it: {_WRITABLE[format].use.format(folder=place)}")

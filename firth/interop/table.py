@@ -8,6 +8,7 @@ from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.read import Read
+from firth.interop.written import Written
 from firth.recipes.base.errors import suggest
 
 
@@ -66,7 +67,7 @@ class Format:
 
     def export_model(
         self, bundle: str | os.PathLike[str], folder: str | os.PathLike[str], **options: str
-    ) -> list[str]:
+    ) -> Written:
         """Writes a bundle's model in this format.
 
         Args:
@@ -75,7 +76,7 @@ class Format:
             **options: Choices among `options`.
 
         Returns:
-            Paths of the files that were written, below the folder.
+            The files that were written, and what is to be known of them.
 
         Raises:
             firth.interop.errors.InteropError: for what this format cannot express, or an unknown option.
@@ -85,7 +86,7 @@ class Format:
             if name not in self.options:
                 known = suggest(name, self.options) if self.options else "it has none"
                 raise InteropError(f"{self.title} has no option {name!r}; {known}")
-        written: list[str] = self._module().export_model(bundle, folder, **options)
+        written: Written = self._module().export_model(bundle, folder, **options)
         return written
 
     def _module(self) -> Any:

@@ -2,7 +2,10 @@
 
 import pytest
 
-from tests.interop.hugging_face.checkpoints import checkpoint
+from firth.models import build_model, save_model
+from firth.recipes import load_recipe
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from tests.interop.hugging_face.checkpoints import PIECES, checkpoint
 
 
 @pytest.fixture
@@ -38,3 +41,14 @@ def test_an_option_that_a_format_does_not_have_is_refused(firth, imported):
     none = firth("export", "tiny", "--format", "onnx", "--option", "a=1")
     assert "ONNX has no option 'a'; it has none" in none.stderr
     assert "expected KEY=VALUE" in firth("export", "tiny", "--format", "onnx", "--option", "a").stderr
+
+
+def test_what_is_left_out_is_said_before_the_files(firth, tmp_path):
+    recipe = load_recipe("electra_tiny", ["tokenizer.vocabulary_size=300"])
+    save_tokenizer(WordPieceTokenizer(PIECES), tmp_path / "tokenizer")
+    save_model(build_model(recipe), recipe, tmp_path / "tokenizer", tmp_path / "bundle")
+    result = firth("export", str(tmp_path / "bundle"), "--format", "hf", "--output", "out")
+    assert result.exit_code == 0, result.output
+    first = result.stdout.splitlines()[0]
+    assert first.startswith("left out, since transformers has no place for them: heads/generator/")
+    assert first.endswith(" more")

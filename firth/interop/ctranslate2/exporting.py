@@ -9,6 +9,7 @@ from firth.interop.ctranslate2.finding import specification_of
 from firth.interop.ctranslate2.specs import Specifier
 from firth.interop.errors import InteropError
 from firth.interop.extras import import_extra
+from firth.interop.written import Written
 from firth.models.bundle import TOKENIZER_FOLDER
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
@@ -16,7 +17,7 @@ from firth.tokenizers import load_tokenizer
 
 def export_model(
     bundle: str | os.PathLike[str], folder: str | os.PathLike[str], quantization: str | None = None
-) -> list[str]:
+) -> Written:
     """Writes a bundle's model as what CTranslate2's `Encoder`, `Generator` or `Translator` loads.
 
     These are `model.bin`, `config.json` and the vocabulary, whose tokens are the tokenizer's pieces. The
@@ -28,7 +29,7 @@ def export_model(
         quantization: Type that weights are rounded to, such as `int8` or `float16`; None for float32.
 
     Returns:
-        The paths of the files, relative to the folder.
+        The files that were written.
 
     Raises:
         InteropError: if it is not a bundle, the extra is not installed, CTranslate2 does not run the family,
@@ -49,7 +50,7 @@ def export_model(
         spec.optimize(quantization=quantization)
         spec.save(unfinished)
         copy_sources(bundle, unfinished)
-        return storage.files_below(unfinished)
+        return Written(tuple(storage.files_below(unfinished)))
 
 
 def _name_tokens(spec: Any, recipe: RunRecipe, tokenizer: Any) -> None:

@@ -1,7 +1,6 @@
 """A bundle becomes a model in Hugging Face's format."""
 
 import contextlib
-import logging
 import os
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -15,12 +14,12 @@ from firth.interop.hugging_face.outgoing import Outgoing
 from firth.interop.hugging_face.rules import Rule
 from firth.interop.hugging_face.shards import SHARD_BYTES, write_shards
 from firth.interop.hugging_face.tokenizers import write_tokenizer
+from firth.interop.written import Written
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, read_recipe, stored_dtypes
 from firth.recipes.goals.goal import Goal
 from firth.tokenizers import load_tokenizer
 from firth.tokenizers.graph.special_pieces import MissingPieceError
 
-_LOG = logging.getLogger(__name__)
 _SHOWN = 3
 
 
@@ -29,11 +28,11 @@ def export_model(
     folder: str | os.PathLike[str],
     dtype: str | None = None,
     shard_bytes: int = SHARD_BYTES,
-) -> list[str]:
+) -> Written:
     """Writes a bundle's model as what `transformers.AutoModel.from_pretrained` loads.
 
     Its family is the first that can express the recipe's model. Weights of heads that transformers has no
-    class for are left out, and named in a warning. Neither the model nor a file is ever held whole.
+    class for are left out, and named in a note. Neither the model nor a file is ever held whole.
 
     Args:
         bundle: Path of the bundle.
@@ -43,7 +42,7 @@ def export_model(
         shard_bytes: Most bytes of a file of weights; a larger model is written in shards.
 
     Returns:
-        Paths of the files, below the folder.
+        The files that were written, and which weights they lack.
 
     Raises:
         InteropError: if no family can express the model, with the nearest and the key in its way.
@@ -57,7 +56,7 @@ def export_model(
     heads = family.heads_of(recipe.goal)
     rules = family.rules(model, recipe.goal) if heads else _alone(family, model)
     with open_weights(bundle) as weights:
-        _warn(bundle, weights, rules)
+        notes = _left_out(bundle, weights, rules)
         outgoing = Outgoing(rules, weights, stored_dtypes(weights), dtype)
         config = {
             **family.write_config(model),
@@ -70,7 +69,7 @@ def export_model(
             storage.write_json(os.path.join(unfinished, CONFIG_FILE), config)
             files = write_shards(unfinished, outgoing.specs, outgoing.tensors, shard_bytes)
             files += write_tokenizer(tokenizer, unfinished, family.model_type, model.longest)
-    return [CONFIG_FILE, *files]
+    return Written((CONFIG_FILE, *files), notes)
 
 
 def _alone(family: Family, model: Any) -> list[Rule]:
@@ -100,12 +99,12 @@ def _token_ids(goal: Goal, ids: Mapping[str, int], has_both: bool) -> dict[str, 
     return {key: ids[role] for key, role in roles.items() if role is not None and role in ids}
 
 
-def _warn(bundle: str | os.PathLike[str], weights: Collection[str], rules: list[Rule]) -> None:
+def _left_out(bundle: str | os.PathLike[str], weights: Collection[str], rules: list[Rule]) -> tuple[str, ...]:
+    """Returns a note about the weights that no rule names."""
     left_out = sorted(set(weights) - {rule.ours for rule in rules})
     if of_backbone := [path for path in left_out if path.startswith("backbone/")]:
         raise InteropError(f"{os.fspath(bundle)}: no rule for {of_backbone[0]}")
-    if left_out:
-        more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-        _LOG.warning(
-            "left out, since transformers has no place for them: %s%s", ", ".join(left_out[:_SHOWN]), more
-        )
+    if not left_out:
+        return ()
+    more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
+    return (f"left out, since transformers has no place for them: {', '.join(left_out[:_SHOWN])}{more}",)

@@ -1,9 +1,8 @@
 """A bundle becomes a preset of KerasHub."""
 
 import json
-import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import keras
@@ -21,16 +20,16 @@ from firth.interop.keras_hub.said import plain_weights
 from firth.interop.keras_hub.tokenizers import written_tokenizer
 from firth.interop.keras_hub.tokenizers.table import CLASSES
 from firth.interop.keras_hub.variables import arrays_of, by_name, make_backbone
+from firth.interop.written import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import TOKENIZER_FOLDER, weights_by_path
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
 
-_LOG = logging.getLogger(__name__)
 _STDDEV = 0.02
 
 
-def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[str]:
+def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
     """Writes a bundle's model as a preset, which KerasHub's `from_preset` loads.
 
     The preset holds the backbone and the tokenizer. A head goes along where KerasHub's computes the same,
@@ -42,7 +41,7 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
         folder: Place of the preset, where nothing is.
 
     Returns:
-        Paths of the files that were written, below the folder.
+        The files that were written, and what of the model they lack.
 
     Raises:
         InteropError: for what KerasHub cannot express, with the key.
@@ -52,7 +51,7 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
     tokenizer = load_tokenizer(os.path.join(os.fspath(bundle), TOKENIZER_FOLDER))
     family = family_of(recipe)
     theirs = written_tokenizer(tokenizer, family.tokenizer)
-    backbone, head = made_of(model, recipe, family)
+    backbone, head, notes = made_of(model, recipe, family)
     with storage.whole_folder(folder) as unfinished:
         if head is None:
             backbone.save_to_preset(unfinished)
@@ -61,7 +60,7 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
             head.preprocessor = _preprocessor(head, theirs, recipe)
             head.save_to_preset(unfinished)
         _state_config(os.path.join(unfinished, CONFIG_FILE), family.write_config(recipe.model))
-        return storage.files_below(unfinished)
+        return Written(tuple(storage.files_below(unfinished)), notes)
 
 
 def family_of(recipe: RunRecipe) -> PresetFamily:
@@ -94,8 +93,8 @@ def family_of(recipe: RunRecipe) -> PresetFamily:
 
 def made_of(
     model: BackboneWithHeads, recipe: RunRecipe, family: PresetFamily
-) -> tuple[keras.Model, keras.Model | None]:
-    """Returns KerasHub's backbone with a model's weights, and its task if the head goes along.
+) -> tuple[keras.Model, keras.Model | None, tuple[str, ...]]:
+    """Returns KerasHub's backbone with a model's weights, its task if the head goes along, and notes.
 
     Args:
         model: Model of the recipe.
@@ -114,16 +113,17 @@ def made_of(
         task = getattr(keras_hub.models, str(family.task))(backbone=backbone, preprocessor=None)
         _assign(by_name(task.weights), head, weights)
         rules = [*rules, *head]
-    _warn(weights.keys() - {rule.ours for rule in rules}, fresh)
-    return backbone, task
+    notes = _notes(weights.keys() - {rule.ours for rule in rules}, fresh)
+    return backbone, task, tuple(notes)
 
 
-def _warn(left_out: Collection[str], fresh: Collection[str]) -> None:
+def _notes(left_out: Collection[str], fresh: Collection[str]) -> Iterator[str]:
     if left_out:
         parts = sorted({"/".join(path.split("/")[:2]) for path in left_out})
-        _LOG.warning("KerasHub has no place for %s: they are left out", ", ".join(parts))
+        yield f"left out, since KerasHub has no place for them: {', '.join(parts)}"
     if fresh:
-        _LOG.warning("the model has no %s: they are made from the recipe's seed", ", ".join(sorted(fresh)))
+        names = ", ".join(sorted(fresh))
+        yield f"made from the recipe's seed, since the model has none: {names}"
 
 
 def _assign(

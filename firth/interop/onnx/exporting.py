@@ -11,6 +11,7 @@ from firth.interop.extras import import_extra
 from firth.interop.onnx.converting import convert
 from firth.interop.onnx.graph import Graph
 from firth.interop.onnx.graphs import graphs_of
+from firth.interop.written import Written
 from firth.models.backbone_with_heads import BackboneWithHeads
 
 DESCRIPTION_FILE = "firth.json"
@@ -19,8 +20,8 @@ MOST_BYTES = 2 * 10**9
 _PACKAGES = ("firth", "tensorflow", "keras", "onnx", "tf2onnx")
 
 
-def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> list[str]:
-    """Writes a bundle's model as ONNX files, which read ids, and returns the paths of all files.
+def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
+    """Writes a bundle's model as ONNX files, which read ids.
 
     `encoder.onnx` reads whole rows, `decoder.onnx` those of a decoder, and `decoder_step.onnx` some tokens
     after those whose keys and values it is given; `firth.json` says what goes into each file and what comes
@@ -31,7 +32,7 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
         folder: Place of the new folder, where nothing is.
 
     Returns:
-        The paths of the files, relative to the folder.
+        The files that were written.
 
     Raises:
         InteropError: if it is not a bundle, the extra is not installed, the model is larger than a file can
@@ -52,7 +53,7 @@ def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str])
                 "versions": {package: importlib.metadata.version(package) for package in _PACKAGES},
             },
         )
-        return storage.files_below(unfinished)
+        return Written(tuple(storage.files_below(unfinished)))
 
 
 def _check_size(model: BackboneWithHeads) -> None:

@@ -59,7 +59,7 @@ def exported(name):
     objective = {**ENCODERS, **DECODERS, **ENCODER_DECODERS}[name]
     root = tempfile.TemporaryDirectory()
     model, bundle = written(SHAPES[name], objective, root.name)
-    return model, root, export_model(bundle, f"{root.name}/there")
+    return model, root, export_model(bundle, f"{root.name}/there").files
 
 
 def place(name):

@@ -48,7 +48,7 @@ def test_a_text_is_read_with_the_tokenizer_that_came_along(bert):
 
 def test_the_preset_comes_back_bit_by_bit(bert):
     root, theirs, _, written = bert
-    assert set(written) >= {"config.json", "metadata.json", "model.weights.h5", "tokenizer.json"}
+    assert set(written.files) >= {"config.json", "metadata.json", "model.weights.h5", "tokenizer.json"}
     again = keras_hub.models.Backbone.from_preset(str(root / "back"))
     assert again.get_config() == {**theirs.get_config(), "name": again.name}
     for weight, other in zip(theirs.weights, again.weights, strict=True):
@@ -72,7 +72,7 @@ def test_a_head_that_is_ours_comes_and_goes_with_its_task(tmp_path):
     task.save_to_preset(str(tmp_path / "preset"))
     told = import_model(tmp_path / "preset", tmp_path / "bundle", "tiny")
     assert told.fresh == told.surplus == ()
-    assert "task.weights.h5" in export_model(tmp_path / "bundle", tmp_path / "back")
+    assert "task.weights.h5" in export_model(tmp_path / "bundle", tmp_path / "back").files
     again = keras_hub.models.MaskedLM.from_preset(str(tmp_path / "back"))
     assert again.preprocessor.sequence_length == 14
     for weight, other in zip(task.weights, again.weights, strict=True):

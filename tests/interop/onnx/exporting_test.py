@@ -58,7 +58,7 @@ def exported(case):
     recipe = tiny_recipe(config, objective=objective, tokenizer=words if config.max_characters else pieces)
     root = tempfile.TemporaryDirectory()
     model = build_model(recipe)
-    paths = export_model(saved(model, recipe, root.name), f"{root.name}/onnx")
+    paths = export_model(saved(model, recipe, root.name), f"{root.name}/onnx").files
     return model, root, paths
 
 
