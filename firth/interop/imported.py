@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Literal
 
 from firth import storage
 from firth.interop.errors import InteropError
@@ -17,7 +16,7 @@ from firth.recipes.objectives.objective import AnyObjective
 from firth.recipes.run.imported import ImportedRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
-from firth.recipes.training.export import Export
+from firth.recipes.training.export import Export, Pooling
 from firth.tokenizers import save_tokenizer
 from firth.tokenizers.storage import AnyTokenizer
 
@@ -44,7 +43,7 @@ class Imported:
     objective: AnyObjective
     vocabulary_size: int
     tokenizer: AnyTokenizer
-    pooling: Literal["mean", "mean_with_special"] = "mean"
+    pooling: Pooling = "mean"
 
     def recipe(self, name: str) -> ImportedRecipe:
         """Returns the recipe of the model.

@@ -14,14 +14,16 @@ class Read:
             not go out again.
         stored: By path of our weights, the dtypes of the tensors that they were made of, as safetensors calls
             them. The bundle keeps them for the way out.
+        notes: Sentences about what else does not come in, or is otherwise here.
     """
 
     fresh: tuple[str, ...]
     surplus: tuple[str, ...]
     stored: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def sentences(self, most: int) -> list[str]:
-        """Returns what is to be known about the weights, in words.
+        """Returns what is to be known, in words: about the weights, and the notes.
 
         Args:
             most: Number of names that are shown.
@@ -38,7 +40,7 @@ class Read:
         if self.surplus:
             names = _shown(self.surplus, most)
             said.append(f"left out, since the model has no place for {_it(self.surplus)}: {names}")
-        return said
+        return [*said, *self.notes]
 
 
 def _it(names: tuple[str, ...]) -> str:

@@ -50,7 +50,8 @@ def embed(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
     Returns:
         embedding: float32 [batch, width]; with `mean`, the mean over the vectors that `embed_tokens` gives,
             which is zero for a text without tokens; with `mean_with_special`, over those of the special
-            tokens too; with `cls`, the pooled `[CLS]`.
+            tokens too; with `first`, the state of the first token, which is `[CLS]` where there is one in
+            front; with `cls`, the pooled `[CLS]`.
         truncated: bool [batch].
     """
     encoded = served.encode(text)
@@ -71,6 +72,10 @@ def _mean_with_special(served: Served, encoded: Encoded) -> tf.Tensor:
     return tf.math.divide_no_nan(tf.reduce_sum(hidden * real, axis=1), tf.reduce_sum(real, axis=1))
 
 
+def _first(served: Served, encoded: Encoded) -> tf.Tensor:
+    return tf.cast(served.encoder_states(encoded.features)[:, 0], tf.float32)
+
+
 def _pooled(served: Served, encoded: Encoded) -> tf.Tensor:
     hidden = served.encoder_states(encoded.features)
     first = tf.zeros([tf.shape(hidden)[0], 1], tf.int32)
@@ -78,7 +83,7 @@ def _pooled(served: Served, encoded: Encoded) -> tf.Tensor:
 
 
 # By `recipe.export.pooling`.
-_POOLINGS = {"mean": _mean, "mean_with_special": _mean_with_special, "cls": _pooled}
+_POOLINGS = {"mean": _mean, "mean_with_special": _mean_with_special, "first": _first, "cls": _pooled}
 
 
 def embed_tokens(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -36,6 +36,13 @@ def test_embed_is_the_mean_of_the_tokens_vectors():
     assert not outputs["embedding"][1].any()
 
 
+def test_embed_by_first_is_the_state_of_the_first_token():
+    served = with_export(pooling="first")
+    hidden = served.model.backbone(features_of(["[CLS]", "z", "[SEP]"], length=3), training=False)
+    found = run(embed, served, ["z"])["embedding"]
+    np.testing.assert_allclose(found, np.array(hidden)[:, 0], rtol=1e-4, atol=1e-5)
+
+
 def test_embed_by_cls_is_the_pooled_first_vector():
     served = with_export(pooling="cls")
     features = features_of(["[CLS]", "z", "[SEP]"], length=3)

@@ -1,11 +1,13 @@
 """A model in Hugging Face's format becomes a bundle."""
 
+import dataclasses
 import os
-from typing import Literal
 
-from firth import storage
 from firth.interop.hugging_face.directory import Directory
-from firth.interop.hugging_face.tokenizers import read_tokenizer
+from firth.interop.hugging_face.generation import generation_notes
+from firth.interop.hugging_face.pooling import read_pooling
+from firth.interop.hugging_face.tokenizers import frame_notes, read_tokenizer
+from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.interop.hugging_face.weights import read_weights
 from firth.interop.imported import Imported
 from firth.interop.read import Read
@@ -20,7 +22,8 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         name: Name of the model.
 
     Returns:
-        Which weights the checkpoint lacks, so that they are fresh, and which tensors have no place.
+        Which weights the checkpoint lacks, so that they are fresh, which tensors have no place, and
+            what else differs.
 
     Raises:
         InteropError: for what cannot be read, or cannot be expressed here, by key or by tensor.
@@ -36,14 +39,14 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             objective=family.objective(tensors),
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
-            pooling=_pooling(directory.path),
+            pooling=read_pooling(directory.path),
         )
-        return imported.write(
+        has_both = bool(imported.model.has_encoder and imported.model.has_decoder)
+        notes = [
+            *frame_notes(path, family.model_type, tokenizer),
+            *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),
+        ]
+        read = imported.write(
             name, folder, lambda model, recipe: read_weights(model, recipe, family, tensors)
         )
-
-
-def _pooling(folder: str) -> Literal["mean", "mean_with_special"]:
-    """Returns how sentence-transformers pools, if the folder says that it does."""
-    said = storage.read_json(os.path.join(folder, "1_Pooling", "config.json")) or {}
-    return "mean_with_special" if said.get("pooling_mode_mean_tokens") else "mean"
+    return dataclasses.replace(read, notes=tuple(notes))

@@ -47,8 +47,20 @@ def test_sentence_transformers_pooling_is_kept(tmp_path):
     path = checkpoint(tmp_path)
     (tmp_path / "1_Pooling").mkdir()
     (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
-    import_model(path, tmp_path / "bundle", "tiny")
+    read = import_model(path, tmp_path / "bundle", "tiny")
     assert read_recipe(tmp_path / "bundle").export.pooling == "mean_with_special"
+    assert read.notes == ()
+
+
+def test_what_stays_outside_is_noted(tmp_path):
+    path = checkpoint(tmp_path, (), "bart", decoder_start_token_id=2, eos_token_id=[3, 7])
+    (tmp_path / "generation_config.json").write_text(json.dumps({"_from_model_config": True, "num_beams": 4}))
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    assert import_model(path, tmp_path / "bundle", "tiny").notes == (
+        "generation_config.json is not read, and does not go out again: num_beams",
+        "eos_token_id: texts end at [3, 7] in the published model, here at 3 alone",
+        "decoder_start_token_id: the published decoder starts from 2, here it starts from '[SEP]'",
+    )
 
 
 def test_a_tokenizer_of_other_weights_is_refused(tmp_path):

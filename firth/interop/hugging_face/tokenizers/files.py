@@ -65,8 +65,25 @@ class Folder:
         # Only this ends a line: pieces may hold any other line end of Unicode.
         return self.text(name).removesuffix("\n").split("\n")
 
-    def mapping(self, name: str) -> dict[str, Any]:
+    def content(self, name: str) -> Any:
         """Returns what a file of JSON holds.
+
+        Args:
+            name: Name of the file.
+
+        Raises:
+            InteropError: if there is no such file, or it is not JSON.
+        """
+        text = self.text(name)
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InteropError(
+                f"{self.place(name)}:{error.lineno}:{error.colno}: is not JSON: {error.msg}"
+            ) from None
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """Returns the mapping that a file of JSON holds.
 
         Args:
             name: Name of the file.
@@ -74,13 +91,7 @@ class Folder:
         Raises:
             InteropError: if there is no such file, or it holds no mapping in JSON.
         """
-        text = self.text(name)
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InteropError(
-                f"{self.place(name)}:{error.lineno}:{error.colno}: is not JSON: {error.msg}"
-            ) from None
+        content = self.content(name)
         if not isinstance(content, dict):
             raise InteropError(f"{self.place(name)}: must hold a mapping")
         return content
