@@ -61,7 +61,7 @@ def score_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """Returns the interval of a score that is no mean over examples, such as Matthews' or BLEU.
+    """Returns the interval of a score that is not a mean over examples, such as Matthews' or BLEU.
 
     Args:
         function: Score of references and predictions.

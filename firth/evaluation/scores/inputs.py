@@ -53,7 +53,7 @@ def label_ids(
             hidden test labels; or as `check_pairs` says.
     """
     check_pairs(references, predictions)
-    types = {_type_of(each) for each in references}, {_type_of(each) for each in predictions}
+    types = {label_type(each) for each in references}, {label_type(each) for each in predictions}
     if len(types[0] | types[1]) > 1:
         raise ValueError(f"references are of type {_names(types[0])}, predictions of type {_names(types[1])}")
     if types[0] == {"int"}:
@@ -73,7 +73,20 @@ def _refuse_hidden(references: Sequence[Any]) -> None:
         raise ValueError(f"reference {place} is {HIDDEN}, a hidden test label: it cannot be scored")
 
 
-def _type_of(label: Any) -> str:
+def label_type(label: Any) -> str:
+    """Returns the type of a label: 'str', 'bool' or 'int', of NumPy or not.
+
+    Args:
+        label: A label.
+
+    Raises:
+        ValueError: if it is of another type.
+
+    Example:
+
+    >>> [label_type(each) for each in ("yes", True, np.int64(1))]
+    ['str', 'bool', 'int']
+    """
     for name, types in (("str", str), ("bool", (bool, np.bool_)), ("int", (int, np.integer))):
         if isinstance(label, types):
             return name

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 
-from firth.evaluation.scores.inputs import label_ids
+from firth.evaluation.scores.inputs import label_ids, label_type
 
 
 def is_right(reference: Hashable, prediction: Hashable) -> float:
@@ -55,7 +55,7 @@ def f1(references: Sequence[Hashable], predictions: Sequence[Hashable], *, posit
     from sklearn.metrics import f1_score
 
     right, predicted, names = label_ids(references, predictions)
-    if names and type(positive) is not type(names[0]):
+    if names and label_type(positive) != label_type(names[0]):
         raise ValueError(f"the positive class {positive!r} is of another type than the label {names[0]!r}")
     if positive not in names:
         return 0.0

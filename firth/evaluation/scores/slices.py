@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from firth.evaluation.scores.collected import Collected, ScoreValue, compute
+from firth.evaluation.scores.inputs import label_type
 from firth.recipes.base.errors import suggest
 
 # Greatest lengths of the slices by length; the last slice has the longer ones.
@@ -51,10 +52,12 @@ def label_slice(example: Collected) -> str:
         example: An example.
 
     Raises:
-        ValueError: if its reference is no label.
+        ValueError: if its reference is not a label.
     """
-    if not isinstance(example.reference, str | int):
-        raise ValueError(f"the reference of {example.id!r} is no label: {example.reference!r}")
+    try:
+        label_type(example.reference)
+    except ValueError as error:
+        raise ValueError(f"the reference of {example.id!r} is not a label: {error}") from error
     return str(example.reference)
 
 

@@ -14,7 +14,7 @@ _SPLIT = "data"
 
 def read_columns(
     path: str,
-    texts: Mapping[str, str],
+    texts: Mapping[str, str | tuple[str, ...]],
     *,
     label: str | None = "label",
     labels: AnyLabels | None = None,
@@ -25,14 +25,15 @@ def read_columns(
 
     Args:
         path: File on any file system, compressed with gzip or not. Its ending tells the kind of rows.
-        texts: Column of each text by its role, such as `{"text": "review"}`.
+        texts: Column of each text by its role, such as `{"text": "review"}`. Choices are a list of JSON in
+            one column, or a tuple of columns.
         label: Column of labels; None for a file without labels.
         labels: What labels can be. None for classes, two or more, by the names that occur, sorted.
         id_column: Column of ids; None for lines.
         header: Names of the columns if the first line does not name them.
 
     Raises:
-        ValueError: for an unknown role, with the nearest.
+        ValueError: for an unknown role, with the nearest, or several columns of a role that has one text.
         RefusedFileError: if the ending is unknown, a column is missing, with the nearest, no record can be
             read, or there is only one class.
     """

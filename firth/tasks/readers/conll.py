@@ -78,7 +78,7 @@ class TagFormat:
         found = LabelledRecords(path, labels=self.labels.names or None)
         for lines in sentences_of(text_of(path)):
             if not lines[0][1].startswith(_DOCUMENT):
-                found.take(lines[0][0], lambda: [self._sentence(lines, path, labelled)])  # noqa: B023
+                found.take(lines[0][0], lambda: self._sentence(lines, path, labelled))  # noqa: B023
         found.check_any()
         return found
 

@@ -90,9 +90,13 @@ class RejectedLine(NamedTuple):
     detail: str
 
 
+# What is read of a line: its record, or a function for each of its several records.
+Read = Callable[[], "LabelledRecord | Iterable[Read]"]
+
+
 @dataclasses.dataclass
 class LabelledRecords:
-    """The records of a file, and what was rejected. Each line is in one of the two.
+    """The records of a file, and what was rejected. Each record is in one of the two.
 
     Attributes:
         file: Path of the file.
@@ -114,17 +118,22 @@ class LabelledRecords:
         """The numbers of rejected records by reason."""
         return dict(Counter(each.reason for each in self.rejected))
 
-    def take(self, line: int, read: Callable[[], Iterable[LabelledRecord]]) -> None:
+    def take(self, line: int, read: Read) -> None:
         """Adds the records of a line, or what is wrong with it: the one place where records are rejected.
 
         Args:
             line: Number of the line.
-            read: Returns the records of the line.
+            read: Returns the record of the line, or functions that each return one of its records: one that
+                is rejected does not take the others with it.
         """
         try:
-            for record in read():
-                self._check_id(record)
-                self.records.append(record)
+            made = read()
+            if not isinstance(made, LabelledRecord):
+                for each in made:
+                    self.take(line, each)
+                return
+            self._check_id(made)
+            self.records.append(made)
         except RejectedRecordError as error:
             self.rejected.append(RejectedLine(error.reason, self.file, line, error.detail))
 

@@ -1,16 +1,19 @@
 """Formats of one record a row, as descriptions: which column is which text, and what the label can be."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.labels import AnyLabels
 from firth.tasks.readers.records import (
+    CHOICES,
     WORDS,
     Label,
     LabelledRecord,
     LabelledRecords,
+    Read,
     RefusedFileError,
     RejectedRecordError,
 )
@@ -18,6 +21,8 @@ from firth.tasks.readers.rows import Rows
 from firth.tasks.readers.text_files import checked_text, text_of
 
 Values = Mapping[str, Any]
+# Roles of several texts: all others have one.
+LISTS = (CHOICES, WORDS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +42,11 @@ class RowFormat:
         id_columns: Columns of ids; the first that is there is read, and the line is the id if none is.
         needs_ids: Whether a file without the first column of ids is refused.
         headers: Columns of the splits whose file does not name them.
-        rows_of: Returns the rows within a row, where one object of JSON holds several records.
+        rows_of: Returns functions that each return a row within a row, where one object of JSON holds several
+            records, and raise RejectedRecordError if it is not one.
+
+    Raises:
+        ValueError: if several columns are named of a role that has one text.
     """
 
     title: str
@@ -52,7 +61,12 @@ class RowFormat:
     id_columns: tuple[str, ...] = ()
     needs_ids: bool = False
     headers: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    rows_of: Callable[[Values], Iterable[Values]] | None = None
+    rows_of: Callable[[Values], Iterable[Callable[[], Values]]] | None = None
+
+    def __post_init__(self) -> None:
+        for role, column in self.texts.items():
+            if role != CHOICES and not isinstance(column, str):
+                raise ValueError(f"the role {role!r} has one column, not {column!r}")
 
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the records of a file.
@@ -71,20 +85,27 @@ class RowFormat:
         _check_columns(path, rows.columns, wanted)
         found = LabelledRecords(path, labels=self.labels.names)
         for line, row in rows:
-            found.take(line, lambda: self._records(rows, row, path, line, labelled))  # noqa: B023
+            read = functools.partial(self._record, path=path, line=line, labelled=labelled)
+            found.take(line, functools.partial(self._records, rows, row, read))
         found.check_any()
         return found
 
     def _records(
-        self, rows: Rows, row: Any, path: str, line: int, labelled: bool
-    ) -> Iterator[LabelledRecord]:
-        outer = rows.values(row)
-        for values in (outer,) if self.rows_of is None else self.rows_of(outer):
-            texts = {role: _text(values, column, role) for role, column in self.texts.items()}
-            label: Label = None
-            if labelled:
-                label = self.labels.read(_value(values, self.label_column), texts)
-            yield LabelledRecord(self._id(values, line), texts, label, path, line)
+        self, rows: Rows, row: Any, read: Callable[[Callable[[], Values]], LabelledRecord]
+    ) -> Iterable[Read]:
+        inner = self.rows_of(rows.values(row)) if self.rows_of else [lambda: rows.values(row)]
+        for values_of in inner:
+            yield functools.partial(read, values_of)
+
+    def _record(
+        self, values_of: Callable[[], Values], *, path: str, line: int, labelled: bool
+    ) -> LabelledRecord:
+        values = values_of()
+        texts = {role: _text(values, column, role) for role, column in self.texts.items()}
+        label: Label = None
+        if labelled:
+            label = self.labels.read(_value(values, self.label_column), texts)
+        return LabelledRecord(self._id(values, line), texts, label, path, line)
 
     def _text_columns(self) -> list[str]:
         return [
@@ -119,8 +140,10 @@ def _text(values: Values, column: str | tuple[str, ...], role: str) -> str | tup
     value = _value(values, column)
     if role == WORDS and isinstance(value, str):
         value = value.split()
-    if not isinstance(value, list):
+    if role not in LISTS:
         return checked_text(value, repr(column))
+    if not isinstance(value, list):
+        raise RejectedRecordError("not_a_list", f"{column!r} is {value!r}, not a list of {role}")
     if not value:
         raise RejectedRecordError("empty_text", f"{column!r} is empty")
     return tuple(checked_text(each, repr(column)) for each in value)

@@ -56,7 +56,7 @@ class SpanFormat:
         del split
         found = LabelledRecords(path)
         for number, (context, question) in enumerate(_questions(path), 1):
-            found.take(number, lambda: [self._record(context, question, path, number, labelled)])  # noqa: B023
+            found.take(number, lambda: self._record(context, question, path, number, labelled))  # noqa: B023
         found.check_any()
         return found
 

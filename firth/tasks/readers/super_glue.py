@@ -1,5 +1,6 @@
 """The tasks of SuperGLUE, as its JSON lines have them (Wang et al., 2019b)."""
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ def _super_glue(
     labels: AnyLabels,
     scores: tuple[str, ...],
     label: str = "label",
-    rows_of: Callable[[Values], Iterable[Values]] | None = None,
+    rows_of: Callable[[Values], Iterable[Callable[[], Values]]] | None = None,
 ) -> RowFormat:
     return RowFormat(
         f"SuperGLUE {folder}",
@@ -46,35 +47,41 @@ def _part(values: Any, key: str, kind: type) -> Any:
     return found
 
 
-def answers_of(values: Values) -> Iterator[Values]:
-    """Yields a row of each answer of a passage of MultiRC; its id has passage, question and answer.
+def answers_of(values: Values) -> Iterator[Callable[[], Values]]:
+    """Yields a function for the row of each answer of a passage of MultiRC.
+
+    The id of a row has passage, question and answer. A question without a list of answers is one bad row.
+
 
     Args:
         values: Object of a passage.
 
     Raises:
-        RejectedRecordError: if a part is missing.
+        RejectedRecordError: if a part of the passage is missing; of a row, if a part of it is.
     """
     passage = _part(values, "passage", dict)
     for question in _part(passage, "questions", list):
-        for answer in _part(question, "answers", list):
-            place = f"{values.get('idx')}-{question.get('idx')}-{_part(answer, 'idx', int)}"
-            yield {
-                **answer,
-                "id": place,
-                "passage": passage.get("text"),
-                "question": question.get("question"),
-            }
+        answers = question.get("answers") if isinstance(question, dict) else None
+        for answer in answers if isinstance(answers, list) else [None]:
+            yield functools.partial(_answer_row, values.get("idx"), passage, question, answer)
 
 
-def queries_of(values: Values) -> Iterator[Values]:
-    """Yields a row of each query of a passage of ReCoRD, with its entities, each once, and right answers.
+def _answer_row(number: Any, passage: Values, question: Any, answer: Any) -> Values:
+    _part(question, "answers", list)
+    place = f"{number}-{question.get('idx')}-{_part(answer, 'idx', int)}"
+    return {**answer, "id": place, "passage": passage.get("text"), "question": question.get("question")}
+
+
+def queries_of(values: Values) -> Iterator[Callable[[], Values]]:
+    """Yields a function for the row of each query of a passage of ReCoRD.
+
+    A row has the passage's entities, each once, and the right answers, each once.
 
     Args:
         values: Object of a passage.
 
     Raises:
-        RejectedRecordError: if a part is missing.
+        RejectedRecordError: if a part of the passage is missing; of a row, if a part of it is.
     """
     passage = _part(values, "passage", dict)
     text = _part(passage, "text", str)
@@ -82,16 +89,15 @@ def queries_of(values: Values) -> Iterator[Values]:
         (_part(each, "start", int), _part(each, "end", int)) for each in _part(passage, "entities", list)
     ]
     entities = list(dict.fromkeys(text[start : end + 1] for start, end in spans))
+    shared = {"passage": text, "entities": entities}
     for query in _part(values, "qas", list):
-        place = f"{values.get('idx')}-{_part(query, 'idx', int)}"
-        answers = [_part(each, "text", str) for each in query.get("answers") or []]
-        yield {
-            **query,
-            "id": place,
-            "passage": text,
-            "entities": entities,
-            "answers": list(dict.fromkeys(answers)),
-        }
+        yield functools.partial(_query_row, values.get("idx"), shared, query)
+
+
+def _query_row(number: Any, shared: Values, query: Any) -> Values:
+    place = f"{number}-{_part(query, 'idx', int)}"
+    answers = [_part(each, "text", str) for each in query.get("answers") or []]
+    return {**query, **shared, "id": place, "answers": list(dict.fromkeys(answers))}
 
 
 _INFERENCE = {TEXT: "premise", PAIR: "hypothesis"}

@@ -68,7 +68,7 @@ def test_slices():
 def test_slices_that_there_are_not():
     with pytest.raises(ValueError, match="sliced by 'sorce'; did you mean source"):
         sliced("sorce", EXAMPLES)
-    with pytest.raises(ValueError, match="the reference of 'a' is no label"):
+    with pytest.raises(ValueError, match="the reference of 'a' is not a label"):
         sliced("label", [Collected("a", ["x"], "x")])
     with pytest.raises(ValueError, match="has the length -1"):
         sliced("length", [Collected("a", "x", "x", length=-1)])

@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,14 @@ def test_f1_is_that_of_the_counts(pairs):
     tp = sum(r == p == "a" for r, p in pairs)
     named = sum((r == "a") + (p == "a") for r, p in pairs)
     assert f1(*zip(*pairs), positive="a") == pytest.approx(2 * tp / named if named else 0.0)
+
+
+def test_labels_of_numpy():
+    assert f1(np.array([1, 0, 1]), np.array([1, 1, 1]), positive=1) == 0.8
+    assert f1(np.array(["a", "b"]), np.array(["a", "b"]), positive="a") == 1.0
+    assert f1([1, 0, 1], [1, 1, 1], positive=np.int64(1)) == 0.8
+    with pytest.raises(ValueError, match="another type"):
+        f1(np.array([1, 0]), np.array([1, 1]), positive=True)
 
 
 def test_of_one_class_or_none():

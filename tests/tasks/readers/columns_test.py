@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firth.tasks.readers import (
+    ChoiceLabels,
     ClassLabels,
     NumberLabels,
     RefusedFileError,
@@ -143,6 +144,31 @@ def test_words_and_tags(tmp_path):
         ("unknown_label", 4),
         ("no_label", 5),
     ]
+
+
+def test_choices_are_a_list_or_several_columns(tmp_path):
+    path = written(tmp_path, "choices,label\nyes|no,5\n")
+    with pytest.raises(RefusedFileError, match=r"'choices' is 'yes\|no', not a list of choices"):
+        read_columns(path, {"choices": "choices"}, labels=ChoiceLabels())
+    path = written(tmp_path, "a,b,label\nyes,no,1\nyes,no,2\n")
+    found = read_columns(path, {"choices": ("a", "b")}, labels=ChoiceLabels())
+    assert [(r.texts["choices"], r.label) for r in found.records] == [(("yes", "no"), 1)]
+    assert found.counts == {"unknown_label": 1}
+    lines = [{"c": ["yes", "no"], "label": 0}, {"c": "yes", "label": 0}, {"c": [], "label": 0}]
+    path = written(tmp_path, "\n".join(map(json.dumps, lines)), "a.jsonl")
+    found = read_columns(path, {"choices": "c"}, labels=ChoiceLabels())
+    assert [(r.texts["choices"], r.label) for r in found.records] == [(("yes", "no"), 0)]
+    assert found.counts == {"not_a_list": 1, "empty_text": 1}
+
+
+def test_a_role_of_one_text_is_not_a_list(tmp_path):
+    lines = [{"t": ["a", "b"], "label": "x"}, {"t": "a", "label": "x"}]
+    path = written(tmp_path, "\n".join(map(json.dumps, lines)), "a.jsonl")
+    found = read_columns(path, {"text": "t"}, labels=ClassLabels(("x", "y")))
+    assert [r.texts["text"] for r in found.records] == ["a"]
+    assert [(each.reason, each.line) for each in found.rejected] == [("not_text", 1)]
+    with pytest.raises(ValueError, match="the role 'text' has one column, not"):
+        read_columns(path, {"text": ("t", "u")})
 
 
 def test_an_unknown_ending_is_refused(tmp_path):

@@ -140,6 +140,21 @@ def test_bad_lines_are_counted(name, line, reason, tmp_path):
         read_file(name, write(tmp_path / "b", [json.dumps(line)]))
 
 
+def test_a_bad_part_does_not_drop_the_others(tmp_path):
+    question = MULTIRC["passage"]["questions"][0]
+    answers = [{"text": text, "idx": place, "label": 1} for place, text in enumerate(("Ann", "", "Bo"))]
+    questions = [{**question, "answers": answers}, {"question": "Who?"}, "q", {**question, "idx": 9}]
+    line = {**MULTIRC, "passage": {"text": "T", "questions": questions}}
+    found = read_file("multirc", write(tmp_path / "a", [json.dumps(line)]))
+    assert [record.id for record in found.records] == ["3-5-0", "3-5-2", "3-9-7", "3-9-8"]
+    assert [each.reason for each in found.rejected] == ["empty_text", "missing_key", "missing_key"]
+    query = RECORD["qas"][0]
+    line = {**RECORD, "qas": [{**query, "answers": []}, "q", query]}
+    found = read_file("record", write(tmp_path / "b", [json.dumps(line)]))
+    assert [record.id for record in found.records] == ["0-4"]
+    assert [each.reason for each in found.rejected] == ["no_label", "missing_key"]
+
+
 def test_two_answers_of_one_place_are_told_apart_or_counted(tmp_path):
     question = MULTIRC["passage"]["questions"][0]
     twice = {**question, "answers": [question["answers"][0]] * 2}

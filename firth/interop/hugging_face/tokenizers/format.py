@@ -1,4 +1,4 @@
-"""How one kind of tokenizer stands in Hugging Face's files."""
+"""How Hugging Face's files hold one kind of tokenizer."""
 
 import dataclasses
 from collections.abc import Callable

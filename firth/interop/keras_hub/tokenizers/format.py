@@ -1,4 +1,4 @@
-"""How one kind of tokenizer stands in a preset of KerasHub."""
+"""How a preset of KerasHub holds one kind of tokenizer."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
