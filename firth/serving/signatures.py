@@ -24,7 +24,7 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
 
     Args:
         recipe: Recipe of the model.
-        mask: Piece of its tokenizer that stands for a hidden word; None if there is none.
+        mask: Piece of its tokenizer that stands for a hidden word; None if the tokenizer has no such piece.
 
     Raises:
         ValueError: if a signature needs a mask and there is none.

@@ -68,9 +68,9 @@ class BytePairTokenizer(PieceTokenizer):
         super().__init__(vocabulary, normalization, specials, **kwargs)
         self.merges = tuple(merges)
         ranks = ranks_of(read_merges(merges, self._vocabulary.ids)) if merges else None
-        alone, behind_space = self._vocabulary.alone, self._vocabulary.behind_space
+        alone, after_space = self._vocabulary.alone, self._vocabulary.after_space
         all_spaces = self.specials.spaces_before == "all"
-        self._kernel = BytePairKernel(vocabulary, alone, behind_space, all_spaces, ranks)
+        self._kernel = BytePairKernel(vocabulary, alone, after_space, all_spaces, ranks)
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         with tf.init_scope(), tf.device("CPU"):
             self._rendered = tf.constant(

@@ -164,12 +164,12 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def unk_id(self) -> int:
-        """Id of the piece for unknown text; a `MissingPieceError` where there is none."""
+        """Id of the piece for unknown text; a `MissingPieceError` if no piece does that."""
         return self._id_of_role("unk")
 
     @property
     def cls_id(self) -> int:
-        """Id of the piece before a text, as `[CLS]` is; a `MissingPieceError` where there is none."""
+        """Id of the piece before a text, as `[CLS]` is; a `MissingPieceError` if no piece does that."""
         return self._id_of_role("cls")
 
     @property
@@ -179,7 +179,7 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
 
     @property
     def mask_id(self) -> int:
-        """Id of the piece for a hidden word, as `[MASK]` is; a `MissingPieceError` where there is none."""
+        """Id of the piece for a hidden word, as `[MASK]` is; a `MissingPieceError` if no piece does that."""
         return self._id_of_role("mask")
 
     @property

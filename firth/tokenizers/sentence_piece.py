@@ -76,7 +76,7 @@ class SentencePieceTokenizer(PieceTokenizer):
             self.model,
             self.preparation,
             self._vocabulary.alone,
-            self._vocabulary.behind_space,
+            self._vocabulary.after_space,
             self.specials.spaces_before,
         )
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)

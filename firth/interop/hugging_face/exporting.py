@@ -90,7 +90,8 @@ def _token_ids(goal: Goal, ids: Mapping[str, int], has_both: bool) -> dict[str, 
     """Returns the special tokens' ids, by the keys of their configuration."""
     before, start = goal.text_frame.before, goal.decoder_start if has_both else ()
     roles = {
-        "pad_token_id": "pad",
+        # Settings of the tokenizer name no padding either where the end of a text stands for it.
+        "pad_token_id": "pad" if ids["pad"] != ids["sep"] else None,
         "bos_token_id": before[0] if before else None,
         "eos_token_id": "sep",
         "decoder_start_token_id": start[0] if start else None,

@@ -54,6 +54,6 @@ def _pooling_place(folder: Folder) -> str:
         if module not in _KNOWN_MODULES:
             raise InteropError(
                 f"{place}: the module {module} cannot be expressed here, {', '.join(_KNOWN_MODULES)} can; "
-                f"without this file, the transformer comes in alone"
+                f"without this file, the model comes in without it"
             )
     return next((path for module, path in modules if module == "Pooling"), _USUAL_PLACE)

@@ -89,7 +89,7 @@ def check_bundle(folder: str) -> None:
 
 
 def checkpoints_of(bundle: str) -> str | None:
-    """Returns the folder of the checkpoints of the run that a bundle stands in; None if there is none.
+    """Returns the folder of the checkpoints of the run that a bundle stands in; None if no run holds it.
 
     Args:
         bundle: Folder of a bundle.

@@ -29,17 +29,17 @@ class WordSplitter(tf.Module):
 
     Args:
         alone: Special pieces, each a word by itself.
-        behind_space: Further special pieces, which include spaces before them.
+        after_space: Further special pieces, which include spaces before them.
         all_spaces: True if these include all spaces before them, of any kind; False for one space.
     """
 
     def __init__(
-        self, alone: Collection[str] = (), behind_space: Collection[str] = (), all_spaces: bool = False
+        self, alone: Collection[str] = (), after_space: Collection[str] = (), all_spaces: bool = False
     ) -> None:
         super().__init__()
         spaces = f"{split_pattern.space()}*" if all_spaces else " ?"
         # One expression, so that the leftmost special piece is found first, whichever it is.
-        found = [f"{spaces}{any_of(behind_space)}"] * bool(behind_space) + [any_of(alone)] * bool(alone)
+        found = [f"{spaces}{any_of(after_space)}"] * bool(after_space) + [any_of(alone)] * bool(alone)
         self._specials, self._groups = "|".join(found), "".join(f"\\{n + 1}" for n in range(len(found)))
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
@@ -60,7 +60,7 @@ class BytePairKernel(tf.Module):
     Args:
         vocabulary: Pieces as `byte_pieces.to_piece` writes them, by id.
         alone: Special pieces, each a word by itself.
-        behind_space: Further special pieces, which include spaces before them.
+        after_space: Further special pieces, which include spaces before them.
         all_spaces: True if these include all spaces before them, of any kind; False for one space.
         ranks: Rank of each piece that is made by merging: of two, the lower is merged first, and no other
             piece comes about. None for the order of the ids.
@@ -73,7 +73,7 @@ class BytePairKernel(tf.Module):
         self,
         vocabulary: Sequence[str],
         alone: Collection[str],
-        behind_space: Collection[str] = (),
+        after_space: Collection[str] = (),
         all_spaces: bool = False,
         ranks: Mapping[str, int] | None = None,
     ) -> None:
@@ -81,7 +81,7 @@ class BytePairKernel(tf.Module):
         missing = sorted(set(byte_pieces()).difference(vocabulary))
         if missing:
             raise ValueError(f"the vocabulary has no {missing[0]!r}; it needs a piece for each byte")
-        special = {*alone, *behind_space}
+        special = {*alone, *after_space}
         every = {piece: index for index, piece in enumerate(vocabulary)}
         ranks = every if ranks is None else {**dict.fromkeys(byte_pieces(), 0), **ranks}
         pieces = (
@@ -93,7 +93,7 @@ class BytePairKernel(tf.Module):
             else MergingPiece(f"{_BREAK}{index}", 0)
             for piece, index in every.items()
         )
-        self._splitter = WordSplitter(alone, behind_space, all_spaces)
+        self._splitter = WordSplitter(alone, after_space, all_spaces)
         self._merger = kernel_of(merging_model(pieces, _UNKNOWN))
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:

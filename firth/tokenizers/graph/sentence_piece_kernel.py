@@ -48,7 +48,7 @@ class SpecialSplitter:
 
     Args:
         alone: Special pieces that include no space before them.
-        behind_space: Further special pieces, which include spaces before them.
+        after_space: Further special pieces, which include spaces before them.
         spaces: Pattern of these spaces.
 
     Example:
@@ -59,8 +59,8 @@ class SpecialSplitter:
     ([b'[CLS]', b'', b'[MASK]'], [b'', b'a', b''])
     """
 
-    def __init__(self, alone: Collection[str], behind_space: Collection[str] = (), spaces: str = "") -> None:
-        found = [f"{spaces}{any_of(behind_space)}"] * bool(behind_space) + [any_of(alone)] * bool(alone)
+    def __init__(self, alone: Collection[str], after_space: Collection[str] = (), spaces: str = "") -> None:
+        found = [f"{spaces}{any_of(after_space)}"] * bool(after_space) + [any_of(alone)] * bool(alone)
         self._pattern = "|".join(found)
         self._piece = "".join(f"\\{number + 1}" for number in range(len(found)))
 
@@ -106,7 +106,7 @@ class SentencePieceKernel(tf.Module):
         model: Bytes of a model of SentencePiece.
         preparation: What is done to text before the model reads it.
         alone: Special pieces that include no space before them.
-        behind_space: Further special pieces, which include spaces before them.
+        after_space: Further special pieces, which include spaces before them.
         spaces_before: Which ones, as `SpecialPieces` says it.
 
     Raises:
@@ -118,14 +118,14 @@ class SentencePieceKernel(tf.Module):
         model: bytes,
         preparation: Preparation,
         alone: Sequence[str],
-        behind_space: Sequence[str] = (),
+        after_space: Sequence[str] = (),
         spaces_before: str = "one",
     ) -> None:
         super().__init__()
         spaces = _SPACES_BEFORE[spaces_before]
         late = set(preparation.late)
-        self._early = SpecialSplitter(set(alone) - late, set(behind_space) - late, spaces)
-        self._late = SpecialSplitter(late.intersection(alone), late.intersection(behind_space), spaces)
+        self._early = SpecialSplitter(set(alone) - late, set(after_space) - late, spaces)
+        self._late = SpecialSplitter(late.intersection(alone), late.intersection(after_space), spaces)
         self._steps = TextSteps(preparation.steps, model)
         self._prefix = preparation.prefix
         self._model = kernel_of(without_normalization(model))

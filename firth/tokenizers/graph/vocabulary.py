@@ -128,10 +128,10 @@ class Vocabulary:
     @property
     def alone(self) -> list[str]:
         """The special pieces that include no space before them."""
-        return [piece for piece in self.special_pieces if piece not in self.behind_space]
+        return [piece for piece in self.special_pieces if piece not in self.after_space]
 
     @property
-    def behind_space(self) -> list[str]:
+    def after_space(self) -> list[str]:
         """The special pieces that include a space before them."""
         if self.specials.spaces_before == "none":
             return []

@@ -90,7 +90,7 @@ def test_sentences_are_read_as_in_the_whole_text(made, documents):
     assert [each.sentence_starts.sum() for each in read[:3]] == [5, 3, 3]
 
 
-def test_words_start_behind_spaces_and_around_marks(made, documents):
+def test_words_start_after_spaces_and_around_marks(made, documents):
     _, _, folder, _ = made
     tokenizer = load_tokenizer(f"{folder}/tokenizer")
     (found,) = tokenize_documents(tokenizer, [document("The whale (far) away")])

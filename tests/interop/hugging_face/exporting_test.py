@@ -170,3 +170,14 @@ def test_special_tokens_and_the_files(name, starts, tmp_path):
     config = config_in(tmp_path / "out")
     found = {key: value for key, value in config.items() if key.endswith("token_id")}
     assert found == {key: PIECES.index(piece) for key, piece in wanted.items()}
+
+
+def test_an_end_that_stands_for_padding_is_not_named_as_padding(tmp_path):
+    (tmp_path / "in").mkdir()
+    path = checkpoint(tmp_path / "in", (), "gpt2")
+    (tmp_path / "in" / "tokenizer_config.json").write_text(json.dumps({"pad_token": None}))
+    import_model(path, tmp_path / "bundle", "tiny")
+    export_model(tmp_path / "bundle", tmp_path / "out")
+    assert config_in(tmp_path / "out")["eos_token_id"] == PIECES.index("[SEP]")
+    assert "pad_token_id" not in config_in(tmp_path / "out")
+    assert "pad_token" not in json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from firth.interop.errors import InteropError
@@ -60,7 +60,7 @@ def _of_json(source: TokenizerJson) -> BytePairTokenizer:
     file, model = source.file, source.model
     for key, known in _NOTHING.items():
         one_of(file, f"model.{key}", model.get(key), known)
-    require(file, "pre_tokenizer", source.part("pre_tokenizer"), _PRE_TOKENIZER)
+    _check_pre_tokenizer(file, source.part("pre_tokenizer"))
     require_settings(source.folder, _SETTINGS)
     check_added(file, source.added, _MARKS)
     pieces = source.pieces()
@@ -78,6 +78,17 @@ def _of_json(source: TokenizerJson) -> BytePairTokenizer:
     steps, spaces_before = _normalization(source, vocabulary)
     specials = dataclasses.replace(specials, spaces_before=spaces_before)
     return _made(pieces, merges, specials, steps)
+
+
+def _check_pre_tokenizer(file: str, said: Mapping[str, Any]) -> None:
+    """Passes if words are split as ByteLevel splits them; Llama 3's are not."""
+    for index, each in enumerate(said.get("pretokenizers") or ()):
+        if each.get("type") == "Split":
+            raise InteropError(
+                f"{file}: pre_tokenizer.pretokenizers[{index}]: Split by {each.get('pattern')} cannot be "
+                f"expressed here, ByteLevel's own pattern can"
+            )
+    require(file, "pre_tokenizer", said, _PRE_TOKENIZER)
 
 
 def _merge(said: Any) -> str:
@@ -103,7 +114,7 @@ def _normalization(source: TokenizerJson, vocabulary: Vocabulary) -> tuple[Any, 
 
 def _without_space(vocabulary: Vocabulary) -> dict[str, Any]:
     """Returns the normalizer that takes one space before the special pieces that include one."""
-    found = "|".join(map(re.escape, vocabulary.behind_space))
+    found = "|".join(map(re.escape, vocabulary.after_space))
     return {"type": "Replace", "pattern": {"Regex": f" (?={found})"}, "content": ""}
 
 
@@ -150,9 +161,9 @@ def _write(tokenizer: BytePairTokenizer) -> dict[str, Any]:
     vocabulary = Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)
     merges = tokenizer.merges or map(" ".join, _merges_of(vocabulary))
     normalizers = normalization.written(tokenizer.normalization_steps)
-    if vocabulary.behind_space and vocabulary.specials.spaces_before == "one":
+    if vocabulary.after_space and vocabulary.specials.spaces_before == "one":
         normalizers.append(_without_space(vocabulary))
-    strips = vocabulary.behind_space if vocabulary.specials.spaces_before == "all" else ()
+    strips = vocabulary.after_space if vocabulary.specials.spaces_before == "all" else ()
     return {
         "added_tokens": [
             AddedToken(piece, vocabulary.ids[piece], lstrip=piece in strips, normalized=bool(normalizers))

@@ -22,7 +22,7 @@ class TokenizerFormat:
         of_files: Function that reads these.
         kind: Kind of such a tokenizer here.
         write: Function that returns the parts of `tokenizer.json` that are of this format, added tokens as
-            such; None if none is written.
+            such; None if such tokenizers do not go out.
         settings: Function that returns what `tokenizer_config.json` says of it.
         models: Function that returns the contents of further files of a family, by name.
     """

@@ -18,7 +18,7 @@ _DECODER_NAMES = {"cls": ("bos_token",), "sep": ("eos_token",)}
 class Framing:
     """Special pieces around one text and around two, by their roles.
 
-    `A` and `B` stand for the texts. A type id follows a colon, 0 where there is none.
+    `A` and `B` stand for the texts. A type id follows a colon; it is 0 if it is left out.
 
     Attributes:
         single: Frame of one text, such as `cls A sep`.

@@ -88,7 +88,7 @@ def flat(said: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Returns the normalizers of a part of `tokenizer.json`, those of sequences one after another.
 
     Args:
-        said: The part `normalizer`; None if there is none.
+        said: The part `normalizer`; None if the file has no such part.
     """
     if not said:
         return []

@@ -152,7 +152,7 @@ def _preparation(folder: Folder, settings: Mapping[str, Any], model: bytes) -> P
         before += [] if settings.get("keep_accents") else [("NFKD",), ("strip_accents",)]
     before += [("lowercase",)] if lowercase else []
     steps = (*before, *own.steps)
-    if settings.get("legacy", True):
+    if settings.get("legacy") is not False:
         return Preparation(steps, "always" if own.prefix == "first" else own.prefix)
     # Only the text before all special pieces gets a space, if it has none.
     kept = tuple(step for step in steps if step != PREPENDED)

@@ -90,11 +90,11 @@ def _check_types(model: Any, vocabulary: Vocabulary, is_split: bool) -> None:
 
 def _added(tokenizer: SentencePieceTokenizer, vocabulary: Vocabulary) -> list[AddedToken]:
     spaces, steps = vocabulary.specials.spaces_before, tokenizer.preparation.steps
-    if spaces == "one" and vocabulary.behind_space and SINGLE_SPACES[-1] not in steps:
+    if spaces == "one" and vocabulary.after_space and SINGLE_SPACES[-1] not in steps:
         raise InteropError(
             "spaces_before: one space before a special piece cannot be expressed, all or none can"
         )
-    strips = vocabulary.behind_space if spaces == "all" else ()
+    strips = vocabulary.after_space if spaces == "all" else ()
     late = tokenizer.preparation.late
     return [
         AddedToken(piece, vocabulary.ids[piece], lstrip=piece in strips, normalized=piece in late)

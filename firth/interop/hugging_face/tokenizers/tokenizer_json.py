@@ -22,7 +22,7 @@ class TokenizerJson:
         self.folder, self.file = folder, folder.place(TOKENIZER_FILE)
         self.content = folder.mapping(TOKENIZER_FILE)
         if not isinstance(self.content.get("model"), dict):
-            raise InteropError(f"{self.file}: model: there is none")
+            raise InteropError(f"{self.file}: holds no model")
 
     def part(self, name: str) -> dict[str, Any]:
         """Returns a part, such as `normalizer`; empty if there is none.

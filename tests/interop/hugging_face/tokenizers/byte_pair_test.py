@@ -121,3 +121,14 @@ def test_a_normalizer_of_all_text_is_read(tmp_path):
     assert tokenizer.normalization_steps == (("a+", "b"),)
     write_tokenizer(tokenizer, tmp_path)
     assert read_tokenizer(tmp_path).digest == tokenizer.digest
+
+
+def test_a_split_by_another_pattern_is_refused_with_the_pattern(tmp_path):
+    split = {"type": "Split", "pattern": {"Regex": "(?i:'s)|[0-9]{1,3}"}, "behavior": "Isolated"}
+    said = {
+        "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, {"type": "ByteLevel"}]},
+    }
+    (tmp_path / "tokenizer.json").write_text(json.dumps(said))
+    with pytest.raises(InteropError, match=r"pretokenizers\[0\]: Split by .*\[0-9\]\{1,3\}.* cannot be"):
+        read_tokenizer(tmp_path)

@@ -16,7 +16,7 @@ def test_a_folder_without_a_tokenizer(tmp_path):
     [
         ('{"model":\n  {', r"tokenizer.json:2:4: is not JSON"),
         ("[]", "must hold a mapping"),
-        ("{}", "model: there is none"),
+        ("{}", "holds no model"),
         ('{"model": {"type": 3}}', "model.type: 3 cannot be read; one of: .*WordPiece"),
         ('{"model": {"type": "WordPiece", "vocab": []}}', "normalizer.type: None"),
     ],

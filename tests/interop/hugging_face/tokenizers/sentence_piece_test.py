@@ -34,6 +34,12 @@ def write_model(folder, name, **settings):
     return folder
 
 
+def test_a_setting_that_is_null_is_a_setting_that_is_missing(tmp_path):
+    assert read_tokenizer(write_model(tmp_path, "llama", legacy=None)).tokenize(["the</s>fox"]).to_list() == (
+        ids_of(shape("llama")[1], ["the</s>fox"])
+    )
+
+
 @pytest.mark.parametrize("name", ["deberta-v2", "t5", "llama"])
 def test_models_without_tokenizer_json(name, tmp_path):
     """Ids equal those of the sentencepiece package, and special pieces are those of `tokenizer.json`."""
