@@ -27,6 +27,7 @@ def recipe_or_exit(
         root: Folder of all runs, where a base is looked up by its name.
     """
     from firth.recipes import RecipeError
+    from firth.recipes.reading.base_notices import base_notices
     from firth.recipes.reading.loading import load_with_places
     from firth.recipes.reading.requirements import missing
     from firth.recipes.run.advice import notices
@@ -37,7 +38,7 @@ def recipe_or_exit(
         fail(str(error), ExitCode.USAGE)
     if problems := missing(recipe, places) if require_all else []:
         fail("\n".join(problems), ExitCode.USAGE)
-    for notice in notices(recipe):
+    for notice in [*notices(recipe), *base_notices(recipe, places)]:
         note(notice)
     return recipe
 

@@ -40,8 +40,8 @@ def base_lines(recipe: "Recipe") -> list[str]:
         return []
     return [
         f"base: {recipe.base.bundle}",
-        "from it: tokenizer and model, with their weights; sequences and objective unless the recipe says "
-        "others; heads that it lacks are made fresh",
+        "from it: tokenizer and model, with their weights; sequences, objective and export.pooling unless "
+        "the recipe says others; heads that it lacks are made fresh",
     ]
 
 

@@ -73,7 +73,7 @@ class Executor(BaseExampleGenExecutor):
 
 
 def _read_sources(exec_properties: dict[str, Any], split_pattern: str) -> beam.PTransform:
-    # What to read stands in the sources.
+    # The sources name the files, so the split's pattern has no use.
     sources = sources_from_json(exec_properties["sources"])
     privacy = PiiStep.from_json(exec_properties["privacy"])
     return ReadSources(sources, exec_properties[_FOLDER], privacy, exec_properties[_PROFILES])

@@ -23,6 +23,8 @@ BASE = "base"
 # What a base brings. Of the first two, little may differ; of the others, whatever fits the model.
 _SAME = ("tokenizer", "model")
 _TAKEN = (*_SAME, "sequences", "objective")
+_POOLING = ("export", "pooling")
+_GROWN = ("tokenizer", "vocabulary_size")
 
 ReadRecipe = Callable[[str], RunRecipe]
 
@@ -31,13 +33,14 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
     """Returns a recipe's values with all that its base brings, and the base with its folder and digest.
 
     What a preset says of these keys gives way to the base. What a file or an option says of the tokenizer or
-    the model must be what the base has; rates of dropout may differ. What it says of the sequences or the
-    objective is taken. A recipe that extends no preset gets `firth.recipes.run.base.TRAINING` for what it
+    model must be what the base has; rates of dropout may differ. What it says of the sequences, the
+    objective or `export.pooling` is taken. A preset's description, which is of its own model, is left out. A
+    recipe that extends no preset gets `firth.recipes.run.base.TRAINING` for what it
     does not say of the training.
 
     Args:
-        raw: Values of a recipe; without `base`, or with one that has its digest, they are returned as they
-            are.
+        raw: Values of a recipe; without `base`, or with one that has its digest and no later value, they are
+            returned as they are.
         root: Folder of all runs, where names are looked up.
         read: Function that returns the recipe in a file, as `load_run_recipe` does.
 
@@ -48,6 +51,9 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
     if said is None or (isinstance(said, dict) and (_is_written_out(raw) or "bundle" not in said)):
         return raw
     given = said if isinstance(said, dict) else {"bundle": said}
+    if "updates" in given and not _covers(raw, "updates"):
+        place = raw.origin((BASE, "updates")).place
+        raise RecipeError([f"{place}: {BASE}.updates: is written when the recipe is read; leave it out"])
     origin = raw.origin((BASE, "bundle"))
     try:
         bundle = _find(given["bundle"], origin, root)
@@ -62,27 +68,36 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
         for path, value, has in _contradictions(stated, brought)
     ]:
         raise RecipeError(problems)
-    base = {**given, "bundle": bundle, "digest": digest_of_bundle(bundle)}
+    known = given.get("digest") if _covers(raw, "bundle") else None
+    base = {**given, "bundle": bundle, "digest": known or digest_of_bundle(bundle), "updates": 0}
     if added := _added(given):
         if reason := _why_fixed(recipe):
             key = f"{BASE}: the tokenizer of {given['bundle']} takes no more pieces"
             raise RecipeError([f"{origin.place}: {key}: {reason}"])
-        stated = assign(stated, ("tokenizer", "vocabulary_size"), recipe.tokenizer.vocabulary_size + added)
-    data = {"name": f"{recipe.name}_continued", **raw.data, **assign(brought, (), stated), BASE: base}
+        stated = assign(stated, _GROWN, recipe.tokenizer.vocabulary_size + added)
+    said = dict(raw.data)
+    if raw.origin(("description",)).of_preset:
+        said.pop("description", None)
+    data = {"name": f"{recipe.name}_continued", **said, **assign(brought, (), stated), BASE: base}
+    takes_pooling = not _is_stated(raw, _POOLING)
+    if takes_pooling:
+        data = assign(data, _POOLING, recipe.export.pooling)
     if not any(each.of_preset for path, each in raw.origins.items() if path[:1] == ("training",)):
         data = {**data, "training": assign(TRAINING, (), raw.data.get("training") or {})}
     if given.get("take_optimizer") is True:
-        data = {**data, BASE: {**base, "updates": _updates(bundle, recipe, data, origin)}}
-    return RawRecipe(data, _origins(raw, origin))
+        place = raw.origin((BASE, "take_optimizer")).place
+        data = {**data, BASE: {**base, "updates": _updates(bundle, recipe, data, place)}}
+    origins = _origins(raw, origin)
+    return RawRecipe(data, {**origins, _POOLING: origin} if takes_pooling else origins)
 
 
-def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], origin: Origin) -> int:
+def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], place: str) -> int:
     """Returns the updates that the optimizer of a base has made.
 
     Raises:
         RecipeError: if it is not there, or not the recipe's.
     """
-    place = f"{origin.place}: {BASE}.take_optimizer"
+    place = f"{place}: {BASE}.take_optimizer"
     if checkpoints_of(bundle) is None:
         raise RecipeError([f"{place}: {bundle} has weights only: no run with checkpoints is around it"])
     kind, wanted = recipe.training.optimizer.kind, _at(data, ("training", "optimizer", "kind"))[1]
@@ -93,9 +108,17 @@ def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], origin: Origi
 
 
 def _is_written_out(raw: RawRecipe) -> bool:
-    """Returns whether the base has its digest, which is that of the same layer's bundle or of a later one."""
-    bundle, digest = ((BASE, key) for key in ("bundle", "digest"))
-    return "digest" in raw.data[BASE] and raw.origin(digest).layer >= raw.origin(bundle).layer
+    """Returns whether the base has its digest, and nothing of the base was said in a later layer."""
+    return "digest" in raw.data[BASE] and all(_covers(raw, key) for key in raw.data[BASE])
+
+
+def _covers(raw: RawRecipe, key: str) -> bool:
+    """Returns whether a key of the base was said in the layer of its digest, or before it."""
+    said = raw.data[BASE]
+    if not isinstance(said, dict) or "digest" not in said:
+        return False
+    layers = [each.layer for path, each in raw.origins.items() if path[:2] == (BASE, key)]
+    return max(layers, default=0) <= raw.origin((BASE, "digest")).layer
 
 
 def _added(given: dict[str, Any]) -> int:
@@ -134,9 +157,21 @@ def _stated(raw: RawRecipe) -> dict[str, Any]:
         if raw.data.get(key) is None:
             continue
         for path, value in _leaves(raw.data[key], (key,)):
-            if not raw.origin(path).of_preset:
+            if not raw.origin(path).of_preset and not _is_written_size(raw, path):
                 stated = _put(stated, path, value)
     return stated
+
+
+def _is_stated(raw: RawRecipe, path: Path) -> bool:
+    return _at(raw.data, path)[0] and not raw.origin(path).of_preset
+
+
+def _is_written_size(raw: RawRecipe, path: Path) -> bool:
+    """Returns whether a path is the size of the vocabulary as it was written with the base's digest."""
+    said = raw.data[BASE]
+    if path != _GROWN or not isinstance(said, dict) or "digest" not in said:
+        return False
+    return raw.origin(path).layer == raw.origin((BASE, "digest")).layer
 
 
 def _put(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:

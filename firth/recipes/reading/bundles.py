@@ -88,6 +88,23 @@ def check_bundle(folder: str) -> None:
         )
 
 
+def check_digest(folder: str, digest: str) -> None:
+    """Passes if a bundle is the one that a recipe was read with.
+
+    Args:
+        folder: Folder of the bundle.
+        digest: Digest of the recipe's base.
+
+    Raises:
+        NoBundleError: if another bundle stands in its place.
+    """
+    if digest_of_bundle(folder) != digest:
+        raise NoBundleError(
+            f"{folder} is not the bundle that the recipe was read with: its digest is another. Say "
+            "`base` again to start from it"
+        )
+
+
 def checkpoints_of(bundle: str) -> str | None:
     """Returns the folder of the checkpoints of the run that a bundle stands in; None if no run holds it.
 

@@ -201,6 +201,7 @@ def _split(text: str, file: str, stem: str, folder: pathlib.Path | None) -> tupl
     data = {"name": stem, **raw.data}
     if isinstance(data.get(BASE), str):
         data[BASE] = {"bundle": data[BASE]}
+        raw = RawRecipe(data, {**raw.origins, (BASE, "bundle"): raw.origin((BASE,))})
     parent, place = data.pop(EXTENDS, None), raw.origin((EXTENDS,)).place
     if not isinstance(parent, str | None):
         raise RecipeError([f"{place}: {EXTENDS}: must be a preset's name or a file's path, not {parent!r}"])

@@ -42,8 +42,12 @@ class Base(Config):
         added_count: Number of further words that become pieces: those of the new text that save the most
             tokens. A small corpus may have fewer; the model keeps this many rows.
         take_optimizer: True to go on with the state of the base's optimizer too, which is in the checkpoints
-            of its run. The learning rate starts anew.
-        updates: Updates that this optimizer has made, which is written out when the recipe is read.
+            of its run. The learning rate has its warm-up and decay again.
+        updates: Updates that this optimizer has made, which is written out when the recipe is read; 0 without
+            `take_optimizer`.
+
+    Raises:
+        ValueError: for updates of an optimizer that is not taken.
     """
 
     bundle: Annotated[str, NamesFiles(is_folder=True)]
@@ -52,6 +56,12 @@ class Base(Config):
     added_count: int = pydantic.Field(default=0, ge=0, le=MAX_SIZE)
     take_optimizer: bool = False
     updates: int = pydantic.Field(default=0, ge=0, lt=2**62)
+
+    @pydantic.model_validator(mode="after")
+    def _updates_are_of_what_is_taken(self) -> "Base":
+        if self.updates and not self.take_optimizer:
+            raise ValueError(f"updates: {self.updates} without take_optimizer; leave the key out")
+        return self
 
     @property
     def added(self) -> int:

@@ -7,11 +7,13 @@ import shutil
 import pytest
 
 from firth.recipes import RecipeError, SpanMasking, load_recipe, recipe_to_yaml
+from firth.recipes.reading.base_notices import base_notices
 from firth.recipes.reading.loading import load_with_places
 from firth.recipes.reading.requirements import missing
 from firth.recipes.run.base import TRAINING
 from tests.recipes import bundles
 
+SOURCES = "sources=[{kind: text, paths: [a.txt]}]"
 TINY = (
     "tokenizer.vocabulary_size=400",
     "sequences={length: 24, max_documents: 2}",
@@ -110,6 +112,94 @@ def test_a_vocabulary_is_extended_by_request(runs, tmp_path):
     assert load(runs, "base.bundle=other", name=path).base == load(runs, "base=other").base
 
 
+@pytest.fixture
+def stored(runs, tmp_path):
+    path = tmp_path / "stored.yaml"
+    path.write_text(recipe_to_yaml(load(runs, "base=minilm")))
+    return path
+
+
+def test_each_key_on_top_of_a_stored_base_is_checked(runs, stored):
+    optimizer = refused(runs, "base.take_optimizer=true", name=stored)
+    assert optimizer.startswith("--set base.take_optimizer=true: base.take_optimizer: ")
+    assert "has weights only" in optimizer
+    for said, size in (("added_words=[covid, remdesivir]", 402), ("added_count=5", 405)):
+        grown = load(runs, f"base.{said}", name=stored)
+        assert grown.tokenizer.vocabulary_size == size
+        stored_again = stored.parent / "again.yaml"
+        stored_again.write_text(recipe_to_yaml(grown))
+        assert load(runs, "base.added_count=1", name=stored_again).tokenizer.vocabulary_size in (403, 401)
+    assert "is named 'minlm'" in refused(runs, "base.bundle=minlm", name=stored)
+    assert "base.updates: is written when the recipe is read" in refused(runs, "base.updates=5", name=stored)
+    assert "base.digest: " in refused(runs, "base.digest=short", name=stored)
+
+
+def test_a_stored_base_keeps_its_digest_where_only_other_keys_are_said(runs, stored):
+    digest = load_recipe(stored).base.digest
+    write_bundle(runs / "minilm" / "bundle", weights="others")
+    assert load(runs, "base.added_count=1", name=stored).base.digest == digest
+    assert load(runs, "base.bundle=minilm", name=stored).base.digest != digest
+
+
+def test_a_file_on_top_of_a_stored_recipe_replaces_its_base(runs, stored):
+    write_bundle(runs / "other" / "bundle", weights="others")
+    (stored.parent / "mine.yaml").write_text("extends: stored.yaml\nbase: runs/other\n")
+    assert load(runs, name=stored.parent / "mine.yaml").base == load(runs, "base=other").base
+
+
+def test_updates_are_never_said(runs, stored):
+    for said in (
+        "base={bundle: minilm, updates: 5}",
+        "base={bundle: minilm, take_optimizer: true, updates: 5}",
+    ):
+        assert "base.updates: is written when the recipe is read; leave it out" in refused(runs, said)
+    stored.write_text(stored.read_text().replace("updates: 0", "updates: 5"))
+    assert "updates: 5 without take_optimizer; leave the key out" in refused(runs, name=stored)
+
+
+def test_another_bundle_does_not_keep_the_updates_of_the_one_before(runs, stored):
+    write_bundle(runs / "mine" / "pipeline" / "Trainer" / "model" / "9" / "bundle")
+    (runs / "mine" / "checkpoints").mkdir()
+    stored.write_text(recipe_to_yaml(load(runs, "base.bundle=mine", "base.take_optimizer=true")))
+    assert load_recipe(stored).base.updates == 7
+    other = load(runs, "base.bundle=minilm", "base.take_optimizer=false", name=stored)
+    assert (other.base.take_optimizer, other.base.updates) == (False, 0)
+    assert load(runs, "base.take_optimizer=false", name=stored).base.updates == 0
+
+
+def test_pooling_comes_along_unless_it_is_stated(runs, stored):
+    write_bundle(runs / "sentences" / "bundle", "export.pooling=mean_with_special", "export.top_k=9")
+    for name in (None, "bert_mini"):
+        export = load(runs, "base=sentences", "export.warmup_requests=1", name=name).export
+        assert (export.pooling, export.top_k, export.warmup_requests) == ("mean_with_special", 5, 1)
+        assert load(runs, "base=sentences", "export.pooling=mean", name=name).export.pooling == "mean"
+    pooled = refused(_with_pooler(runs), "base=pooled", "objective.next_sentence=false")
+    assert "export.pooling: cls needs objective.next_sentence: true" in pooled
+
+
+def _with_pooler(runs):
+    write_bundle(runs / "pooled" / "bundle", "objective.next_sentence=true", "export.pooling=cls")
+    return runs
+
+
+def test_a_preset_says_nothing_of_the_model_that_it_does_not_make(runs):
+    assert load_recipe("bert_mini").description
+    assert load(runs, "base=minilm", name="bert_mini").description == ""
+    assert load(runs, "base=minilm", "description=mine", name="bert_mini").description == "mine"
+
+
+def test_a_presets_steps_and_rate_are_noticed(runs):
+    def noticed(*options, name="bert_mini"):
+        found = base_notices(*load_with_places(name, ["base=minilm", *options, SOURCES], runs))
+        return [each.split(": ")[0] for each in found]
+
+    rate = "training.optimizer.learning_rate"
+    assert noticed() == ["training.steps", rate]
+    assert noticed("training.steps=9") == [rate]
+    assert noticed("training.steps=9", f"{rate}=1e-5") == noticed(name=None) == []
+    assert base_notices(*load_with_places("bert_mini")) == []
+
+
 def test_the_optimizer_of_a_run_is_taken_by_request(runs):
     asked = ("base.bundle=mine", "base.take_optimizer=true")
     write_bundle(runs / "mine" / "pipeline" / "Trainer" / "model" / "9" / "bundle")
@@ -134,7 +224,7 @@ def test_a_vocabulary_that_cannot_be_extended_is_refused_with_the_reason(runs, t
     assert problem + reason in refused(runs, *ADDED)
 
 
-def test_a_base_that_is_none_is_refused_with_what_is_missing(runs):
+def test_what_is_not_a_bundle_is_refused_with_what_is_missing(runs):
     assert "is named 'minlm'; did you mean minilm?" in refused(runs, "base=minlm")
     assert "--set base=3: base: must be the name of a run or the path of a bundle" in refused(runs, "base=3")
     folder = runs / "minilm"
