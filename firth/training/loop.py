@@ -48,7 +48,7 @@ class Loop:
     Attributes:
         train_step: Function from the features of a batch to a `StepResult`.
         training: Training of the recipe.
-        learning_rate: Function from a step, counted from 0, to its learning rate.
+        learning_rate: Function that returns the learning rate of the optimizer's next update.
         checkpoints: Checkpoints, saved every `checkpoint_every_steps`.
         history: History, which gets a line every `log_every_steps`, for each held-out loss, and for the first
             and last step.
@@ -59,7 +59,7 @@ class Loop:
 
     train_step: Callable[..., Any]
     training: Training
-    learning_rate: Callable[..., Any]
+    learning_rate: Callable[[], float]
     checkpoints: Checkpoints
     history: History
     strategy: tf.distribute.Strategy
@@ -81,6 +81,7 @@ class Loop:
         """
         clock, first = Clock(progress), progress.step + 1
         for example_ids, features in batches:
+            rate = self.learning_rate()
             result = tf.nest.map_structure(float, self.train_step(features))
             step, tokens = progress.step + 1, progress.tokens + int(result.tokens)
             self._check(step, result, example_ids)
@@ -90,7 +91,7 @@ class Loop:
                 _announce(left(step), timed, self.training.steps - step)
             evaluates = self._is_due(step, self.training.eval_every_steps)
             if evaluates or step in (1, self.training.steps) or step % self.training.log_every_steps == 0:
-                self._log(progress, result, timed, left(step), self.held_out() if evaluates else {})
+                self._log(progress, result, rate, timed, left(step), self.held_out() if evaluates else {})
             self._save(progress)
             # The first step compiles, and a held-out loss takes its time too.
             if step == first or evaluates or step % max(self.training.log_every_steps, _TIMED_STEPS + 1) == 0:
@@ -118,6 +119,7 @@ class Loop:
         self,
         progress: Progress,
         result: StepResult,
+        rate: float,
         timed: tuple[float, float] | None,
         left: float,
         held_out: Mapping[str, Any],
@@ -128,7 +130,7 @@ class Loop:
             "loss": result.loss,
             **{f"{name}_loss": value for name, value in result.losses.items()},
             "gradient_norm": result.gradient_norm,
-            "learning_rate": float(self.learning_rate(progress.step - 1)),
+            "learning_rate": rate,
             "tokens_per_second": tokens_per_second,
             "tokens": progress.tokens,
             "seconds": progress.seconds,

@@ -25,7 +25,6 @@ from firth.training.optimizers import build_optimizer
 from firth.training.order import stage_seed
 from firth.training.row_files import read_rows
 from firth.training.rows import RowLimits, Rows, RowsError
-from firth.training.schedules import build_schedule
 from firth.training.starting import show_start, take_start
 from firth.training.step import build_train_step
 from firth.training.termination import TrainingTerminated, termination_deferred
@@ -86,7 +85,7 @@ def train(
             loop = Loop(
                 build_train_step(model, optimizer, recipe.goal.losses, strategy, recipe.seed),
                 recipe.training,
-                build_schedule(recipe.training.optimizer, recipe.training.steps),
+                lambda: float(optimizer.learning_rate),
                 checkpoints,
                 history,
                 strategy,

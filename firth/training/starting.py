@@ -12,7 +12,7 @@ import tensorflow as tf
 from firth import storage
 from firth.models.bundle import BundleError, read_recipe
 from firth.models.starting import NOTHING_ADDED, AddedPieces, start_from
-from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.reading.bundles import NoBundleError, check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER, Base
 from firth.tokenizers import load_tokenizer
 from firth.training.taken_optimizer import take_optimizer
@@ -38,13 +38,13 @@ def take_start(
             `unused`; see `firth.models.starting.Start`.
 
     Raises:
-        BundleError: if the bundle is not the recipe's, or has another backbone.
+        BundleError: if the bundle is not the recipe's, or has another backbone, or another tokenizer though
+            nothing was added to it.
     """
-    if digest_of_bundle(base.bundle) != base.digest:
-        raise BundleError(
-            f"{base.bundle} is not the bundle that the recipe was read with: its digest is another. Say "
-            "`base` again to start from it"
-        )
+    try:
+        check_digest(base.bundle, base.digest)
+    except NoBundleError as error:
+        raise BundleError(str(error)) from None
     start = start_from(model, base.bundle, _added(base, tokenizer))
     if base.take_optimizer:
         take_optimizer(state, base.bundle, not (start.fresh or start.unused or base.added))
@@ -61,9 +61,11 @@ def take_start(
 
 
 def _added(base: Base, tokenizer: Any) -> AddedPieces:
-    if not base.added:
-        return NOTHING_ADDED
     before = load_tokenizer(os.path.join(base.bundle, TOKENIZER_FOLDER))
+    if not base.added:
+        if before.digest != tokenizer.digest:
+            raise BundleError(f"{base.bundle} has another tokenizer than the rows of this run were made with")
+        return NOTHING_ADDED
     after = before.vocabulary_size()
     words = tokenizer.get_vocabulary()[after:]
     rows = read_recipe(base.bundle).tokenizer.vocabulary_size

@@ -11,10 +11,11 @@ from firth.models.bundle import weights_by_path
 from firth.recipes.models.blocks import AttentionConfig
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.base import Base
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from firth.training import read_history, train
 from firth.training.checkpoints import SavedState, newest_state
 from firth.training.starting import START_FILE
-from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
+from tests.training.artifacts import VOCABULARY, tiny_recipe, write_artifact, write_bundle
 from tests.training.kills import copies_after, steps_made
 
 STEPS = 6
@@ -106,12 +107,24 @@ def test_the_optimizer_goes_on_where_it_is_asked_for(artifact, tmp_path):
         left = 0.999**STEPS * before[name]
         np.testing.assert_allclose(after[name] - fresh[name], left, rtol=1e-3, atol=1e-9, err_msg=name)
     rates = [[line["learning_rate"] for line in read_history(tmp_path / said)] for said in ("taken", "fresh")]
+    # As the optimizer uses them: the warm-up of two steps begins again.
     assert rates[0] == rates[1]
+    assert rates[0][:2] == pytest.approx([0.5e-30, 1e-30], rel=1e-6)
+
+
+def test_another_tokenizer_than_the_bases_is_refused(artifact, bundle, tmp_path):
+    recipe = recipe_on(bundle)
+    save_tokenizer(WordPieceTokenizer([*VOCABULARY[:-1], "other"]), tmp_path / "tokenizer")
+    patterns = [str(artifact / "Split-train" / "*")]
+    with pytest.raises(BundleError, match="has another tokenizer than the rows of this run were made with"):
+        train(recipe, patterns, str(tmp_path / "tokenizer"), str(tmp_path / "run"), str(tmp_path / "c"))
 
 
 def test_a_bundle_whose_run_has_lost_its_checkpoints_has_no_optimizer(artifact, bundle, tmp_path):
     recipe = recipe_on(bundle)
-    recipe = recipe.model_copy(update={"base": recipe.base.model_copy(update={"take_optimizer": True})})
+    recipe = recipe.model_copy(
+        update={"base": recipe.base.model_copy(update={"take_optimizer": True, "updates": 2})}
+    )
     with pytest.raises(BundleError, match="no checkpoint of its run has its weights"):
         run(recipe, artifact, tmp_path / "run", tmp_path / "c")
 

@@ -21,7 +21,7 @@ class TokenizerGen(BeamComponent):
         tokenizer: Tokenizer of the recipe.
         normalization: Steps of Curator on text that the tokenizer repeats;
             `firth.recipes.Cleaning.text_steps`.
-        base: Model bundle whose tokenizer is taken; without it, one is trained.
+        base: Model bundle whose tokenizer is taken; without it, one is trained. Custom property: `digest`.
         added_words: Words that become pieces of the bundle's tokenizer.
         added_count: Number of further words of the train split that do.
 

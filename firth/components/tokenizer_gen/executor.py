@@ -10,6 +10,7 @@ from tfx.utils import io_utils
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.corpus import TRAIN, count_corpus_words, train_tokenizer
+from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, tokenizer_from_json
 from firth.tokenizers import load_tokenizer, save_tokenizer
@@ -31,19 +32,23 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         """Saves the tokenizer.
 
         Args:
-            input_dict: `examples`, with a split `train`; `base` where a bundle's tokenizer is taken.
+            input_dict: `examples`, with a split `train`; `base` where a bundle's tokenizer is taken, with the
+                custom property `digest`.
             output_dict: `tokenizer`, which gets the custom property `digest`.
             exec_properties: `config`, `normalization` and `added_words` as JSON, and `added_count`.
 
         Raises:
             firth.corpus.EmptyCorpusError: if the train split has no word.
+            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base.
             firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
             ValueError: if a word that is to be added is a piece already, or cannot be one.
         """
         tokenizer = artifact_utils.get_single_instance(output_dict["tokenizer"])
         if base := input_dict.get("base"):
-            bundle = artifact_utils.get_single_uri(base)
-            digest = self._take(bundle, input_dict, exec_properties, tokenizer.uri)
+            bundle = artifact_utils.get_single_instance(base)
+            # Hours may have passed since the recipe was read.
+            check_digest(bundle.uri, bundle.get_string_custom_property("digest"))
+            digest = self._take(bundle.uri, input_dict, exec_properties, tokenizer.uri)
         else:
             words, config = self._words(input_dict, exec_properties)
             normalization = json.loads(exec_properties["normalization"])
