@@ -1,6 +1,8 @@
 """The bundle that a model goes out from."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 from firth import storage
 from firth.interop.errors import InteropError
@@ -18,8 +20,27 @@ def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunR
     Raises:
         InteropError: if it is not a bundle, or is damaged.
     """
-    try:
+    with _told(bundle):
         return load_model(bundle, dtype="float32"), read_recipe(bundle)
+
+
+def recipe_of(bundle: str | os.PathLike[str]) -> RunRecipe:
+    """Returns the recipe of a bundle, whose weights are not read.
+
+    Args:
+        bundle: Path of the folder that `firth.models.save_model` wrote.
+
+    Raises:
+        InteropError: if it is not a bundle, or is damaged.
+    """
+    with _told(bundle):
+        return read_recipe(bundle)
+
+
+@contextlib.contextmanager
+def _told(bundle: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
     except (BundleError, storage.NotWholeError) as error:
         raise InteropError(f"{os.fspath(bundle)} is not a model bundle: {error}") from error
 

@@ -54,6 +54,28 @@ ACTIVATIONS = {
 }
 
 
+def whole_number(config: Mapping[str, Any], key: str, default: int) -> int:
+    """Returns a whole number of a configuration.
+
+    Args:
+        config: Their configuration.
+        key: Key of the number.
+        default: Number where their configuration does not have the key.
+
+    Raises:
+        InteropError: if there is something else.
+
+    Example:
+
+    >>> whole_number({"pad_token_id": 3}, "pad_token_id", 1)
+    3
+    """
+    found = config.get(key, default)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise InteropError(f"{key}: {found!r} is not a whole number")
+    return found
+
+
 def read_activation(name: str) -> str:
     """Returns our name of an activation.
 
@@ -68,7 +90,7 @@ def read_activation(name: str) -> str:
     >>> read_activation("gelu_new")
     'gelu_approximate'
     """
-    if name not in ACTIVATIONS:
+    if not isinstance(name, str) or name not in ACTIVATIONS:
         raise InteropError(f"the activation {name!r} is not known; known are {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[name]
 
@@ -126,6 +148,8 @@ def read_model(
                 values[field.ours] = field.read(found)
             except InteropError as error:
                 raise InteropError(f"{field.theirs}: {error}") from None
+            except (TypeError, ValueError):
+                raise InteropError(f"{field.theirs}: {found!r} cannot be read") from None
     try:
         return config_of("model", AnyModel, _nested(values))
     except ValueError as error:

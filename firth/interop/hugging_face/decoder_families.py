@@ -75,20 +75,31 @@ GPT = Family(
 
 def _spread_llama(config: dict[str, Any]) -> dict[str, Any]:
     """Transformers 5 keeps `rope_theta` and the scaling in `rope_parameters`, 4 in keys of their own."""
+    for key in ("rope_scaling", "rope_parameters"):
+        if not isinstance(config.get(key) or {}, dict):
+            raise InteropError(f"{key}: {config[key]!r} is not a mapping")
     rope = {**(config.get("rope_scaling") or {}), **(config.get("rope_parameters") or {})}
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind not in ("default", "llama3"):
         raise InteropError(f"rope_parameters: rope_type: {kind!r} cannot be expressed here, 'llama3' can")
+    missing = [key for key in _SCALING if rope.get(key) is None]
+    if kind == "llama3" and missing:
+        raise InteropError(f"rope_parameters: {missing[0]}: required with rope_type: 'llama3'")
     theta = rope.get("rope_theta", config.get("rope_theta"))
     scaled = {f"rope_{key}": rope.get(key) for key in _SCALING} if kind == "llama3" else {}
     return {**config, "rope_theta": theta, **scaled}
 
 
 def _gathered_llama(config: dict[str, Any]) -> dict[str, Any]:
-    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": config.pop("rope_theta")}
+    """Both transformers 5 and 4 read what is written."""
+    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": config["rope_theta"]}
     scaled = {key: config.pop(f"rope_{key}") for key in _SCALING if f"rope_{key}" in config}
     if scaled:
         rope |= {"rope_type": "llama3", **scaled}
+        config["rope_scaling"] = {"rope_type": "llama3", **scaled}
+        # The length that it was stretched to is not in a recipe; this is what the factor says.
+        longest = int(scaled["original_max_position_embeddings"] * scaled["factor"])
+        config["max_position_embeddings"] = longest
     return {**config, "rope_parameters": rope}
 
 

@@ -55,7 +55,7 @@ class Directory:
     def vocabulary_size(self) -> int:
         """The number of rows of the token table."""
         size = self.config.get("vocab_size")
-        if not isinstance(size, int):
+        if not isinstance(size, int) or isinstance(size, bool):
             raise InteropError(f"{self._place(CONFIG_FILE)}: vocab_size: {size!r} is not a number of tokens")
         return size
 
@@ -104,9 +104,12 @@ class Directory:
         pickles = sorted(name for name in storage.list_folder(self.path) if name.endswith(_PICKLES))
         if not pickles:
             return f"{self.path} holds no {WEIGHTS_FILE}"
+        # AutoModel would lose the heads.
+        said = self.config.get("architectures")
+        name = said[0] if isinstance(said, list) and said else "AutoModel"
         return (
             f"{self._place(pickles[0])} is a pickle, which can run any code when it is read; convert it "
-            f"where you trust it: transformers.AutoModel.from_pretrained({self.path!r})"
+            f"where you trust it: transformers.{name}.from_pretrained({self.path!r})"
             f".save_pretrained('converted', safe_serialization=True)"
         )
 

@@ -80,11 +80,11 @@ T5 = Family(
 
 
 def _spread_bart(config: dict[str, Any]) -> dict[str, Any]:
-    for key in ("attention_heads", "ffn_dim"):
-        one, other = config.get(f"encoder_{key}"), config.get(f"decoder_{key}")
+    for key, default in (("attention_heads", 16), ("ffn_dim", 4096)):
+        one, other = config.get(f"encoder_{key}", default), config.get(f"decoder_{key}", default)
         if one != other:
             raise InteropError(f"decoder_{key}: {other} differs from encoder_{key}: {one}")
-    return config
+    return {"decoder_layers": 12, **config}
 
 
 def _gathered_bart(config: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The families of encoders: BERT and its like, and XLNet."""
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import encoders, two_streams
-from firth.interop.hugging_face.config_fields import Field, activation
+from firth.interop.hugging_face.config_fields import Field, activation, whole_number
 from firth.interop.hugging_face.family import Family, FamilyHeads
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 from firth.recipes.objectives.permutation import PermutationLM
@@ -29,6 +30,15 @@ _BERT_FIELDS = (
     Field("layer_norm_eps", "norm.epsilon", 1e-12),
     Field("type_vocab_size", "embeddings.segments", 2, _some_segments),
 )
+
+
+def _bert_fields(**defaults: Any) -> tuple[Field, ...]:
+    """Returns BERT's fields with other values where a configuration has none."""
+    return tuple(
+        dataclasses.replace(each, default=defaults.get(each.theirs, each.default)) for each in _BERT_FIELDS
+    )
+
+
 _LENGTH = Field("max_position_embeddings", "positions.length", 512)
 _ENCODER: dict[str, Any] = {"kind": "masked_transformer", "embeddings.norm": True}
 _LEARNED = {**_ENCODER, "positions.kind": "learned"}
@@ -48,12 +58,19 @@ def _masked_lm(names: Collection[str]) -> MaskedLM:
     return MaskedLM(next_sentence=False)
 
 
-def _masked_heads(architecture: str, rules: Any) -> tuple[FamilyHeads, ...]:
+def _masked_heads(
+    architecture: str, rules: Any, compute: Callable[[Any], bool] = lambda model: True
+) -> tuple[FamilyHeads, ...]:
     """Returns masked LM's heads; the span boundary objective's stand next to the same."""
     return (
-        FamilyHeads(architecture, "masked_lm", ("mlm",), rules),
-        FamilyHeads(architecture, "span_masking", ("mlm",), rules),
+        FamilyHeads(architecture, "masked_lm", ("mlm",), rules, compute),
+        FamilyHeads(architecture, "span_masking", ("mlm",), rules, compute),
     )
+
+
+def _has_gelu(model: Any) -> bool:
+    """Whether a head's activation is exact gelu, as some of theirs is whatever the backbone's is."""
+    return bool(model.feed_forward.activation == "gelu")
 
 
 def _tied(decoder: str, table: str, bias: str) -> dict[str, str]:
@@ -102,8 +119,8 @@ DISTILBERT = Family(
 
 def _spread_roberta(config: dict[str, Any]) -> dict[str, Any]:
     """Positions begin one after the id of padding."""
-    unused = config.get("pad_token_id", 1) + 1
-    length = config.get("max_position_embeddings", 512) - unused
+    unused = whole_number(config, "pad_token_id", 1) + 1
+    length = whole_number(config, "max_position_embeddings", 512) - unused
     return {**config, "unused_positions": unused, "positions": length}
 
 
@@ -130,7 +147,7 @@ ROBERTA = Family(
     _LEARNED,
     _masked_lm,
     encoders.roberta_backbone,
-    _masked_heads("RobertaForMaskedLM", encoders.roberta_masked_lm),
+    _masked_heads("RobertaForMaskedLM", encoders.roberta_masked_lm, _has_gelu),
     _ABSOLUTE,
     copies=_tied("lm_head.decoder", f"roberta.{_TOKENS}", "lm_head.bias"),
     spread=_spread_roberta,
@@ -140,8 +157,8 @@ ROBERTA = Family(
 
 
 def _spread_albert(config: dict[str, Any]) -> dict[str, Any]:
-    inner = config.get("inner_group_num") or 1
-    return {**config, "num_hidden_layers": (config.get("num_hidden_layers") or 12) * inner}
+    inner = whole_number(config, "inner_group_num", 1)
+    return {**config, "num_hidden_layers": whole_number(config, "num_hidden_layers", 12) * inner}
 
 
 def _gathered_albert(config: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +170,14 @@ ALBERT = Family(
     "AlbertModel",
     "albert",
     (
-        *_BERT_FIELDS,
+        *_bert_fields(
+            hidden_size=4096,
+            num_attention_heads=64,
+            intermediate_size=16384,
+            hidden_act="gelu_new",
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        ),
         _LENGTH,
         _EMBEDDING_WIDTH,
         Field("num_hidden_groups", "share_layers.groups", 1),
@@ -183,7 +207,11 @@ ELECTRA = Family(
     "electra",
     "ElectraModel",
     "electra",
-    (*_BERT_FIELDS, _LENGTH, _EMBEDDING_WIDTH),
+    (
+        *_bert_fields(hidden_size=256, num_attention_heads=4, intermediate_size=1024),
+        _LENGTH,
+        _EMBEDDING_WIDTH,
+    ),
     _LEARNED,
     _electra_objective,
     encoders.electra_backbone,
@@ -194,20 +222,40 @@ ELECTRA = Family(
             ("rtd",),
             encoders.electra_detection,
         ),
-        *_masked_heads("ElectraForMaskedLM", encoders.electra_masked_lm),
+        *_masked_heads("ElectraForMaskedLM", encoders.electra_masked_lm, _has_gelu),
     ),
     _ABSOLUTE,
     copies={"generator_lm_head.weight": f"electra.{_TOKENS}"},
 )
 
 
+# What transformers takes where a configuration says nothing.
+_DEBERTA_DEFAULTS = {
+    "relative_attention": False,
+    "share_att_key": False,
+    "norm_rel_ebd": "none",
+    "position_biased_input": True,
+}
+_POSITION_TERMS = ["p2c", "c2p"]
+
+
+def _position_terms(said: Any) -> Any:
+    """Returns the terms of attention that read positions, in the one order that is written."""
+    if isinstance(said, str):
+        said = [each.strip() for each in said.lower().split("|")]
+    said = [] if said is None else said
+    return _POSITION_TERMS if isinstance(said, list) and sorted(map(str, said)) == ["c2p", "p2c"] else said
+
+
 def _spread_deberta(config: dict[str, Any]) -> dict[str, Any]:
-    farthest = config.get("max_relative_positions", -1)
+    farthest = whole_number(config, "max_relative_positions", -1)
     if farthest < 1:
-        farthest = config.get("max_position_embeddings", 512)
-    buckets = config.get("position_buckets", -1)
+        farthest = whole_number(config, "max_position_embeddings", 512)
+    buckets = whole_number(config, "position_buckets", -1)
     return {
+        **_DEBERTA_DEFAULTS,
         **config,
+        "pos_att_type": _position_terms(config.get("pos_att_type")),
         "max_relative_positions": farthest,
         "position_buckets": buckets if buckets > 0 else None,
     }
@@ -215,7 +263,7 @@ def _spread_deberta(config: dict[str, Any]) -> dict[str, Any]:
 
 def _gathered_deberta(config: dict[str, Any]) -> dict[str, Any]:
     farthest = config["max_relative_positions"]
-    return {"pos_att_type": ["p2c", "c2p"], "max_position_embeddings": farthest, **config}
+    return {"max_position_embeddings": farthest, **config}
 
 
 DEBERTA = Family(
@@ -223,7 +271,13 @@ DEBERTA = Family(
     "DebertaV2Model",
     "deberta",
     (
-        *_BERT_FIELDS[:-1],
+        *_bert_fields(
+            num_hidden_layers=24,
+            hidden_size=1536,
+            num_attention_heads=24,
+            intermediate_size=6144,
+            layer_norm_eps=1e-7,
+        )[:-1],
         Field("position_buckets", "positions.buckets"),
         Field("max_relative_positions", "positions.max_distance"),
     ),
@@ -234,6 +288,7 @@ DEBERTA = Family(
     {
         "type_vocab_size": 0,
         "relative_attention": True,
+        "pos_att_type": _POSITION_TERMS,
         "share_att_key": True,
         "norm_rel_ebd": "layer_norm",
         "position_biased_input": False,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from firth import storage
+from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.directory import CONFIG_FILE
 from firth.interop.hugging_face.family import Family
@@ -15,7 +16,7 @@ from firth.interop.hugging_face.rules import Rule
 from firth.interop.hugging_face.shards import SHARD_BYTES, write_shards
 from firth.interop.hugging_face.tokenizers import write_tokenizer
 from firth.interop.written import Written
-from firth.models.bundle import TOKENIZER_FOLDER, open_weights, read_recipe, stored_dtypes
+from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.goals.goal import Goal
 from firth.tokenizers import load_tokenizer
 from firth.tokenizers.graph.special_pieces import MissingPieceError
@@ -45,15 +46,16 @@ def export_model(
         The files that were written, and which weights they lack.
 
     Raises:
-        InteropError: if no family can express the model, with the nearest and the key in its way.
+        InteropError: if there is no bundle, or no family can express the model, with the nearest and the
+            key in its way.
         FileExistsError: if there is something in the folder's place.
     """
-    recipe = read_recipe(bundle)
+    recipe = recipe_of(bundle)
     family = family_of(recipe.model, recipe.goal)
     tokenizer = load_tokenizer(os.path.join(bundle, TOKENIZER_FOLDER))
     ids = _ids_by_role(tokenizer)
     model = family.fitted(recipe.model, ids)
-    heads = family.heads_of(recipe.goal)
+    heads = family.heads_of(model, recipe.goal)
     rules = family.rules(model, recipe.goal) if heads else _alone(family, model)
     with open_weights(bundle) as weights:
         notes = _left_out(bundle, weights, rules)

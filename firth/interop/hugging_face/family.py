@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from firth.interop.errors import InteropError
 from firth.interop.hugging_face.config_fields import Field, differences, read_model, write_config
 from firth.interop.hugging_face.rules import Rule, Rules, below
 from firth.recipes.goals.goal import Goal
@@ -19,12 +20,14 @@ class FamilyHeads:
         ours: Name of our heads, the `heads` of a goal.
         losses: Losses that a goal with these heads has, among others.
         rules: Function from a model to the rules of the heads' weights.
+        compute: Function from a model to whether the class computes what our heads do.
     """
 
     architecture: str
     ours: str
     losses: tuple[str, ...]
     rules: Callable[[Any], Rules] = lambda model: iter(())
+    compute: Callable[[Any], bool] = lambda model: True
 
     def say(self, goal: Goal) -> bool:
         """Whether these are heads of a goal.
@@ -87,6 +90,8 @@ class Family:
         Raises:
             InteropError: for a value that cannot be expressed here.
         """
+        if config.get("quantization_config") is not None:
+            raise InteropError("quantization_config: quantized weights cannot be read, floating ones can")
         return read_model(self.spread(dict(config)), self.fields, self.always, self.theirs_always)
 
     def write_config(self, model: Any) -> dict[str, Any]:
@@ -109,13 +114,14 @@ class Family:
         """
         return differences(model, self.fields, self.always, self.theirs_always)
 
-    def heads_of(self, goal: Goal) -> FamilyHeads | None:
-        """Returns the heads of a goal; None if transformers has no class for them.
+    def heads_of(self, model: Any, goal: Goal) -> FamilyHeads | None:
+        """Returns the heads of a goal; None if transformers has no class that computes the same.
 
         Args:
+            model: Model of the recipe.
             goal: Goal of the recipe.
         """
-        return next((heads for heads in self.heads if heads.say(goal)), None)
+        return next((heads for heads in self.heads if heads.say(goal) and heads.compute(model)), None)
 
     def rules(self, model: Any, goal: Goal) -> list[Rule]:
         """Returns the rules of all weights of a model with heads.
@@ -124,7 +130,7 @@ class Family:
             model: Model of the recipe.
             goal: Goal of the recipe.
         """
-        heads = self.heads_of(goal)
+        heads = self.heads_of(model, goal)
         return [*self.backbone_rules(model), *(heads.rules(model) if heads else ())]
 
     def backbone_rules(self, model: Any) -> list[Rule]:

@@ -28,7 +28,7 @@ def family_of(model: Any, goal: Goal) -> Family:
     differences = {name: family.differences(model) for name, family in FAMILIES.items()}
     able = [FAMILIES[name] for name, keys in differences.items() if not keys]
     if able:
-        return next((family for family in able if family.heads_of(goal)), able[0])
+        return next((family for family in able if family.heads_of(model, goal)), able[0])
     nearest = min(differences, key=lambda name: _distance(differences[name]))
     raise InteropError(
         f"no family of Hugging Face's format can express this model; the nearest is {nearest}: "

@@ -49,8 +49,10 @@ def named(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Array]) -
         of_rules = {name for rule in rules for name in rule.theirs} | set(family.copies.values())
         whole = {name.removeprefix(prefix): name for name in of_rules}
         names = {whole.get(name, name): there for name, there in names.items()}
+    # An output table of its own has the name of a copy.
+    read = {name for rule in rules for name in rule.theirs}
     for copy, table in family.copies.items():
-        if copy in names and table not in names:
+        if copy in names and table not in names and copy not in read:
             names[table] = names.pop(copy)
     return Renamed(tensors, names)
 

@@ -72,6 +72,8 @@ class Outgoing:
         stored = self._stored.get(rule.ours, ())
         for place, (name, tensor) in enumerate(self._made(rule)):
             wanted = self._asked or (stored[place] if place < len(stored) else dtype_name(tensor.dtype))
+            # A float64 that came in was one that float32 holds.
+            wanted = wanted if wanted in _WIDTHS.values() else "F32"
             cast = tensor.astype(DTYPES[wanted], copy=False)
             if self._asked and not np.isfinite(cast).all():
                 raise InteropError(f"{name} holds numbers beyond {cast.dtype}")

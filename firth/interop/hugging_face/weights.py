@@ -17,6 +17,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import dtype_name
 
 _SHOWN = 3
+_FLOATING = ("F64", "F32", "F16", "BF16")
 
 
 def read_weights(
@@ -77,6 +78,8 @@ def _read(
             problem = _assign(rule, variables[rule.ours], given)
             problems += [problem] if problem else []
             stored[rule.ours] = [dtype_name(each.dtype) for each in given]
+            # The next rule's are read without these.
+            del given
     fresh = tuple(path for path in variables if path not in stored)
     if problems:
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
@@ -103,10 +106,13 @@ def _not_said(family: Family, rules: Iterable[Rule], tensors: Mapping[str, Array
 
 def _assign(rule: Rule, variable: keras.Variable, given: Sequence[Array]) -> str | None:
     """Assigns a weight; returns what does not fit."""
+    if raw := [name for name, each in zip(rule.theirs, given) if dtype_name(each.dtype) not in _FLOATING]:
+        return f"{raw[0]} holds no floating-point numbers"
     shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in zip(rule.theirs, given))
     if len({each.dtype for each in given}) > 1:
-        # NumPy joins no bfloat16 with float16; this one holds all.
-        given = [each.astype(np.float64) for each in given]
+        # NumPy joins no bfloat16 with float16; this one holds both.
+        wide = np.float64 if any(each.dtype == np.float64 for each in given) else np.float32
+        given = [each.astype(wide) for each in given]
     try:
         weight = rule.read(*given)
     except (ValueError, IndexError):
@@ -115,7 +121,7 @@ def _assign(rule: Rule, variable: keras.Variable, given: Sequence[Array]) -> str
         return f"{shapes} gives {list(weight.shape)}, {rule.ours} is {list(variable.shape)}"
     ours = weight.astype(variable.dtype, copy=False)
     if not np.isfinite(ours).all():
-        return f"{', '.join(rule.theirs)} holds what is no finite number"
+        return f"{', '.join(rule.theirs)} holds a number that is not finite"
     if ours is not weight and not np.array_equal(ours, weight):
         return f"{', '.join(rule.theirs)} of {weight.dtype} would be rounded to {variable.dtype}"
     variable.assign(ours)

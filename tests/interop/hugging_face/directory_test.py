@@ -75,6 +75,9 @@ def test_a_pickle_is_refused_and_not_read(tmp_path):
     (tmp_path / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
     with pytest.raises(InteropError, match=r"is a pickle.*safe_serialization=True"):
         Directory(path)
+    write(tmp_path, {"model_type": "bert", "architectures": ["BertForMaskedLM"]})
+    with pytest.raises(InteropError, match=r"transformers\.BertForMaskedLM\.from_pretrained"):
+        Directory(path)
 
 
 @pytest.mark.parametrize(

@@ -181,3 +181,16 @@ def test_an_end_that_stands_for_padding_is_not_named_as_padding(tmp_path):
     assert config_in(tmp_path / "out")["eos_token_id"] == PIECES.index("[SEP]")
     assert "pad_token_id" not in config_in(tmp_path / "out")
     assert "pad_token" not in json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())
+
+
+def test_float64_goes_out_as_float32(tmp_path):
+    given = {name: each.astype("float64") for name, each in tensors_of("bert").items()}
+    assert {each.dtype.name for each in tensors_in(round_trip(tmp_path, "bert", given)).values()} == {
+        "float32"
+    }
+    assert config_in(tmp_path / "out")["torch_dtype"] == "float32"
+
+
+def test_a_folder_without_a_bundle_is_told(tmp_path):
+    with pytest.raises(InteropError, match="is not a model bundle"):
+        export_model(tmp_path / "nowhere", tmp_path / "out")

@@ -17,6 +17,12 @@ FILES = {name: name for name in REFERENCES} | {"xlnet": "xlnet"}
 MODEL_TYPES = {"deberta": "deberta-v2", "llama_3_1": "llama", "t5_1_1": "t5"}
 # Of tokens, training and older releases: not of the model's shape.
 NO_SHAPE = {"vocab_size", "pad_token_id", "decoder_start_token_id", "embd_pdrop", "max_position_embeddings"}
+DEBERTA = {
+    "relative_attention": True,
+    "share_att_key": True,
+    "norm_rel_ebd": "layer_norm",
+    "position_biased_input": False,
+}
 files = pytest.mark.parametrize("name", FILES)
 
 
@@ -133,6 +139,20 @@ def test_what_does_not_fit_is_told_by_tensor(bert):
         ("llama", {"attention_bias": True}, "attention_bias: True cannot be expressed"),
         ("bart", {"encoder_ffn_dim": 8, "decoder_ffn_dim": 9}, "decoder_ffn_dim: 9 differs"),
         ("bert", {"num_attention_heads": 7}, "heads: 7 does not divide"),
+        ("bert", {"quantization_config": {"bits": 8}}, "quantization_config: "),
+        ("bert", {"hidden_act": ["gelu"]}, "hidden_act: "),
+        ("bert", {"type_vocab_size": "2"}, "type_vocab_size: '2' cannot be read"),
+        ("roberta", {"pad_token_id": None}, "pad_token_id: None is not a whole number"),
+        ("deberta-v2", {"max_relative_positions": None}, "max_relative_positions: None is not"),
+        ("deberta-v2", DEBERTA | {"pos_att_type": "C2P"}, r"pos_att_type: \['c2p'\] cannot"),
+        ("deberta-v2", DEBERTA | {"pos_att_type": None}, r"pos_att_type: \[\] cannot"),
+        ("deberta-v2", DEBERTA, r"pos_att_type: \[\] cannot"),
+        ("llama", {"rope_parameters": [1]}, r"rope_parameters: \[1\] is not a mapping"),
+        ("llama", {"rope_scaling": {"rope_type": "llama3", "factor": 8.0}}, "low_freq_factor: required"),
+        *(
+            ("deberta-v2", {**DEBERTA, "pos_att_type": "p2c|c2p", key: None}, f"{key}: None cannot")
+            for key in DEBERTA
+        ),
     ],
 )
 def test_what_cannot_be_expressed_is_refused_by_key(model_type, config, message):
@@ -156,3 +176,44 @@ def test_older_releases_say_rotary_positions_in_keys_of_their_own():
 
 def test_a_pretraining_model_is_what_weights_are_read_into(bert):
     assert isinstance(build_model(bert), PretrainingModel)
+
+
+def test_terms_of_positions_may_be_one_text():
+    model = FAMILIES["deberta-v2"].read_model({**DEBERTA, "pos_att_type": "P2C|c2p"})
+    assert FAMILIES["deberta-v2"].write_config(model)["pos_att_type"] == ["p2c", "c2p"]
+
+
+@pytest.mark.parametrize("key", DEBERTA)
+def test_a_key_that_is_missing_has_the_value_of_transformers(key):
+    config = {name: value for name, value in DEBERTA.items() if name != key}
+    with pytest.raises(InteropError, match=f"{key}: "):
+        FAMILIES["deberta-v2"].read_model({**config, "pos_att_type": "p2c|c2p"})
+
+
+@pytest.mark.parametrize(
+    ("model_type", "config", "shape", "activation"),
+    [
+        ("albert", {}, (12, 4096, 64, 16384, 0.0, 1e-12), "gelu_approximate"),
+        ("electra", {}, (12, 256, 4, 1024, 0.1, 1e-12), "gelu"),
+        ("deberta-v2", {**DEBERTA, "pos_att_type": "p2c|c2p"}, (24, 1536, 24, 6144, 0.1, 1e-7), "gelu"),
+    ],
+)
+def test_an_empty_configuration_is_that_of_transformers(model_type, config, shape, activation):
+    model = FAMILIES[model_type].read_model(config)
+    found = (model.layers, model.width, model.attention.heads, model.inner_width, model.dropout)
+    assert (*found, model.norm.epsilon) == shape
+    assert model.feed_forward.activation == activation
+
+
+def test_blocks_of_barts_decoder_are_twelve_where_none_are_said():
+    assert FAMILIES["bart"].read_model({"encoder_layers": 2}).blocks_of_decoder == 12
+
+
+def test_rotary_positions_go_out_for_both_releases():
+    new = references.made_with("llama_3_1")["config"]
+    written = FAMILIES["llama"].write_config(FAMILIES["llama"].read_model(new))
+    rope = written["rope_parameters"]
+    assert written["rope_theta"] == rope["rope_theta"]
+    assert written["rope_scaling"] == {key: rope[key] for key in rope if key != "rope_theta"}
+    longest = rope["original_max_position_embeddings"] * rope["factor"]
+    assert written["max_position_embeddings"] == longest

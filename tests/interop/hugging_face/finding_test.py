@@ -31,7 +31,7 @@ def test_presets(preset):
     # What goes out describes a model of the same function.
     again = family.read_model(family.write_config(recipe.model))
     assert family.differences(again) == [] and family_of(again, recipe.goal) is family
-    has_heads = family.heads_of(recipe.goal) is not None
+    has_heads = family.heads_of(recipe.model, recipe.goal) is not None
     assert has_heads or getattr(recipe.goal, "mask_decoder", None)
 
 

@@ -21,8 +21,9 @@ def bring_in(tmp_path, name="bert", changed=(), **config):
 @pytest.mark.parametrize(
     ("name", "changed", "message"),
     [
-        ("bert", {NORM + ".bias": np.full(16, np.nan, "float32")}, "bias holds what is no finite number"),
-        ("bert", {NORM + ".bias": np.full(16, np.inf, "float16")}, "bias holds what is no finite number"),
+        ("bert", {NORM + ".bias": np.full(16, np.nan, "float32")}, "bias holds a number that is not finite"),
+        ("bert", {NORM + ".bias": np.full(16, np.inf, "float16")}, "bias holds a number that is not finite"),
+        ("bert", {NORM + ".bias": np.ones(16, "int8")}, "bias holds no floating-point numbers"),
         ("bert", {NORM + ".bias": np.full(16, 0.1)}, "bias of float64 would be rounded to float32"),
         ("bert", {NORM + ".bias": np.zeros((16, 2), "float32")}, r"bias \[16, 2\] gives \[16, 2\], .*\[16\]"),
         ("bert", {NORM + ".bias": None}, "no tensor bert.embeddings.LayerNorm.bias, which backbone/"),
@@ -112,3 +113,17 @@ def test_distilbert_comes_in_and_goes_out(tmp_path):
         assert set(found) == set(tensors)
         assert all(found[name].tobytes() == each.tobytes() for name, each in tensors.items())
     assert Directory(tmp_path / "out").config["architectures"] == ["DistilBertForMaskedLM"]
+
+
+def test_an_output_of_its_own_is_not_the_token_table(tmp_path):
+    own = np.full((40, 16), 0.5, "float32")
+    changed = {"lm_head.weight": own, "transformer.wte.weight": None}
+    with pytest.raises(InteropError, match=r"no tensor transformer\.wte\.weight"):
+        bring_in(tmp_path, "gpt2", changed, tie_word_embeddings=False)
+
+
+@pytest.mark.parametrize("name", ["roberta"])
+def test_a_head_with_another_activation_than_theirs_is_fresh(name, tmp_path):
+    """RoBERTa's head has exact gelu there, whatever its backbone has."""
+    read = bring_in(tmp_path, name, hidden_act="gelu_new")
+    assert "heads/masked_lm_head/dense/kernel" in read.fresh and "lm_head.dense.weight" in read.surplus
