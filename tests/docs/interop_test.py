@@ -29,8 +29,10 @@ def test_every_cell_names_tests_or_refuses():
     assert used == set(numbered())
 
 
-def test_every_test_is_there():
+def test_every_test_is_there_with_its_cases():
     for test in numbered().values():
-        path, _, function = test.partition("::")
+        path, function, cases = re.fullmatch(r"([^:]+)(?:::(\w+))?(?:\[(.+)\])?", test).groups()
         assert (REPOSITORY / path).exists(), test
         assert not function or function in functions(REPOSITORY / path), test
+        written = (REPOSITORY / path).read_text(encoding="utf-8")
+        assert all(f'"{case}"' in written for case in (cases or "").split(", ") if case), test

@@ -11,7 +11,7 @@ from firth.interop.errors import InteropError
 from firth.interop.hugging_face import export_model, import_model
 from firth.interop.hugging_face.directory import Directory
 from firth.models import build_model, load_model, save_model
-from firth.models.bundle import read_recipe
+from firth.models.bundle import open_weights, read_recipe
 from firth.recipes import load_recipe
 from firth.storage.tensor_files import TensorFile
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
@@ -194,3 +194,18 @@ def test_float64_goes_out_as_float32(tmp_path):
 def test_a_folder_without_a_bundle_is_told(tmp_path):
     with pytest.raises(InteropError, match="is not a model bundle"):
         export_model(tmp_path / "nowhere", tmp_path / "out")
+
+
+# Families without a golden file.
+PRESETS = ("gpt_1_tiny", "spanbert_tiny", "unilm_tiny")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_weights_of_a_preset_go_out_and_come_back(preset, tmp_path):
+    path = bundle(tmp_path, preset)
+    export_model(path, tmp_path / "out")
+    import_model(tmp_path / "out", tmp_path / "back", "back")
+    with open_weights(path) as given, open_weights(tmp_path / "back") as back:
+        paths = {each for each in given if each.startswith("backbone/")}
+        assert paths and paths == {each for each in back if each.startswith("backbone/")}
+        assert all(given[each].tobytes() == back[each].tobytes() for each in paths)

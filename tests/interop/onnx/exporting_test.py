@@ -15,6 +15,8 @@ from firth.interop.errors import InteropError
 from firth.interop.onnx import export_model, exporting
 from firth.interop.onnx.exporting import DESCRIPTION_FILE
 from firth.models import build_model
+from firth.recipes.models.blocks import EmbeddingsConfig
+from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.tokenizers.tokenizer import WordPieceTokenizerConfig, WordTokenizerConfig
 from tests.models.bundle_test import saved
 from tests.models.table import CHARACTERS, MODELS, OTHERS, TRAINED, VOCABULARY, tiny_recipe
@@ -29,6 +31,12 @@ def also_repeated(first, others):
     return [first, *(pytest.param(case, marks=pytest.mark.repeated) for case in others)]
 
 
+# Encoders that no case of `TRAINED` is of.
+FURTHER = {
+    "roberta": MODELS["roberta"],
+    "distilbert": MODELS["bert"].model_copy(update={"embeddings": EmbeddingsConfig(segments=0, norm=True)}),
+}
+SEGMENTS = {"roberta": 1}
 ENCODERS = also_repeated(
     "masked_lm",
     [
@@ -39,6 +47,7 @@ ENCODERS = also_repeated(
         "replaced_token_detection",
         "replaced_token_detection, mask decoder",
         "permutation_lm",
+        *FURTHER,
     ],
 )
 DECODERS = also_repeated("causal_lm, table of its own", ["causal_lm", "prefix_lm"])
@@ -49,10 +58,10 @@ SIZES = [(1, 5), (3, 12), (2, 1)]
 @functools.cache
 def exported(case):
     """Returns the model of a case of `TRAINED`, the folder of its files, and their paths."""
-    name, objective = TRAINED[case]
+    name, objective = TRAINED.get(case, (case, MaskedLM(next_sentence=False)))
     words = WordTokenizerConfig(vocabulary_size=VOCABULARY, max_characters=CHARACTERS)
     pieces = WordPieceTokenizerConfig(vocabulary_size=VOCABULARY, sentinels=5, lowercase=False)
-    config = {**MODELS, **OTHERS}[name]
+    config = {**MODELS, **OTHERS, **FURTHER}[name]
     if objective.predictions:
         objective = objective.model_copy(update={"max_predictions": 3})
     recipe = tiny_recipe(config, objective=objective, tokenizer=words if config.max_characters else pieces)
@@ -110,7 +119,11 @@ def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
     ids, mask = drawn(*size)
     segments = {}
     if model.backbone.config.reads_segments:
-        segments = {names.SEGMENT_IDS: (np.arange(ids.size).reshape(ids.shape) // 3 % 2).astype("int32")}
+        segments = {
+            names.SEGMENT_IDS: (np.arange(ids.size).reshape(ids.shape) // 3 % SEGMENTS.get(case, 2)).astype(
+                "int32"
+            )
+        }
     further = {**segments, **order(case, "encoder", ids)}
     features = {**features_of(ids, mask), **further}
     found = run(case, "encoder", {"token_ids": ids, "attention_mask": mask, **further})
