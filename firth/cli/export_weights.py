@@ -1,5 +1,6 @@
 """`firth export`: models for other libraries."""
 
+import os
 import pathlib
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,7 @@ FormatName = Annotated[
     typer.Option("--format", help=f"What is written: {', '.join(_WRITABLE)}.", show_default=False),
 ]
 Output = Annotated[
-    pathlib.Path | None,
+    str | None,
     typer.Option(
         "--output",
         metavar="DIR",
@@ -40,7 +41,7 @@ Chosen = Annotated[
         "--option",
         metavar="KEY=VALUE",
         help="; ".join(
-            f"for {each.name}: {name}, the {meaning}"
+            f"for {each.name}: {name}, {meaning}"
             for each in _WRITABLE.values()
             for name, meaning in each.options.items()
         )
@@ -74,8 +75,10 @@ def _export(
 
     if format not in _WRITABLE:
         fail(f"--format: there is no format {format!r}; {suggest(format, _WRITABLE)}", ExitCode.USAGE)
-    place = output or pathlib.Path(f"{pathlib.Path(name).name}-{format}")
-    if place.exists():
+    from firth import storage
+
+    place = output or f"{pathlib.PurePath(name).name}-{format}"
+    if storage.exists(place) or storage.is_folder(place):
         fail(f"{place} already exists; give another --output", ExitCode.USAGE)
     if wrong := [each for each in option or () if "=" not in each]:
         fail(f"--option {wrong[0]}: expected KEY=VALUE", ExitCode.USAGE)
@@ -84,8 +87,9 @@ def _export(
     from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
 
     def work() -> "Written":
-        is_path = "/" in name
-        bundle = bundle_in(name) if is_path else find_bundle(name, str(root))
+        is_path = "/" in name or storage.is_folder(name)
+        of_run = storage.is_folder(os.path.join(root, name))
+        bundle = bundle_in(name) if is_path and not of_run else find_bundle(name, str(root))
         return _WRITABLE[format].export_model(bundle, place, **options)
 
     expected: dict[type[Exception], ExitCode] = {
@@ -96,5 +100,5 @@ def _export(
     for note in written.notes:
         typer.echo(note)
     for path in written.files:
-        typer.echo(place / path)
+        typer.echo(os.path.join(place, path))
     typer.echo(f"To load it: {_WRITABLE[format].use.format(folder=place)}")

@@ -1,5 +1,6 @@
 """`firth import`: models of other libraries."""
 
+import os
 import pathlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
@@ -14,9 +15,7 @@ from firth.interop.table import FORMATS, Format
 if TYPE_CHECKING:
     from firth.interop.read import Read
 
-Directory = Annotated[
-    pathlib.Path, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)
-]
+Directory = Annotated[str, typer.Argument(metavar="DIR", help="Folder of the model.", show_default=False)]
 Name = Annotated[
     str | None, typer.Option("--name", help="Name among the runs; the folder's name if it is not given.")
 ]
@@ -52,12 +51,18 @@ def _nothing() -> None:
 
 def _command(format: Format) -> Callable[..., None]:
     def command(directory: Directory, name: Name = None, root: commands.Root = commands.DEFAULT_ROOT) -> None:
-        _import(format, directory, name or directory.resolve().name, root)
+        _import(format, directory, name or os.path.basename(os.path.abspath(directory)), root)
 
     return command
 
 
-def _import(format: Format, directory: pathlib.Path, name: str, root: pathlib.Path) -> None:
+def _import(format: Format, directory: str, name: str, root: pathlib.Path) -> None:
+    from firth.recipes.base.names import check_folder_name
+
+    try:
+        check_folder_name(name)
+    except ValueError as error:
+        fail(f"--name: {error}", ExitCode.USAGE)
     place = root / name
     if place.exists():
         fail(f"{place} already exists; give another --name", ExitCode.USAGE)
@@ -72,17 +77,23 @@ def _import(format: Format, directory: pathlib.Path, name: str, root: pathlib.Pa
     for sentence in read.sentences(_SHOWN):
         typer.echo(sentence)
     typer.echo(f"{name} is in {place}. What to do next:")
-    for use in _uses(place, name, root):
+    for use in _uses(place, name, root, read):
         typer.echo(f"  {use}")
 
 
-def _uses(place: pathlib.Path, name: str, root: pathlib.Path) -> list[str]:
+def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> list[str]:
     from firth.cli.summary import ask_with, next_commands
     from firth.pipelines.blessing import newest_version
     from firth.serving.description import read_description
 
-    signatures = read_description(str(newest_version(place / "serving")))["signatures"]
+    described = read_description(str(newest_version(place / "serving")))["signatures"]
+    # What a fresh head answers is random.
+    asked = {
+        key: each for key, each in described.items() if not (each["reads_heads"] and read.has_fresh_heads)
+    }
+    at = "" if root == commands.DEFAULT_ROOT else f" --root {root}"
     return [
-        *next_commands(name, root, ask_with(signatures), has_report=False),
+        *next_commands(name, root, ask_with(asked), has_report=False),
+        f"firth run --base {name} --text 'notes/*.txt'{at}",
         f"python -c \"from firth.models import load_model; load_model('{place / 'bundle'}').summary()\"",
     ]

@@ -16,6 +16,8 @@ def _report(
 ) -> None:
     """Prints the path of a run's report, one self-contained HTML page."""
     found = find_run(root, run)
+    if found.imported_from:
+        fail(f"{found.directory} is an imported model, of which there is no report")
     if found.report is None:
         fail(f"{found.directory} has no report yet: {found.state}. Run the same command again to finish it.")
     typer.echo(found.report)

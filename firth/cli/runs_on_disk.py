@@ -31,10 +31,15 @@ class RunOnDisk:
     is_finished: bool
 
     @property
+    def imported_from(self) -> str:
+        """Format that the model was imported from; empty for a run."""
+        return self.summary.get("imported_from", "")
+
+    @property
     def state(self) -> str:
         """State of the run, in a word or two."""
-        if "imported_from" in self.summary:
-            return f"imported ({self.summary['imported_from']})"
+        if self.imported_from:
+            return f"imported ({self.imported_from})"
         if self.is_finished:
             return "blessed" if self.summary.get("blessed") else "not blessed"
         failed = [name for name, timing in self.timings.items() if timing.get("state") == "failed"]

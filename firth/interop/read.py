@@ -22,6 +22,11 @@ class Read:
     stored: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def has_fresh_heads(self) -> bool:
+        """True if a head is fresh, so that what it answers is random."""
+        return any(path.startswith("heads/") for path in self.fresh)
+
     def sentences(self, most: int) -> list[str]:
         """Returns what is to be known, in words: about the weights, and the notes.
 

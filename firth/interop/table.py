@@ -9,7 +9,6 @@ from typing import Any
 from firth.interop.errors import InteropError
 from firth.interop.read import Read
 from firth.interop.written import Written
-from firth.recipes.base.errors import suggest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +81,8 @@ class Format:
             firth.interop.errors.InteropError: for what this format cannot express, or an unknown option.
             FileExistsError: if there is something in the folder's place.
         """
+        from firth.recipes.base.errors import suggest
+
         for name in options:
             if name not in self.options:
                 known = suggest(name, self.options) if self.options else "it has none"

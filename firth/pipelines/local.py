@@ -32,6 +32,7 @@ from firth.pipelines.run_errors import (
 )
 from firth.pipelines.run_folder import (
     changed_keys,
+    refuse_imported,
     remember_recipe,
     require_same_origin,
     run_folder,
@@ -142,6 +143,7 @@ class _Job:
 def _run(job: _Job, verbose: bool, reuse_folder: bool, collect: Collect[Result]) -> Result:
     recipe, run_dir = job.recipe, job.run_dir
     with _locked(run_dir):
+        refuse_imported(run_dir)
         if not reuse_folder:
             require_same_origin(run_dir, recipe)
         if changes := changed_keys(run_dir, recipe):

@@ -78,6 +78,20 @@ def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
     storage.write_text(path, text)
 
 
+def refuse_imported(run_dir: pathlib.Path) -> None:
+    """Checks that a folder is not that of an imported model, which a run would mix with its own.
+
+    Args:
+        run_dir: Folder of the run.
+
+    Raises:
+        RunFolderError: if it is.
+    """
+    summary = storage.read_json(run_dir / "run.json") or {}
+    if "imported_from" in summary:
+        raise RunFolderError(f"{run_dir} is an imported model; give this run a --name of its own")
+
+
 def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
     """Checks that a folder holds nothing made from sources, or was made from the recipe's name and sources.
 

@@ -31,7 +31,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
         return None
     invariant = ("scores", "mask_positions", "mask_count", "truncated")
     example = {"text": f"The {MASK} of the house."}
-    return Signature(fill_mask, invariant, example=example, needs=MASK, answer=_ANSWER)
+    return Signature(fill_mask, invariant, example=example, needs=MASK, answer=_ANSWER, reads_heads=True)
 
 
 def fill_mask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:

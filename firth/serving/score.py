@@ -31,8 +31,8 @@ def offer(recipe: RunRecipe) -> Signature | None:
         return None
     if "target" in inputs:
         example = {"text": "A sentence", "target": "and its end."}
-        return Signature(score_target, _INVARIANT, inputs, example, answer=_ANSWER)
-    return Signature(score, _INVARIANT, inputs, {"text": "A sentence."}, answer=_ANSWER)
+        return Signature(score_target, _INVARIANT, inputs, example, answer=_ANSWER, reads_heads=True)
+    return Signature(score, _INVARIANT, inputs, {"text": "A sentence."}, answer=_ANSWER, reads_heads=True)
 
 
 class _Row(NamedTuple):

@@ -38,6 +38,7 @@ class Signature:
         example: A text for each input to ask a model with, for people; empty to propose none.
         needs: A piece that each text must hold to be asked about; empty for none.
         answer: What is told of an answer, to programs and to people.
+        reads_heads: True if answers come from the heads, which a model that was imported may lack.
     """
 
     function: Callable[..., dict[str, tf.Tensor]]
@@ -46,6 +47,7 @@ class Signature:
     example: Mapping[str, str] = dataclasses.field(default_factory=dict)
     needs: str = ""
     answer: Answer = Answer()
+    reads_heads: bool = False
 
     def asking_with(self, piece: str | None) -> "Signature":
         """Returns the signature of a model whose piece for what it is asked about has another name.
@@ -79,4 +81,5 @@ class Signature:
             "example": dict(self.example),
             "needs": self.needs,
             "answer": dataclasses.asdict(self.answer),
+            "reads_heads": self.reads_heads,
         }

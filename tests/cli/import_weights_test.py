@@ -1,5 +1,12 @@
 """`firth import`: what it says, and how what it made is used."""
 
+import pathlib
+
+import pytest
+
+from firth import storage
+from firth.pipelines.run_errors import RunFolderError
+from firth.pipelines.run_folder import refuse_imported
 from tests.interop.hugging_face.checkpoints import checkpoint
 
 
@@ -11,6 +18,8 @@ def test_a_model_comes_in_and_is_asked(firth, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0] == ("fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias")
     assert "  firth predict tiny embed 'A sentence.'" in lines
+    assert "  firth run --base tiny --text 'notes/*.txt'" in lines
+    assert not any("fill-mask" in line for line in lines), "what a fresh head answers is random"
     assert "imported (Hugging Face)" in firth("runs").stdout
     answer = firth("predict", "tiny", "embed", "the cat")
     assert answer.exit_code == 0 and answer.stdout.startswith("the cat\n  [")
@@ -23,6 +32,39 @@ def test_what_is_wrong_is_one_sentence(firth, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.strip().endswith("holds 0 files of the form *options*.json, not one")
     assert firth("import", "hf", "nowhere").stderr.strip().endswith("there is no folder nowhere")
+
+
+def test_what_is_whole_is_asked_with_its_heads(firth, tmp_path):
+    (tmp_path / "published").mkdir()
+    result = firth("import", "hf", checkpoint(tmp_path / "published"), "--name", "tiny")
+    assert any("fill-mask" in line for line in result.stdout.splitlines()), result.stdout
+
+
+def test_an_imported_model_is_no_run(firth, tmp_path):
+    (tmp_path / "published").mkdir()
+    firth("import", "hf", checkpoint(tmp_path / "published"), "--name", "tiny")
+    wrong = firth("report", "tiny")
+    assert wrong.exit_code == 1 and "is an imported model, of which there is no report" in wrong.stderr
+    with pytest.raises(RunFolderError, match="is an imported model; give this run a --name of its own"):
+        refuse_imported(tmp_path / "firth-runs" / "tiny")
+    refuse_imported(tmp_path)
+
+
+def test_a_name_is_one_of_a_folder(firth, tmp_path):
+    wrong = firth("import", "hf", str(tmp_path), "--name", "../tiny")
+    assert wrong.exit_code == 2 and "--name" in wrong.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_another_file_system_is_read(firth, tmp_path):
+    (tmp_path / "published").mkdir()
+    for path in pathlib.Path(checkpoint(tmp_path / "published")).iterdir():
+        storage.copy_file(path, f"ram://published/{path.name}")
+    result = firth("import", "hf", "ram://published", "--name", "tiny")
+    assert result.exit_code == 0, result.output
+    written = firth("export", "tiny", "--format", "hf", "--output", "ram://out")
+    assert written.exit_code == 0, written.output
+    assert storage.exists("ram://out/config.json")
 
 
 def test_help_has_an_example_for_each_format(firth):

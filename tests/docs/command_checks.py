@@ -15,7 +15,11 @@ from tests.exported_model import loaded_model
 
 def check(command: str) -> None:
     """Fails if a command cannot work as it is written."""
-    words = shlex.split(command)
+    for each in command.split(" && "):
+        _check_one(shlex.split(each))
+
+
+def _check_one(words):
     while re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words = words[1:]
     CHECKS[pathlib.PurePath(words[0]).name or words[0]](words[1:])
@@ -49,12 +53,16 @@ def _python(words):
 
 def _pip(words):
     """Files of constraints and extras of this package; what else is installed is a peer of the benchmarks."""
-    assert words[0] == "install"
+    assert words[0] in ("install", "download")
     extras = re.findall(r'^    "(\w+)": ', (REPOSITORY / "setup.py").read_text(), flags=re.MULTILINE)
     for word in words[1:]:
         if named := re.fullmatch(r"\.\[(.+)\]", word):
             assert set(named[1].split(",")) <= set(extras)
     _exist(words[1:])
+
+
+def _unzip(words):
+    assert words[0] == "-q" and words[1].endswith(".whl") and words[2] == "-d"
 
 
 def _exist(words):
@@ -97,6 +105,7 @@ CHECKS = {
     "python": _python,
     "python3.11": _python,
     "pip": _pip,
+    "unzip": _unzip,
     "uv": lambda words: _pip(words[1:]),
     "tensorboard": _tensorboard,
     "tfx": _tfx,

@@ -232,7 +232,10 @@ def test_words_are_read_by_their_characters(size):
 def test_files_and_what_is_said_of_them():
     _, root, paths = exported("masked_lm")
     folder = pathlib.Path(root.name, "onnx")
-    assert paths == sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())[1:]
+    assert (
+        list(paths)
+        == sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())[1:]
+    )
     assert {"encoder.onnx", "recipe.yaml", "firth.json", "tokenizer/vocab.txt"} <= set(paths)
     said = json.loads((folder / DESCRIPTION_FILE).read_text())
     assert said["name"] == "tiny"
