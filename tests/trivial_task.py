@@ -13,6 +13,7 @@ from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.goals.losses import Loss
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.forms import BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tuning.method import Method
 from firth.serving.signature import Signature
@@ -24,17 +25,18 @@ class TextLabel(Task):
     """Which of two labels a text has."""
 
     heads: ClassVar[str] = "text_label"
-    label_specs: ClassVar[dict[str, names.Spec]] = {LABEL: names.Spec("int32", ())}
 
     kind: Literal["text_label"] = "text_label"
+    form: BERTForm = BERTForm()
+    scores: tuple[str, ...] = ()
+
+    def label_specs(self, sequences):
+        del sequences
+        return {LABEL: names.Spec("int32", ())}
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
         return (Loss(LABEL, "label", classes=2),)
-
-    @property
-    def special_tokens(self) -> int:
-        return 2
 
 
 class TextLabelTask:

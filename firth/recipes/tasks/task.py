@@ -1,29 +1,74 @@
 """The base of all downstream tasks."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
-from firth.features import Spec
+from firth.features import CHUNK_LENGTHS, Spec
+from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.goal import Goal
+from firth.recipes.tasks.forms import AnyForm, Form
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+# Of a row: the label of each record. What of a row is not a record has a label of zero.
+RECORD_LABELS = "record_labels"
 
 
 class Task(Goal):
     """What a model is adapted to answer, learned from labelled records.
 
-    A record stands on disk as a row does, with its texts as the row's chunks, and with its labels next to
-    them. `firth.tasks.TASKS` has the function of each kind from such a row to Features.
+    A record stands on disk as a part of a row, with its texts as chunks of the row, and with its label next
+    to them. A row holds as many whole records as fit. `firth.tasks.TASKS` has the class of each kind, which
+    makes such rows, and Features of them.
 
-    Attributes:
-        label_specs: Names, dtypes and shapes of a record's labels.
+    Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.evaluation.scores.SCORES`, the
+    headline first.
     """
 
-    label_specs: ClassVar[dict[str, Spec]] = {}
+    if TYPE_CHECKING:
+        form: AnyForm
+        scores: tuple[str, ...]
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
+        return ("text",)
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer; empty if there is none."""
+        return ""
+
+    @property
+    def texts(self) -> int:
+        """The number of chunks that a record is laid out as."""
+        return len(self.roles)
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {RECORD_LABELS: Spec("int32", (sequences.max_documents,))}
 
     def row_specs(self, sequences: Sequences, max_characters: int = 0) -> dict[str, Spec]:
-        """Returns what a record holds: a row's fields, and the labels.
+        """Returns what a row of records holds: the fields of any row, with a place for each text of each
+        record, and the labels.
 
         Args:
             sequences: Rows of the recipe.
             max_characters: Characters of a word, for tokenizers of words.
         """
-        return {**super().row_specs(sequences, max_characters), **self.label_specs}
+        specs = super().row_specs(sequences, max_characters)
+        specs[CHUNK_LENGTHS] = Spec("int32", (self.texts * sequences.max_documents,))
+        return {**specs, **self.label_specs(sequences)}
+
+    @property
+    def special_tokens(self) -> int:
+        """Special tokens that are added to each record of a row."""
+        form: Form = self.form
+        return form.special_tokens(self.texts)
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """The special tokens around a text that is read alone."""
+        return TextFrame(self.form.before, self.form.after)

@@ -11,6 +11,7 @@ from firth.evaluation.eval_config import build_eval_config
 from firth.evaluation.metrics import metrics_of
 from firth.models import HEADS, TaskModel, build_model, load_model, save_model
 from firth.models.bundle import read_recipe
+from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.kinds import RUN_RECIPES
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving import Client, load_served
@@ -53,7 +54,7 @@ def adapted(tmp_path_factory) -> tuple[Served, str]:
     save_model(base.model, RECIPE, folder / "tokenizer", folder / "base")
     recipe = adapting_recipe(str(folder / "base"))
     model = build_model(recipe)
-    model.backbone.set_weights(load_model(recipe.start).backbone.get_weights())
+    model.backbone.set_weights(load_model(recipe.base.bundle).backbone.get_weights())
     METHODS[recipe.method.kind](model, recipe.method)
     served = Served(model, load_tokenizer(folder / "base" / "tokenizer"), recipe)
     model.compile(keras.optimizers.Adam(0.03))
@@ -68,7 +69,8 @@ def adapting_recipe(start: str) -> trivial_task.TextLabelRecipe:
     return trivial_task.TextLabelRecipe(
         name="adapted",
         seed=3,
-        start=start,
+        data={"kind": "columns", "train": "labelled.csv"},
+        base={"bundle": start, "digest": digest_of_bundle(start)},
         tokenizer=base.tokenizer,
         sequences=base.sequences,
         model=base.model,
@@ -107,13 +109,16 @@ def test_it_is_a_run_over_the_base_of_all_runs(adapted):
     assert not hasattr(recipe, "objective") and recipe.goal is recipe.task
     key = run_key(recipe, "data", "tokenizer")
     assert key == run_key(recipe.model_copy(update={"name": "other"}), "data", "tokenizer")
-    for changed in ({"seed": 4}, {"start": "another/bundle"}, {"method": trivial_task.HeadsAlone(rate=0.5)}):
+    elsewhere = recipe.base.model_copy(update={"bundle": "another/place"})
+    assert key == run_key(recipe.model_copy(update={"base": elsewhere}), "data", "tokenizer")
+    another = recipe.base.model_copy(update={"digest": "0" * 64})
+    for changed in ({"seed": 4}, {"base": another}, {"method": trivial_task.HeadsAlone(rate=0.5)}):
         assert key != run_key(recipe.model_copy(update=changed), "data", "tokenizer")
 
 
 def test_it_learns_on_a_backbone_that_stays_as_it_was(adapted):
     served, _ = adapted
-    base = load_model(served.recipe.start)
+    base = load_model(served.recipe.base.bundle)
     for found, before in zip(served.model.backbone.weights, base.backbone.weights):
         np.testing.assert_array_equal(found, before)
     logits = served.model.logits(served.encode(TEXTS).features)["label"]

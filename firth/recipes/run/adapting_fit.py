@@ -1,0 +1,29 @@
+"""Checks that the parts of a recipe that adapts a model fit together."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+
+def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
+    """Yields a line for each pair of parts that cannot work together.
+
+    Args:
+        recipe: Recipe whose parts are each valid on their own.
+    """
+    form, model = getattr(recipe.task, "form", None), recipe.model
+    if form is not None and model.architecture not in form.architectures:
+        yield (
+            f"task.form.kind: {form.kind} is read by models of the architecture "
+            f"{' or '.join(form.architectures)}, not by model.kind: {model.kind}, {model.architecture}"
+        )
+    longest = model.longest
+    if longest is not None and recipe.sequences.length > longest:
+        yield (
+            f"sequences.length: {recipe.sequences.length} tokens, but the base's model has positions for "
+            f"{longest}"
+        )
+    if recipe.sequences.length <= recipe.task.special_tokens + 1:
+        yield f"sequences.length: {recipe.sequences.length} leaves no room for text"

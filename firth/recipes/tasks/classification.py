@@ -1,0 +1,102 @@
+"""Tasks whose answer is one of several classes, or a number, for a text or for two."""
+
+from typing import Annotated, ClassVar, Literal
+
+import pydantic
+
+from firth.features import Spec
+from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.forms import AnyForm, BERTForm
+from firth.recipes.tasks.task import RECORD_LABELS, Task
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+Rate = Annotated[float, pydantic.Field(ge=0.0, lt=1.0)]
+
+
+class _OfTexts(Task):
+    """A task on a text, or on two.
+
+    Attributes:
+        pair: True if a record has two texts.
+        form: How texts are laid out.
+        dropout: Rate of dropout on what the head reads.
+    """
+
+    heads: ClassVar[str] = "pooled"
+
+    pair: bool = False
+    form: AnyForm = BERTForm()
+    dropout: Rate = 0.1
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return ("text", "pair") if self.pair else ("text",)
+
+
+class Classification(_OfTexts):
+    """Which of several classes a text has, or two texts together (Devlin et al. 2018, section 4.1).
+
+    Attributes:
+        labels: Names of the classes, in the order of their numbers. An empty list takes those that the
+            training data have, sorted.
+        scores: Scores of the held-out records, keys of `firth.evaluation.scores.SCORES`, the headline first.
+        positive: The class that F1 is of; empty for the last one.
+
+    Raises:
+        ValueError: if there is one class only, a class occurs twice, or `positive` is not a class.
+    """
+
+    kind: Literal["classification"] = "classification"
+    labels: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ("accuracy",)
+    positive: str = ""
+
+    @pydantic.model_validator(mode="after")
+    def _labels_are_classes(self) -> "Classification":
+        if len(self.labels) == 1:
+            raise ValueError(f"labels: there is only one class, {self.labels[0]!r}; two or more are needed")
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError("labels: a class occurs twice")
+        if self.positive and self.labels and self.positive not in self.labels:
+            raise ValueError(f"positive: {self.positive!r} is not one of {', '.join(self.labels)}")
+        return self
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "classify_pair" if self.pair else "classify"
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The cross entropy of the classes."""
+        return (Loss("label", "label", classes=max(len(self.labels), 2)),)
+
+
+class Regression(_OfTexts):
+    """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error.
+
+    Attributes:
+        scores: Scores of the held-out records, keys of `firth.evaluation.scores.SCORES`, the headline first.
+    """
+
+    kind: Literal["regression"] = "regression"
+    scores: tuple[str, ...] = ("pearson", "spearman")
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "regress_pair" if self.pair else "regress"
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The squared error."""
+        return (Loss("value", "squared error", classes=1),)
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}

@@ -1,0 +1,71 @@
+"""The labelled data of a run that adapts a model."""
+
+from typing import Annotated, Literal, Union
+
+import pydantic
+
+from firth.recipes.base.file_names import NamesFiles
+from firth.recipes.base.recipe_type import Config
+
+_FILE = NamesFiles()
+Share = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
+
+
+class PublishedData(Config):
+    """The files of a published data set, by the names that they are published with.
+
+    Attributes:
+        format: Name of the data set, a key of `firth.tasks.readers.FORMATS`, such as `sst2`.
+        folder: Folder of its files, or of the folders of all of GLUE.
+        train: Split to train on.
+        eval: Split to evaluate on.
+    """
+
+    kind: Literal["published"] = "published"
+    format: str
+    folder: Annotated[str, NamesFiles(is_folder=True)]
+    train: str = "train"
+    eval: str = "dev"
+
+
+class ColumnData(Config):
+    """One's own csv, tsv or jsonl files, by their columns.
+
+    Attributes:
+        train: File to train on.
+        eval: File to evaluate on; null holds out a part of `train`, by a hash of each record's texts.
+        texts: Column of each text, by its role; see `firth.tasks.readers.records.ROLES`. Several columns for
+            choices.
+        label: Column of the label.
+        id: Column of ids; null for the lines.
+        eval_fraction: Share of `train` that is held out where there is no `eval`.
+    """
+
+    kind: Literal["columns"] = "columns"
+    train: Annotated[str, _FILE]
+    eval: Annotated[str | None, _FILE] = None
+    texts: dict[str, str | tuple[str, ...]] = pydantic.Field(default={"text": "text"}, min_length=1)
+    label: str = "label"
+    id: str | None = None
+    eval_fraction: Share = 0.1
+
+
+AnyLabelledData = Annotated[Union[PublishedData, ColumnData], pydantic.Field(discriminator="kind")]
+_ANY_DATA: pydantic.TypeAdapter[AnyLabelledData] = pydantic.TypeAdapter(AnyLabelledData)
+
+
+def labelled_data_from_json(text: str) -> AnyLabelledData:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Args:
+        text: JSON of labelled data's type.
+
+    Raises:
+        pydantic.ValidationError: if the text does not describe labelled data.
+
+    Example:
+
+    >>> labelled_data_from_json(PublishedData(format="sst2", folder="/glue").to_json()).eval
+    'dev'
+    """
+    return _ANY_DATA.validate_json(text, strict=True)

@@ -1,0 +1,63 @@
+"""How the texts of a labelled record are laid out, and which states of it an answer is read from."""
+
+from typing import Annotated, ClassVar, Literal, Union
+
+import pydantic
+
+from firth.recipes.base.recipe_type import Config
+
+# States of a record: the first, the last, or the mean of those of its texts.
+Pooling = Literal["first", "last", "mean"]
+
+
+class Form(Config):
+    """The base of all forms. Special tokens are said by their roles: `cls` is the tokenizer's `cls_id`.
+
+    Attributes:
+        before: The special tokens in front of the first text.
+        between: The special tokens between two texts.
+        after: The special tokens after the last text.
+        architectures: The models that read it; see `firth.recipes.models.facts`.
+    """
+
+    before: ClassVar[tuple[str, ...]] = ("cls",)
+    between: ClassVar[tuple[str, ...]] = ("sep",)
+    after: ClassVar[tuple[str, ...]] = ("sep",)
+    architectures: ClassVar[tuple[str, ...]] = ()
+
+    def special_tokens(self, texts: int) -> int:
+        """Returns the number of special tokens of a record.
+
+        Args:
+            texts: Number of its texts, 1 or 2.
+        """
+        return len(self.before) + (texts - 1) * len(self.between) + len(self.after)
+
+
+class BERTForm(Form):
+    """`[CLS] a [SEP]` or `[CLS] a [SEP] b [SEP]` (Devlin et al. 2018, section 4).
+
+    Attributes:
+        pooling: `first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens.
+    """
+
+    architectures: ClassVar[tuple[str, ...]] = ("encoder", "two_streams")
+
+    kind: Literal["bert"] = "bert"
+    pooling: Literal["first", "mean"] = "first"
+
+
+class GPTForm(Form):
+    """`[START] a [EXTRACT]` or `[START] a [DELIM] b [EXTRACT]`, read at `[EXTRACT]` (Radford et al. 2018,
+    section 3.3).
+
+    `[CLS]` starts a text, and `[SEP]` stands for both of the others: pre-training has seen both.
+    """
+
+    architectures: ClassVar[tuple[str, ...]] = ("decoder",)
+
+    kind: Literal["gpt"] = "gpt"
+    pooling: Literal["last"] = "last"
+
+
+AnyForm = Annotated[Union[BERTForm, GPTForm], pydantic.Field(discriminator="kind")]

@@ -1,0 +1,27 @@
+"""The tasks that a recipe may name."""
+
+from typing import Annotated, Union
+
+import pydantic
+
+from firth.recipes.tasks.classification import Classification, Regression
+
+AnyTask = Annotated[Union[Classification, Regression], pydantic.Field(discriminator="kind")]
+_ANY_TASK: pydantic.TypeAdapter[AnyTask] = pydantic.TypeAdapter(AnyTask)
+
+
+def task_from_json(text: str) -> AnyTask:
+    """Returns the part that `to_json` wrote, of whichever kind.
+
+    Args:
+        text: JSON of a task's type.
+
+    Raises:
+        pydantic.ValidationError: if the text does not describe a task.
+
+    Example:
+
+    >>> task_from_json(Classification(labels=("no", "yes")).to_json()).labels
+    ('no', 'yes')
+    """
+    return _ANY_TASK.validate_json(text, strict=True)
