@@ -11,6 +11,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
+from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.tuning.methods import AnyMethod, Full
 
 
@@ -48,6 +49,7 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     task: AnyTask
     method: AnyMethod = Full()
+    evaluation: Evaluation = Evaluation(thresholds=())
     epochs: Annotated[float, pydantic.Field(gt=0.0, le=1e6)] = 3.0
     examples_per_step: Annotated[int, pydantic.Field(ge=1, le=2**20)] = 32
 
