@@ -1,0 +1,28 @@
+"""Labelled records as tokens."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class EncodedRecord(NamedTuple):
+    """A labelled record as tokens that fit a row. A row holds several of them, whole.
+
+    Attributes:
+        key: A hash of the record's id, above 0. No two records of a split have the same.
+        source: Name of the record's source.
+        chunks: The tokens of each of its texts, int32 [length] each, without special tokens.
+        labels: The record's part of each label field of a row, by the name of the field.
+        cut: Number of tokens that were cut off.
+        words: The UTF-8 bytes of each token, object [length] for each text, if tokens are whole words;
+            otherwise empty.
+    """
+
+    key: int
+    source: str
+    chunks: tuple[npt.NDArray[np.int32], ...]
+    labels: Mapping[str, list[Any]]
+    cut: int = 0
+    words: tuple[npt.NDArray[Any], ...] = ()
