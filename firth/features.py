@@ -21,6 +21,8 @@ CHUNK_LENGTHS = "chunk_lengths"
 DOCUMENT_KEYS = "document_keys"
 NEGATIVE_PREFIX = "negative_"
 CHARACTERS = "characters"
+# Of a row of records: the label of each; zero where there is no record.
+RECORD_LABELS = "record_labels"
 # On disk a word stands as its bytes; its characters are made when rows are read.
 WORDS = "words"
 
@@ -45,6 +47,8 @@ LABEL_IDS = "label_ids"
 LABEL_WEIGHTS = "label_weights"
 BACKWARD_LABEL_IDS = "backward_label_ids"
 BACKWARD_LABEL_WEIGHTS = "backward_label_weights"
+# Of Features too: 1 on records and 0 after.
+RECORD_WEIGHTS = "record_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
 DECODER_POSITION_IDS = "decoder_position_ids"
 DECODER_DOCUMENT_IDS = "decoder_document_ids"
@@ -209,6 +213,24 @@ def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
         POOLED_POSITIONS: Spec("int32", (max_documents,)),
         f"{task}_labels": Spec("int32", (max_documents,)),
         f"{task}_weights": Spec("float32", (max_documents,)),
+    }
+
+
+def record_specs(max_records: int, labels: str) -> dict[str, Spec]:
+    """Returns the specs of a task with one label for each record of a row, for one example.
+
+    pooled_positions: int32 [max_records], the token of each record that its answer is read at, zeros after.
+    record_labels: int32 or float32 [max_records].
+    record_weights: float32 [max_records], 1 on records and 0 after.
+
+    Args:
+        max_records: Most records of a row.
+        labels: Dtype of the labels.
+    """
+    return {
+        POOLED_POSITIONS: Spec("int32", (max_records,)),
+        RECORD_LABELS: Spec(labels, (max_records,)),
+        RECORD_WEIGHTS: Spec("float32", (max_records,)),
     }
 
 

@@ -12,6 +12,7 @@ from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
 from firth.models.span_masking_heads import SpanMaskingHeads
+from firth.models.task_heads.pooled import PooledHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
 # By `recipe.model.kind`.
@@ -23,7 +24,7 @@ BACKBONES: dict[str, Any] = {
     "bilstm": BiLSTMBackbone,
 }
 
-# By `recipe.objective.heads`.
+# By `recipe.goal.heads`.
 HEADS: dict[str, Any] = {
     "masked_lm": MaskedLMHeads,
     "span_masking": SpanMaskingHeads,
@@ -31,4 +32,5 @@ HEADS: dict[str, Any] = {
     "permutation_lm": PermutationLMHeads,
     "language_model": LanguageModelHeads,
     "bidirectional_lm": BidirectionalLMHeads,
+    "pooled": PooledHeads,
 }

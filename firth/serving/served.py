@@ -31,6 +31,11 @@ class Served:
     recipe: RunRecipe
 
     @property
+    def task(self) -> Any:
+        """The task that the model answers; its recipe is one of a run that adapts."""
+        return self.recipe.goal
+
+    @property
     def row_length(self) -> int:
         """Tokens of the longest row that is served, special ones included.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving import embeddings, fill_mask, score
+from firth.serving import classify, embeddings, fill_mask, score
 from firth.serving.signature import Signature
 from firth.tokenizers.graph.special_pieces import MASK
 
@@ -11,6 +11,7 @@ from firth.tokenizers.graph.special_pieces import MASK
 SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "fill_mask": fill_mask.offer,
     "score": score.offer,
+    **{name: classify.offering(name) for name in classify.NAMES},
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
 }
@@ -20,7 +21,8 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
     """Returns the signatures of a recipe's model that read strings, the default one first.
 
     `fill_mask` where pieces are predicted in the place of `[MASK]`, `score` for language models (with a
-    `target` where there is a prefix or an encoder), `embed` and `embed_tokens` for all encoders and biLMs.
+    `target` where there is a prefix or an encoder), the signature of a task, `embed` and `embed_tokens` for
+    all encoders and biLMs.
 
     Args:
         recipe: Recipe of the model.

@@ -2,4 +2,6 @@
 
 from typing import Any
 
-TASKS: dict[str, Any] = {}
+from firth.tasks.texts import ClassificationTask, RegressionTask
+
+TASKS: dict[str, Any] = {"classification": ClassificationTask, "regression": RegressionTask}

@@ -48,6 +48,25 @@ def predictions_of_logits(logits: Tensor, labels: Tensor, weights: Tensor) -> Pr
     return Predictions(losses, ops.cast(hits, "float32"), weights)
 
 
+def predictions_of_numbers(numbers: Tensor, labels: Tensor, weights: Tensor) -> Predictions:
+    """Returns the predictions that numbers make: squared errors, and no hits.
+
+    Args:
+        numbers: Float tensor [batch, count, 1].
+        labels: Float tensor [batch, count].
+        weights: Float tensor [batch, count].
+
+    Example:
+
+    >>> import numpy as np
+    >>> made = predictions_of_numbers(np.array([[[3.0]]]), np.array([[1.0]]), np.array([[1.0]]))
+    >>> float(made.losses[0, 0])
+    4.0
+    """
+    errors = ops.cast(ops.squeeze(numbers, -1), "float32") - ops.cast(labels, "float32")
+    return Predictions(ops.square(errors), ops.zeros_like(errors), ops.cast(weights, "float32"))
+
+
 def predictions_of_losses(losses_of: LossesOf, labels: Tensor, weights: Tensor) -> Predictions:
     """Returns the predictions of a loss that reads them one after another, such as `chunked_cross_entropy`.
 

@@ -1,13 +1,13 @@
 """Tasks whose answer is one of several classes, or a number, for a text or for two."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
-from firth.features import Spec
+from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.forms import AnyForm, BERTForm
-from firth.recipes.tasks.task import RECORD_LABELS, Task
+from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 Rate = Annotated[float, pydantic.Field(ge=0.0, lt=1.0)]
@@ -61,6 +61,14 @@ class Classification(_OfTexts):
         if self.positive and self.labels and self.positive not in self.labels:
             raise ValueError(f"positive: {self.positive!r} is not one of {', '.join(self.labels)}")
         return self
+
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score: of F1, the class that it is of.
+
+        Args:
+            name: Key of `firth.evaluation.scores.SCORES`.
+        """
+        return {"positive": self.positive or self.labels[-1]} if name == "f1" else {}
 
     @property
     def signature(self) -> str:

@@ -17,12 +17,14 @@ class Form(Config):
         before: The special tokens in front of the first text.
         between: The special tokens between two texts.
         after: The special tokens after the last text.
+        segments: Whether the second text has segment ids of its own.
         architectures: The models that read it; see `firth.recipes.models.facts`.
     """
 
     before: ClassVar[tuple[str, ...]] = ("cls",)
     between: ClassVar[tuple[str, ...]] = ("sep",)
     after: ClassVar[tuple[str, ...]] = ("sep",)
+    segments: ClassVar[bool] = False
     architectures: ClassVar[tuple[str, ...]] = ()
 
     def special_tokens(self, texts: int) -> int:
@@ -41,6 +43,7 @@ class BERTForm(Form):
         pooling: `first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens.
     """
 
+    segments: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("encoder", "two_streams")
 
     kind: Literal["bert"] = "bert"

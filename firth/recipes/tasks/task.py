@@ -1,15 +1,12 @@
 """The base of all downstream tasks."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from firth.features import CHUNK_LENGTHS, Spec
+from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.goal import Goal
 from firth.recipes.tasks.forms import AnyForm, Form
 from firth.recipes.tokenizers.tokenizer import Sequences
-
-# Of a row: the label of each record. What of a row is not a record has a label of zero.
-RECORD_LABELS = "record_labels"
 
 
 class Task(Goal):
@@ -37,6 +34,15 @@ class Task(Goal):
         """The served signature that asks the model for its answer; empty if there is none."""
         return ""
 
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score, such as the class that F1 is of.
+
+        Args:
+            name: Key of `firth.evaluation.scores.SCORES`.
+        """
+        del name
+        return {}
+
     @property
     def texts(self) -> int:
         """The number of chunks that a record is laid out as."""
@@ -59,7 +65,8 @@ class Task(Goal):
             max_characters: Characters of a word, for tokenizers of words.
         """
         specs = super().row_specs(sequences, max_characters)
-        specs[CHUNK_LENGTHS] = Spec("int32", (self.texts * sequences.max_documents,))
+        chunks = (self.texts * sequences.max_documents,)
+        specs |= {CHUNK_LENGTHS: Spec("int32", chunks), DOCUMENT_KEYS: Spec("int64", chunks)}
         return {**specs, **self.label_specs(sequences)}
 
     @property

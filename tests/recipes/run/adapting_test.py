@@ -137,7 +137,7 @@ def test_its_bundle_stands_on_its_own(adapted):
 def test_it_is_exported_served_and_evaluated(adapted, tmp_path):
     served, _ = adapted
     recipe = served.recipe
-    assert list(text_signatures(recipe)) == ["embed", "embed_tokens", "classify"]
+    assert list(text_signatures(recipe)) == ["classify", "embed", "embed_tokens"]
     directory = str(tmp_path / "exported")
     export(served.model, served.tokenizer, recipe, None, directory)
     client = Client(directory)

@@ -1,0 +1,1 @@
+"""Heads of downstream tasks."""

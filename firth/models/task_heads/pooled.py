@@ -1,0 +1,107 @@
+"""The head of tasks with one answer for each record of a row."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers import Pooler
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.gather_rows import gather_tokens
+from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.types import Tensor
+from firth.layers.heads.document_means import document_means
+from firth.models.heads import Features, Generator, Heads
+from firth.models.outputs.predictions import Predictions, predictions_of_logits, predictions_of_numbers
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class PooledHeads(Heads):
+    """A dense layer on one vector of each record.
+
+    The vector is the pooled first state, the last state, or the mean of all (`task.form.pooling`). The pooler
+    starts from that of the base, where it has one. A loss of one answer is that of a number, the squared
+    error.
+
+    Its parts are attributes: `pooler`, None but for the first state; `dropout`; `dense`.
+
+    Args:
+        model: The recipe's `model`.
+        task: The recipe's `task`.
+        vocabulary_size: Number of rows of the token embeddings; not read.
+        seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example: see `tests/tasks/texts_test.py`.
+    """
+
+    def _make(self, model: Any, task: Any, seed: Generator) -> None:
+        (self.loss_term,) = task.loss_terms
+        shared = {"dtype": self.dtype_policy}
+        self._pool = _POOLINGS[task.form.pooling]
+        self.pooler: Any = None
+        if task.form.pooling == "first":
+            self.pooler = Pooler(self.width, model.initializer_stddev, seed, name="pooler", **shared)
+        self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
+        kernel = truncated_normal(model.initializer_stddev, seed)
+        self.dense = keras.layers.Dense(
+            self.loss_term.classes, kernel_initializer=kernel, name="dense", **shared
+        )
+
+    def build(self) -> None:
+        """Creates all weights; they depend on no input shape."""
+        if self.pooler is not None:
+            self.pooler.build((None, None, self.width))
+        self.dense.build((None, None, self.width))
+        self.built = True
+
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of each record's answers, float32 [batch, records, classes].
+
+        Args:
+            backbone: Backbone with one stack.
+            features: Task's features, batched, with `pooled_positions`, int32 [batch, records].
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
+        hidden = backbone(features, training=training)
+        pooled = self.dropout(self._pool(self, hidden, features), training=training)
+        return {self.loss_term.name: ops.cast(self.dense(pooled), "float32")}
+
+    def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the labels and weights of the records, [batch, records] each.
+
+        Args:
+            features: Task's features, batched, with `record_labels` and `record_weights`.
+        """
+        return {self.loss_term.name: (features[names.RECORD_LABELS], features[names.RECORD_WEIGHTS])}
+
+    def predictions(
+        self, backbone: Any, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
+        """Returns the predictions of the loss, by its name.
+
+        Args:
+            backbone: Backbone with one stack.
+            features: Task's features, batched.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
+        made = predictions_of_numbers if self.loss_term.classes == 1 else predictions_of_logits
+        logits, labels = self.logits(backbone, features, training), self.labels(features)
+        return {name: made(logits[name], *labels[name]) for name in logits}
+
+
+def _first(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
+    return heads.pooler(hidden, features[names.POOLED_POSITIONS])
+
+
+def _last(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
+    return gather_tokens(hidden, features[names.POOLED_POSITIONS])
+
+
+def _mean(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
+    return document_means(hidden, features[names.DOCUMENT_IDS], features[names.POOLED_POSITIONS].shape[1])
+
+
+# By `task.form.pooling`.
+_POOLINGS = {"first": _first, "last": _last, "mean": _mean}

@@ -1,0 +1,110 @@
+"""The signatures `classify`, `classify_pair`, `regress` and `regress_pair`: the answer to one text or two."""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.records import encode_texts
+from firth.serving.served import Served
+from firth.serving.signature import Answer, Signature
+
+_CLASSES = Answer(
+    {"label": "label", "probability": "probability", "labels": "labels", "probabilities": "probabilities"},
+    lines="{{ label }} {{ '%.4f' % probability }}",
+)
+_NUMBERS = Answer({"value": "value"}, lines="{{ '%.4f' % value }}")
+_TEXT = {"text": "A sentence."}
+_PAIR = {**_TEXT, "pair": "Another one."}
+
+
+def offering(name: str) -> Callable[[RunRecipe], Signature | None]:
+    """Returns the function that offers a signature to the recipes whose task it asks.
+
+    Args:
+        name: One of `classify`, `classify_pair`, `regress` and `regress_pair`.
+    """
+
+    def offer(recipe: RunRecipe) -> Signature | None:
+        return _OFFERED[name] if getattr(recipe.goal, "signature", "") == name else None
+
+    return offer
+
+
+def classify(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Returns the likeliest class of each record, and the probabilities of all.
+
+    Args:
+        served: Model and tokenizer.
+        *texts: The texts of the records, string [batch] each.
+
+    Returns:
+        label: string [batch].
+        probability: float32 [batch], of that class.
+        labels: string [batch, classes], the names of all classes.
+        probabilities: float32 [batch, classes].
+        truncated: bool [batch].
+    """
+    logits, truncated = _logits(served, texts)
+    probabilities, labels = tf.nn.softmax(logits), tf.constant(served.task.labels)
+    return {
+        "label": tf.gather(labels, tf.argmax(logits, axis=-1)),
+        "probability": tf.reduce_max(probabilities, axis=-1),
+        "labels": tf.tile(labels[tf.newaxis], [tf.shape(logits)[0], 1]),
+        "probabilities": probabilities,
+        "truncated": truncated,
+    }
+
+
+def regress(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Returns the number of each record.
+
+    Args:
+        served: Model and tokenizer.
+        *texts: The texts of the records, string [batch] each.
+
+    Returns:
+        value: float32 [batch].
+        truncated: bool [batch].
+    """
+    logits, truncated = _logits(served, texts)
+    return {"value": logits[:, 0], "truncated": truncated}
+
+
+def _logits(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+    encoded = encode_texts(served, *texts)
+    (logits,) = served.model.logits(encoded.features, training=False).values()
+    return logits[:, 0], encoded.truncated
+
+
+_ONE, _TWO = ("text",), ("text", "pair")
+_OF_CLASSES = ("probability", "probabilities", "truncated")
+_OF_NUMBERS = ("value", "truncated")
+_ANSWERS = {
+    "classify": (classify, _OF_CLASSES, _CLASSES),
+    "regress": (regress, _OF_NUMBERS, _NUMBERS),
+}
+
+
+def _of_one(function: Any, invariant: tuple[str, ...], answer: Answer) -> Signature:
+    def ask(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
+        made: dict[str, tf.Tensor] = function(served, text)
+        return made
+
+    return Signature(ask, invariant, _ONE, _TEXT, answer=answer, reads_heads=True)
+
+
+def _of_two(function: Any, invariant: tuple[str, ...], answer: Answer) -> Signature:
+    def ask(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
+        made: dict[str, tf.Tensor] = function(served, text, pair)
+        return made
+
+    return Signature(ask, invariant, _TWO, _PAIR, answer=answer, reads_heads=True)
+
+
+_OFFERED = {
+    **{name: _of_one(*facts) for name, facts in _ANSWERS.items()},
+    **{f"{name}_pair": _of_two(*facts) for name, facts in _ANSWERS.items()},
+}
+NAMES = tuple(_OFFERED)

@@ -1,0 +1,304 @@
+"""Tasks with one answer for the one or two texts of a record: classes, and numbers."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+from firth import features as names
+from firth.evaluation.scores import Collected
+from firth.objectives.transforms.layout import Frame, Layout, lay_out
+from firth.objectives.transforms.pairs import Pairs, chunk_starts
+from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.encoded import EncodedRecord
+from firth.tasks.fitting import fit_texts
+from firth.tasks.readers.records import LabelledRecord
+
+
+class TextsTask:
+    """Records to rows, and rows to Features, for a label a record.
+
+    Subclasses say in `label_of` and `answer_of` what a label is.
+
+    Args:
+        config: The recipe's `task`.
+        sequences: The recipe's `sequences`.
+        tokenizer: Tokenizer of the base.
+    """
+
+    label_dtype = "int32"
+
+    def __init__(self, config: Any, sequences: Sequences, tokenizer: Any) -> None:
+        self._config, self._sequences, self._tokenizer = config, sequences, tokenizer
+        form = config.form
+        self.frame = Frame(
+            *(
+                tuple(getattr(tokenizer, f"{role}_id") for role in roles)
+                for roles in (form.before, form.between if config.pair else (), form.after)
+            )
+        )
+
+    @property
+    def room(self) -> int:
+        """The most tokens of a record's texts."""
+        return self._sequences.length - len(self.frame.ids)
+
+    def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
+        """Returns records as tokens, cut to fit a row.
+
+        Args:
+            records: Records with labels.
+        """
+        texts = [
+            self._tokenizer.tokenize(tf.constant([str(each.texts[role]) for each in records]))
+            for role in self._config.roles
+        ]
+        fitted = fit_texts(texts, self.room)
+        chunks = zip(*(_rows(each) for each in fitted.texts), strict=True)
+        return [
+            EncodedRecord(
+                key=key_of(record.id),
+                source="",
+                chunks=tuple(of_record),
+                labels={names.RECORD_LABELS: [self.label_of(self._config, record.label)]},
+                cut=int(cut),
+            )
+            for record, of_record, cut in zip(records, chunks, fitted.cut.numpy())
+        ]
+
+    def specs(self) -> dict[str, names.Spec]:
+        """Returns the specs of the Features of one row."""
+        encoder = names.encoder_specs(self._sequences.length, segments=self._config.form.segments)
+        return {**encoder, **names.record_specs(self._sequences.max_documents, self.label_dtype)}
+
+    def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
+        """Returns the Features of a row; nothing in them is random.
+
+        Args:
+            row: Tensors of one row, as `row_specs` of the task.
+            negative: Not read.
+            seed: Not read.
+        """
+        del negative, seed
+        pairs = self._segments(row)
+        lengths = pairs.lengths
+        layout = lay_out(
+            {**row, names.CHUNK_LENGTHS: lengths},
+            None,
+            pairs,
+            self._sequences.length,
+            self.frame,
+            self._tokenizer.pad_id,
+        )
+        return {
+            **layout.encoder_features(self._config.form.segments),
+            names.POOLED_POSITIONS: self._pooled(layout, lengths),
+            names.RECORD_LABELS: row[names.RECORD_LABELS],
+            names.RECORD_WEIGHTS: tf.cast(lengths > 0, tf.float32),
+        }
+
+    def _segments(self, row: Mapping[str, tf.Tensor]) -> Pairs:
+        starts, lengths = chunk_starts(row), row[names.CHUNK_LENGTHS]
+        texts = self._config.texts
+        first, last = slice(None, None, texts), slice(texts - 1, None, texts)
+        never = tf.zeros_like(lengths[first], tf.bool)
+        second = lengths[last] if texts > 1 else tf.zeros_like(lengths)
+        return Pairs(starts[first], lengths[first], starts[last], second, never, never)
+
+    def _pooled(self, layout: Layout, lengths: tf.Tensor) -> tf.Tensor:
+        if self._config.form.pooling != "last":
+            return layout.starts
+        ends = layout.starts + lengths + len(self.frame.ids) - 1
+        return tf.where(lengths > 0, ends, 0)
+
+    def answers(
+        self, row: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor], logits: Mapping[str, tf.Tensor]
+    ) -> dict[str, tf.Tensor]:
+        """Returns what scores are made of, for the records of some rows.
+
+        Args:
+            row: Rows, batched.
+            features: Features of the rows.
+            logits: Logits by name of the loss, float32 [batch, max_documents, classes].
+
+        Returns:
+            record_keys: int64 [batch, max_documents].
+            record_weights: float32 [batch, max_documents], 0 where there is no record.
+            record_labels: int32 or float32 [batch, max_documents].
+            record_lengths: int32 [batch, max_documents], tokens of the record's texts.
+            record_predictions: float32 [batch, max_documents, classes]; see `predictions_of`.
+        """
+        texts, (only,) = self._config.texts, logits.values()
+        lengths = row[names.CHUNK_LENGTHS]
+        of_records = tf.reshape(lengths, [-1, lengths.shape[1] // texts, texts])
+        return {
+            "record_keys": row[names.DOCUMENT_KEYS][:, ::texts],
+            names.RECORD_WEIGHTS: features[names.RECORD_WEIGHTS],
+            names.RECORD_LABELS: features[names.RECORD_LABELS],
+            "record_lengths": tf.reduce_sum(of_records, axis=2),
+            "record_predictions": self.predictions_of(only),
+        }
+
+    @classmethod
+    def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
+        """Returns the records of a row with their answers, for `firth.evaluation.scores`.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: What `answers` returns, of one row.
+            source: Source of the row.
+        """
+        found = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+        return [
+            Collected(
+                id=str(int(outputs["record_keys"][place])),
+                reference=cls.answer_of_label(config, outputs[names.RECORD_LABELS][place]),
+                prediction=cls.answer_of(config, outputs["record_predictions"][place]),
+                source=source,
+                length=int(outputs["record_lengths"][place]),
+            )
+            for place in found
+        ]
+
+    @staticmethod
+    def predictions_of(logits: tf.Tensor) -> tf.Tensor:
+        """Returns what is told of logits.
+
+        Args:
+            logits: float32 [..., classes].
+        """
+        return logits
+
+    @staticmethod
+    def label_of(config: Any, label: Any) -> int | float:
+        """Returns a record's label as it stands in a row.
+
+        Args:
+            config: The recipe's `task`.
+            label: Label of the record.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def answer_of_label(config: Any, label: Any) -> Any:
+        """Returns a row's label as scores take it.
+
+        Args:
+            config: The recipe's `task`.
+            label: Label in the row.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def answer_of(config: Any, prediction: npt.NDArray[Any]) -> Any:
+        """Returns a prediction as scores take it.
+
+        Args:
+            config: The recipe's `task`.
+            prediction: float32 [classes].
+        """
+        raise NotImplementedError
+
+
+class ClassificationTask(TextsTask):
+    """A class for the texts of a record; see `firth.recipes.tasks.classification.Classification`."""
+
+    @staticmethod
+    def predictions_of(logits: tf.Tensor) -> tf.Tensor:
+        """Returns the probabilities of the classes.
+
+        Args:
+            logits: float32 [..., classes].
+        """
+        return tf.nn.softmax(logits)
+
+    @staticmethod
+    def label_of(config: Classification, label: Any) -> int:
+        """Returns the number of a class.
+
+        Args:
+            config: The recipe's `task`.
+            label: Name of the class.
+        """
+        return config.labels.index(label)
+
+    @staticmethod
+    def answer_of_label(config: Classification, label: Any) -> str:
+        """Returns the name of a class.
+
+        Args:
+            config: The recipe's `task`.
+            label: Number of the class.
+        """
+        return config.labels[int(label)]
+
+    @staticmethod
+    def answer_of(config: Classification, prediction: npt.NDArray[Any]) -> str:
+        """Returns the name of the likeliest class.
+
+        Args:
+            config: The recipe's `task`.
+            prediction: Probabilities, float32 [classes].
+        """
+        return config.labels[int(np.argmax(prediction))]
+
+
+class RegressionTask(TextsTask):
+    """A number for the texts of a record; see `firth.recipes.tasks.classification.Regression`."""
+
+    label_dtype = "float32"
+
+    @staticmethod
+    def label_of(config: Regression, label: Any) -> float:
+        """Returns the number.
+
+        Args:
+            config: The recipe's `task`.
+            label: The number.
+        """
+        del config
+        return float(label)
+
+    @staticmethod
+    def answer_of_label(config: Regression, label: Any) -> float:
+        """Returns the number.
+
+        Args:
+            config: The recipe's `task`.
+            label: The number.
+        """
+        del config
+        return float(label)
+
+    @staticmethod
+    def answer_of(config: Regression, prediction: npt.NDArray[Any]) -> float:
+        """Returns the number.
+
+        Args:
+            config: The recipe's `task`.
+            prediction: float32 [1].
+        """
+        del config
+        return float(prediction[0])
+
+
+def _rows(tokens: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:
+    return np.split(tokens.flat_values.numpy(), tokens.row_splits.numpy()[1:-1])
+
+
+def key_of(id: str) -> int:
+    """Returns a record's key in its row, a hash of its id that is not 0.
+
+    Args:
+        id: Id of the record.
+
+    Example:
+
+    >>> key_of("a") == key_of("a") != key_of("b")
+    True
+    """
+    return int.from_bytes(hashlib.sha256(id.encode()).digest()[:8], "little") % (2**63 - 1) + 1

@@ -1,0 +1,120 @@
+"""Records of one text or two: as rows, as Features, and as a served model encodes them."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth import features as names
+from firth.models import build_model
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.forms import BERTForm, GPTForm
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.serving.records import encode_texts
+from firth.serving.served import Served
+from firth.tasks import TASKS
+from firth.tasks.readers import LabelledRecord
+from tests.exported_model import RECIPE, make_served
+
+LABELS = ("no", "yes")
+TASKS_AND_LABELS = {
+    "one text": (Classification(labels=LABELS), "yes", 1),
+    "two texts": (Classification(labels=LABELS, pair=True), "no", 0),
+    "mean": (Classification(labels=LABELS, pair=True, form=BERTForm(pooling="mean")), "yes", 1),
+    "number": (Regression(), 2.5, 2.5),
+    "number of two": (Regression(pair=True), 0.5, 0.5),
+}
+TEXTS = [("the cat sat .", "on the mat"), ("a cat", "the word keeps company ."), ("you", "shall know")]
+
+
+@pytest.fixture(scope="module")
+def base() -> Served:
+    return make_served(RECIPE)
+
+
+def recipe_of(task, length=32):
+    return AdaptingRecipe(
+        name="adapted",
+        data={"kind": "columns", "train": "labelled.csv"},
+        base={"bundle": "base", "digest": "0" * 64},
+        tokenizer=RECIPE.tokenizer,
+        sequences=RECIPE.sequences.model_copy(update={"length": length, "max_documents": 4}),
+        model=RECIPE.model,
+        task=task,
+        training={"precision": "float32"},
+    )
+
+
+def records(task, label):
+    roles = task.roles
+    return [LabelledRecord(f"r{n}", dict(zip(roles, texts)), label, "f", n) for n, texts in enumerate(TEXTS)]
+
+
+def row_of(task, encoded, length, max_documents):
+    """A row of records, as TaskRowGen packs them, padded as it is read."""
+    tokens = np.concatenate([chunk for each in encoded for chunk in each.chunks])
+    chunks = [len(chunk) for each in encoded for chunk in each.chunks]
+    labels = [label for each in encoded for label in each.labels[names.RECORD_LABELS]]
+
+    def padded(values, size, dtype):
+        return tf.constant(np.pad(np.asarray(values, dtype), (0, size - len(values))))
+
+    raw = length - task.special_tokens
+    specs = task.row_specs(Sequences(length=length, max_documents=max_documents))
+    return {
+        names.RAW_TOKENS: padded(tokens, raw, "int32"),
+        names.WORD_STARTS: tf.zeros([raw], tf.int32),
+        names.SENTENCE_STARTS: tf.zeros([raw], tf.int32),
+        names.CHUNK_LENGTHS: padded(chunks, task.texts * max_documents, "int32"),
+        names.DOCUMENT_KEYS: padded(
+            [each.key for each in encoded for _ in each.chunks], task.texts * max_documents, "int64"
+        ),
+        names.RECORD_LABELS: padded(labels, max_documents, specs[names.RECORD_LABELS].dtype),
+    }
+
+
+@pytest.mark.parametrize("case", TASKS_AND_LABELS)
+def test_a_record_among_others_is_answered_as_a_served_one(base, case):
+    """The same logits from a row of three records as from each record alone, encoded in the graph."""
+    task, label, number = TASKS_AND_LABELS[case]
+    recipe = recipe_of(task)
+    served = Served(build_model(recipe), base.tokenizer, recipe)
+    made = TASKS[task.kind](task, recipe.sequences, base.tokenizer)
+    encoded = made.encode(records(task, label))
+    row = row_of(task, encoded, 32, 4)
+    features = made(row, None, [0, 0])
+    specs = made.specs()
+    assert {name: (tuple(each.shape), each.dtype.name) for name, each in features.items()} == {
+        name: (spec.shape, spec.dtype) for name, spec in specs.items()
+    }
+    assert features[names.RECORD_WEIGHTS].numpy().tolist() == [1, 1, 1, 0]
+    batch = {name: each[tf.newaxis] for name, each in features.items()}
+    logits = served.model.logits(batch)
+    (packed,) = (np.asarray(each) for each in logits.values())
+    texts = [tf.constant(column) for column in list(zip(*TEXTS))[: task.texts]]
+    (alone,) = served.model.logits(encode_texts(served, *texts).features).values()
+    np.testing.assert_allclose(packed[0, :3], np.asarray(alone)[:, 0], atol=2e-6)
+    outputs = made.answers({name: each[tf.newaxis] for name, each in row.items()}, batch, logits)
+    collected = made.collected(task, {name: np.asarray(each)[0] for name, each in outputs.items()}, "s")
+    assert [each.reference for each in collected] == [label] * 3
+    assert len({each.id for each in collected}) == 3 and {each.source for each in collected} == {"s"}
+    assert row[names.RECORD_LABELS].numpy().tolist() == [number] * 3 + [0]
+
+
+def test_the_longest_text_is_cut_first(base):
+    task = Classification(labels=LABELS, pair=True)
+    made = TASKS[task.kind](task, recipe_of(task, 12).sequences, base.tokenizer)
+    record = LabelledRecord("r", {"text": "the cat " * 10, "pair": "a cat sat"}, "no", "f", 1)
+    (encoded,) = made.encode([record])
+    assert [len(chunk) for chunk in encoded.chunks] == [6, 3] and encoded.cut == 14
+
+
+def test_gpt_reads_the_last_token(base):
+    task = Classification(labels=LABELS, pair=True, form=GPTForm())
+    made = TASKS[task.kind](task, Sequences(length=32, max_documents=4), base.tokenizer)
+    features = made(row_of(task, made.encode(records(task, "yes"))[:2], 32, 4), None, [0, 0])
+    assert names.SEGMENT_IDS not in features
+    pooled = features[names.POOLED_POSITIONS].numpy()
+    assert features[names.TOKEN_IDS].numpy()[pooled[:2]].tolist() == [base.tokenizer.sep_id] * 2
+    assert features[names.DOCUMENT_IDS].numpy()[pooled[:2]].tolist() == [1, 2]
+    assert pooled[2:].tolist() == [0, 0]
