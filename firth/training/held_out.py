@@ -75,7 +75,9 @@ class HeldOut:
         from firth.serving.served import Served
 
         served = Served(*self._parts)
-        unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32")
+        goal = served.recipe.goal
+        of_text = features.is_over_vocabulary(goal.loss_classes)
+        unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32") if of_text else None
         return tf.function(evaluator(served, unigram), autograph=False), sampler(
             served, _tokens(self._rows[:_SAMPLES])
         )

@@ -9,11 +9,12 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from firth.models import build_pretraining_model
+from firth.models import build_model
 from firth.objectives import OBJECTIVES
 from firth.recipes.counting import training_flops_per_step
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, rows_folder, stages_of
+from firth.tasks import TASKS
 from firth.tokenizers import load_tokenizer
 from firth.training.checkpoints import Checkpoints, Progress, run_key, state_by_name
 from firth.training.distribution import build_strategy, distribute, prepare_devices
@@ -33,7 +34,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def train(
-    recipe: Recipe,
+    recipe: RunRecipe,
     train_files: Sequence[str],
     tokenizer_directory: str,
     model_run_directory: str,
@@ -45,7 +46,7 @@ def train(
     Without a checkpoint it starts from the recipe's base, or from weights drawn by the seed.
 
     Args:
-        recipe: Recipe of the run; its sources and its cleaning do not matter here.
+        recipe: RunRecipe of the run; its sources and its cleaning do not matter here.
         train_files: Patterns of row files, as SequenceGen writes them.
         tokenizer_directory: Folder of the tokenizer that the rows were made with.
         model_run_directory: Folder for `history.jsonl` and TensorBoard's files.
@@ -112,16 +113,18 @@ def _run_stages(
 
 def _left(stages: Sequence[RunStage], step: int) -> float:
     """Returns how many steps of the first stage take as long as the run after `step`, by their FLOPs."""
+    if len(stages) == 1:
+        return stages[0].end - step
     first = training_flops_per_step(stages[0].recipe)
     later = ((end - start) * training_flops_per_step(recipe) for start, end, recipe in stages[1:])
     return stages[0].end - step + sum(later) / first
 
 
-def load_recipe_tokenizer(recipe: Recipe, directory: str) -> Any:
+def load_recipe_tokenizer(recipe: RunRecipe, directory: str) -> Any:
     """Returns the saved tokenizer, verified.
 
     Args:
-        recipe: Recipe of the run.
+        recipe: RunRecipe of the run.
         directory: Folder of the tokenizer.
 
     Raises:
@@ -137,29 +140,31 @@ def load_recipe_tokenizer(recipe: Recipe, directory: str) -> Any:
     return tokenizer
 
 
-def open_rows(recipe: Recipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
+def open_rows(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
     """Returns the training rows of the last stage, read once and kept under `checkpoint_root`.
 
     Args:
-        recipe: Recipe of the run.
+        recipe: RunRecipe of the run.
         train_files: Patterns of row files, as SequenceGen writes them.
         checkpoint_root: Folder of the run's checkpoints.
     """
     return open_stage_rows(recipe, recipe, train_files, checkpoint_root)
 
 
-def open_stage_rows(recipe: Recipe, stage: Recipe, train_files: Sequence[str], checkpoint_root: str) -> Rows:
+def open_stage_rows(
+    recipe: RunRecipe, stage: RunRecipe, train_files: Sequence[str], checkpoint_root: str
+) -> Rows:
     """Returns the training rows of a stage, read once and kept under `checkpoint_root`.
 
     Args:
-        recipe: Recipe of the run.
-        stage: Recipe of the stage; see `firth.recipes.run.stages`.
+        recipe: RunRecipe of the run.
+        stage: RunRecipe of the stage; see `firth.recipes.run.stages`.
         train_files: Patterns of the last stage's row files, next to which SequenceGen keeps the others.
         checkpoint_root: Folder of the run's checkpoints.
     """
     limits = RowLimits(
-        raw_length=stage.objective.raw_length(stage.sequences),
-        special_tokens=stage.objective.special_tokens,
+        raw_length=stage.goal.raw_length(stage.sequences),
+        special_tokens=stage.goal.special_tokens,
         max_documents=stage.sequences.max_documents,
         vocabulary_size=stage.tokenizer.vocabulary_size,
         max_characters=stage.tokenizer.max_characters,
@@ -179,10 +184,10 @@ def _in_folder(pattern: str, folder: str) -> str:
 
 
 def _build(
-    recipe: Recipe, strategy: tf.distribute.Strategy
+    recipe: RunRecipe, strategy: tf.distribute.Strategy
 ) -> tuple[keras.Model, keras.optimizers.Optimizer]:
     with strategy.scope():
-        model = build_pretraining_model(recipe, dtype=recipe.training.precision)
+        model = build_model(recipe, dtype=recipe.training.precision)
         first = recipe.base.updates if recipe.base else 0
         optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps, first)
         optimizer.build(model.trainable_variables)
@@ -194,11 +199,11 @@ def _batches(number: int, stage: RunStage, rows: Rows, tokenizer: Any, step: int
     recipe = stage.recipe
     return training_batches(
         rows,
-        OBJECTIVES[recipe.objective.kind](recipe.objective, recipe.sequences, tokenizer),
+        {**OBJECTIVES, **TASKS}[recipe.goal.kind](recipe.goal, recipe.sequences, tokenizer),
         stage_seed(recipe.seed, number),
         recipe.training.batch_size,
         step - stage.start,
         stage.end - stage.start,
-        negatives=recipe.objective.uses_negative,
-        epochs_drawn=recipe.objective.epochs_drawn,
+        negatives=recipe.goal.uses_negative,
+        epochs_drawn=recipe.goal.epochs_drawn,
     )

@@ -4,9 +4,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from firth import storage
+from firth import features, storage
+from firth.features import is_over_vocabulary
 from firth.models import save_model
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.kinds import run_recipe_from_json
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage import BUNDLE_FOLDER
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.unigram import count_pieces
@@ -35,13 +37,15 @@ def run_fn(fn_args: Any) -> None:
     missing = [key for key in _KEYS if key not in config]
     if missing:
         raise ValueError(f"the Trainer's custom_config lacks {', '.join(missing)}; it has {sorted(config)}")
-    recipe = Recipe.from_json(config["recipe"])
     root = config["checkpoint_root"] or os.path.join(fn_args.model_run_dir, "checkpoints")
+    recipe = _scheduled(run_recipe_from_json(config["recipe"]), fn_args.train_files, root)
     tokenizer_directory = find_tokenizer(fn_args.train_files)
     model = train(
         recipe, fn_args.train_files, tokenizer_directory, fn_args.model_run_dir, root, fn_args.eval_files
     )
-    counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
+    counts = None
+    if is_over_vocabulary(recipe.goal.loss_classes):
+        counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
     bundle = os.path.join(os.path.dirname(fn_args.serving_model_dir.rstrip("/")), BUNDLE_FOLDER)
     # An orchestrator that starts a killed Trainer again gives it the same folders.
@@ -51,6 +55,15 @@ def run_fn(fn_args: Any) -> None:
     from firth.serving import export
 
     export(model, tokenizer, recipe, counts, fn_args.serving_model_dir)
+
+
+def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: str) -> RunRecipe:
+    """Returns the recipe with its steps, where they follow from the rows."""
+    if not recipe.counts_epochs:
+        return recipe
+    rows = open_rows(recipe, train_files, checkpoint_root)
+    chunks = sum(int((block[features.CHUNK_LENGTHS] > 0).sum()) for block in rows.blocks())
+    return recipe.scheduled(len(rows), chunks // recipe.goal.texts)
 
 
 def find_tokenizer(train_files: Sequence[str]) -> str:

@@ -1,6 +1,9 @@
 """The base of all that a model can be trained for: objectives, and tasks on labelled records."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from firth.features import Spec, row_specs
 from firth.recipes.base.recipe_type import Config
@@ -8,6 +11,8 @@ from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.losses import LM, Loss
 from firth.recipes.tokenizers.tokenizer import Sequences
 
+# Numbers of epochs: one, or int64 [n].
+Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
 # Of the main loss, if it runs over the vocabulary, on tokens that stand for text.
 TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigram", "bits_per_byte")
 
@@ -21,6 +26,7 @@ class Goal(Config):
         score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
             alone, or `text` and the `target` after it.
         decoder_start: The roles of the special tokens that a decoder starts from.
+        uses_negative: Whether it takes segments of another row.
         mixes_masks: Whether rows say by an order which of their tokens see each other, and differ in it.
     """
 
@@ -31,7 +37,13 @@ class Goal(Config):
     fills_masks: ClassVar[bool] = False
     score_inputs: ClassVar[tuple[str, ...]] = ()
     decoder_start: ClassVar[tuple[str, ...]] = ("pad",)
+    uses_negative: ClassVar[bool] = False
     mixes_masks: ClassVar[bool] = False
+
+    @property
+    def texts(self) -> int:
+        """The number of chunks that a document of a row is laid out from."""
+        return 1
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
@@ -78,6 +90,14 @@ class Goal(Config):
     def special_tokens(self) -> int:
         """Special tokens that are added to each document of a row."""
         raise NotImplementedError
+
+    def epochs_drawn(self, epochs: Epochs) -> Epochs:
+        """Returns the epochs whose random draws are used in the given ones: here the same.
+
+        Args:
+            epochs: Number of an epoch, or an array of them.
+        """
+        return epochs
 
     def raw_length(self, sequences: Sequences) -> int:
         """Returns the most raw tokens of a row: those of one document that just fills the row.

@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import Config, Fraction
+from firth.recipes.goals.goal import Epochs
 from firth.recipes.goals.losses import MLM, NSP, SOP, Loss
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.generator import generator_of
-from firth.recipes.objectives.objective_base import Epochs, Objective
+from firth.recipes.objectives.objective_base import Objective
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 Rate = pydantic.Field(default=0.15, gt=0.0, lt=1.0)

@@ -1,16 +1,10 @@
 """The facts that every objective states, so that data, model and evaluation can be fitted to it."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, ClassVar
 
 from firth.recipes.goals.goal import Goal
 from firth.recipes.tokenizers.tokenizer import Sequences
-
-# Numbers of epochs: one, or int64 [n].
-Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
 
 
 class Objective(Goal):
@@ -18,14 +12,12 @@ class Objective(Goal):
 
     Attributes:
         model_architecture: What a model that can learn it reads and gives; see `firth.recipes.models.facts`.
-        uses_negative: True if it takes segments of another row.
         reads_words: Whether its tokens are whole words, read by their characters.
         needs_case: Whether it tells upper from lower case.
         counts_pooler: Whether papers count a pooler among the parameters, trained or not.
     """
 
     model_architecture: ClassVar[str] = ""
-    uses_negative: ClassVar[bool] = False
     reads_words: ClassVar[bool] = False
     needs_case: ClassVar[bool] = False
     counts_pooler: ClassVar[bool] = False
@@ -37,14 +29,6 @@ class Objective(Goal):
             sequences: Rows of the recipe.
         """
         return 0
-
-    def epochs_drawn(self, epochs: Epochs) -> Epochs:
-        """Returns the epochs whose random draws are used in the given ones: here the same.
-
-        Args:
-            epochs: Number of an epoch, or an array of them.
-        """
-        return epochs
 
     def conflicts(self, model: Any, sequences: Sequences) -> Iterator[str]:
         """Yields a line for each choice of the model or the rows that does not fit this objective.

@@ -1,5 +1,6 @@
 """The recipe of a run that adapts a trained model to a task."""
 
+import math
 from typing import Annotated, Any, ClassVar
 
 import pydantic
@@ -12,6 +13,8 @@ from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.evaluation import Evaluation
+from firth.recipes.training.optimizers import AdamWConfig
+from firth.recipes.training.training import Training
 from firth.recipes.tuning.methods import AnyMethod, Full
 
 
@@ -30,6 +33,7 @@ class AdaptingRecipe(RunRecipe):
         model: Shape of the bundle's backbone.
         task: What the model learns to answer.
         method: What of the model is trained, and what is added to it.
+        warmup: Share of the steps in which the learning rate rises from zero.
         epochs: Number of times that each record is trained on.
         examples_per_step: Records of a step, on average.
 
@@ -49,7 +53,9 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     task: AnyTask
     method: AnyMethod = Full()
+    training: Training = Training(optimizer=AdamWConfig(learning_rate=5e-5, warmup_steps=0))
     evaluation: Evaluation = Evaluation(thresholds=())
+    warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06
     epochs: Annotated[float, pydantic.Field(gt=0.0, le=1e6)] = 3.0
     examples_per_step: Annotated[int, pydantic.Field(ge=1, le=2**20)] = 32
 
@@ -57,6 +63,30 @@ class AdaptingRecipe(RunRecipe):
     def start_key(self) -> dict[str, Any]:
         """What else the weights at the start follow from: the base, by its content, and the method."""
         return {"base": self.base.start_key, "method": self.method.model_dump()}
+
+    @property
+    def counts_epochs(self) -> bool:
+        """Whether the steps of its training follow from its rows; see `scheduled`."""
+        return True
+
+    def scheduled(self, rows: int, records: int) -> "AdaptingRecipe":
+        """Returns the recipe with steps that make `epochs`, of about `examples_per_step` records.
+
+        A held-out loss is measured, and a checkpoint written, after each epoch.
+
+        Args:
+            rows: Number of rows of the training split.
+            records: Number of records in them.
+        """
+        batch = min(rows, max(1, round(self.examples_per_step * rows / records)))
+        epoch = max(1, math.ceil(rows / batch))
+        steps = max(1, math.ceil(self.epochs * rows / batch))
+        optimizer = self.training.optimizer.model_copy(
+            update={"warmup_steps": min(steps - 1, round(self.warmup * steps))}
+        )
+        counted = {"steps": steps, "batch_size": batch, "optimizer": optimizer}
+        often = {"checkpoint_every_steps": epoch, "eval_every_steps": epoch}
+        return self.model_copy(update={"training": self.training.model_copy(update={**counted, **often})})
 
     @pydantic.model_validator(mode="after")
     def _parts_fit(self) -> "AdaptingRecipe":

@@ -1,5 +1,7 @@
 """The kinds of runs."""
 
+import json
+
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.imported import ImportedRecipe
 from firth.recipes.run.recipe import Recipe
@@ -9,3 +11,17 @@ from firth.recipes.run.run_recipe import RunRecipe
 RUN_RECIPES: dict[str, type[RunRecipe]] = {
     kind.own_key: kind for kind in (Recipe, AdaptingRecipe, ImportedRecipe)
 }
+
+
+def run_recipe_from_json(text: str) -> RunRecipe:
+    """Returns the recipe that `to_json` wrote, of a run of whichever kind.
+
+    Args:
+        text: JSON of a recipe.
+
+    Raises:
+        ValueError: if the text is not the recipe of a run.
+    """
+    data = json.loads(text)
+    kind = next((kind for key, kind in RUN_RECIPES.items() if key in data), Recipe)
+    return kind.from_json(text)

@@ -14,6 +14,7 @@ from firth.recipes.training.training import Training
 
 if TYPE_CHECKING:
     from firth.recipes.models.model import AnyModel
+    from firth.recipes.run.base import Base
     from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 
 
@@ -41,6 +42,7 @@ class RunRecipe(Config):
         tokenizer: AnyTokenizerConfig
         sequences: Sequences
         model: AnyModel
+        base: Base | None
 
     name: FolderName
     description: str = ""
@@ -53,6 +55,21 @@ class RunRecipe(Config):
     def start_key(self) -> dict[str, Any]:
         """What else the weights at the start follow from, next to seed, model and goal; a bundle, for one."""
         return {}
+
+    @property
+    def counts_epochs(self) -> bool:
+        """Whether the steps of its training follow from its rows; see `scheduled`."""
+        return False
+
+    def scheduled(self, rows: int, records: int) -> "RunRecipe":
+        """Returns the recipe with steps and batches that follow from the rows of its training split.
+
+        Args:
+            rows: Number of rows.
+            records: Number of records in them.
+        """
+        del rows, records
+        return self
 
     @property
     def goal(self) -> Goal:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from firth.recipes.training.training import Training
 
 if TYPE_CHECKING:
-    from firth.recipes.run.recipe import Recipe
+    from firth.recipes.run.run_recipe import RunRecipe
 
 
 class RunStage(NamedTuple):
@@ -19,10 +19,10 @@ class RunStage(NamedTuple):
 
     start: int
     end: int
-    recipe: "Recipe"
+    recipe: Any
 
 
-def stages_of(recipe: "Recipe") -> tuple[RunStage, ...]:
+def stages_of(recipe: "RunRecipe") -> tuple[RunStage, ...]:
     """Returns the stages of a run, in order; the last one is described by the recipe itself.
 
     The last stage has at least one step; in a run of few steps, an earlier one may have no step.
@@ -38,12 +38,12 @@ def stages_of(recipe: "Recipe") -> tuple[RunStage, ...]:
     """
     stages, start, fraction = [], 0, 0.0
     for stage in recipe.training.earlier_stages:
-        objective = recipe.objective
+        objective = recipe.goal
         if stage.max_predictions is not None:
             objective = objective.model_copy(update={"max_predictions": stage.max_predictions})
         own = {
             "sequences": recipe.sequences.model_copy(update={"length": stage.length}),
-            "objective": objective,
+            recipe.goal_key: objective,
             "training": _without_stages(recipe, batch_size=stage.batch_size),
         }
         fraction += stage.steps_fraction
@@ -54,7 +54,7 @@ def stages_of(recipe: "Recipe") -> tuple[RunStage, ...]:
     return (*stages, RunStage(start, recipe.training.steps, last))
 
 
-def _without_stages(recipe: "Recipe", **changes: Any) -> Training:
+def _without_stages(recipe: "RunRecipe", **changes: Any) -> Training:
     return recipe.training.model_copy(update={"earlier_stages": (), **changes})
 
 
