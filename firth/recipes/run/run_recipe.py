@@ -42,7 +42,7 @@ class RunRecipe(Config):
         tokenizer: AnyTokenizerConfig
         sequences: Sequences
         model: AnyModel
-        base: Base | None
+        base: Base | None = None
 
     name: FolderName
     description: str = ""
