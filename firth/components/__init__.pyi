@@ -30,6 +30,7 @@ from .corpus_example_gen.component import CorpusExampleGen as CorpusExampleGen
 from .corpus_reporter.component import CorpusReporter as CorpusReporter
 from .corpus_validator.component import CorpusValidator as CorpusValidator
 from .curator.component import Curator as Curator
+from .labelled_example_gen.component import LabelledExampleGen as LabelledExampleGen
 from .objective_validator.component import ObjectiveValidator as ObjectiveValidator
 from .pinned_schema_gen.component import PinnedSchemaGen as PinnedSchemaGen
 from .pusher.component import Pusher as Pusher

@@ -88,6 +88,8 @@ class Regression(_OfTexts):
         scores: Scores of the held-out records, keys of `firth.evaluation.scores.SCORES`, the headline first.
     """
 
+    label_type: ClassVar[str] = "number"
+
     kind: Literal["regression"] = "regression"
     scores: tuple[str, ...] = ("pearson", "spearman")
 

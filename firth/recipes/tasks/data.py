@@ -1,5 +1,6 @@
 """The labelled data of a run that adapts a model."""
 
+import posixpath
 from typing import Annotated, Literal, Union
 
 import pydantic
@@ -27,6 +28,16 @@ class PublishedData(Config):
     train: str = "train"
     eval: str = "dev"
 
+    @property
+    def source(self) -> str:
+        """The name of the records' source."""
+        return self.format
+
+    @property
+    def held_out_share(self) -> float:
+        """The share of the training records that is held out: none, as there is a split to evaluate on."""
+        return 0.0
+
 
 class ColumnData(Config):
     """One's own csv, tsv or jsonl files, by their columns.
@@ -48,6 +59,16 @@ class ColumnData(Config):
     label: str = "label"
     id: str | None = None
     eval_fraction: Share = 0.1
+
+    @property
+    def source(self) -> str:
+        """The name of the records' source, of both splits: that of the file to train on."""
+        return posixpath.basename(self.train).partition(".")[0]
+
+    @property
+    def held_out_share(self) -> float:
+        """The share of the training records that is held out; none if there is a file to evaluate on."""
+        return self.eval_fraction if self.eval is None else 0.0
 
 
 AnyLabelledData = Annotated[Union[PublishedData, ColumnData], pydantic.Field(discriminator="kind")]

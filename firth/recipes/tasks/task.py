@@ -1,6 +1,6 @@
 """The base of all downstream tasks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
@@ -18,7 +18,12 @@ class Task(Goal):
 
     Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.evaluation.scores.SCORES`, the
     headline first.
+
+    Attributes:
+        label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
     """
+
+    label_type: ClassVar[str] = "class"
 
     if TYPE_CHECKING:
         form: AnyForm

@@ -1,7 +1,15 @@
 """Readers of labelled files: published formats in the table `FORMATS`, and one's own by their columns."""
 
 from firth.tasks.readers.columns import read_columns
-from firth.tasks.readers.labels import ChoiceLabels, ClassLabels, NumberLabels, TagLabels, TextLabels
+from firth.tasks.readers.labels import (
+    LABELS,
+    ChoiceLabels,
+    ClassLabels,
+    NumberLabels,
+    SpanLabels,
+    TagLabels,
+    TextLabels,
+)
 from firth.tasks.readers.records import (
     AnswerSpan,
     LabelledRecord,
@@ -10,10 +18,11 @@ from firth.tasks.readers.records import (
     RejectedLine,
     RejectedRecordError,
 )
-from firth.tasks.readers.table import FORMATS, format_of, read_file, read_split
+from firth.tasks.readers.table import FORMATS, format_of, read_file, read_split, split_file
 
 __all__ = [
     "FORMATS",
+    "LABELS",
     "AnswerSpan",
     "ChoiceLabels",
     "ClassLabels",
@@ -23,10 +32,12 @@ __all__ = [
     "RefusedFileError",
     "RejectedLine",
     "RejectedRecordError",
+    "SpanLabels",
     "TagLabels",
     "TextLabels",
     "format_of",
     "read_columns",
     "read_file",
     "read_split",
+    "split_file",
 ]

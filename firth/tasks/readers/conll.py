@@ -59,6 +59,11 @@ class TagFormat:
     folder: str = ""
 
     @property
+    def roles(self) -> tuple[str, ...]:
+        """The role of the texts of a record."""
+        return (WORDS,)
+
+    @property
     def unlabelled(self) -> frozenset[str]:
         """No splits: the test data of all have labels."""
         return frozenset()

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from firth.recipes.base.errors import suggest
-from firth.tasks.readers.records import CHOICES, WORDS, Label, RejectedRecordError
+from firth.tasks.readers.records import CHOICES, CONTEXT, WORDS, AnswerSpan, Label, RejectedRecordError
 from firth.tasks.readers.text_files import checked_text
 
 Texts = Mapping[str, str | tuple[str, ...]]
+_ANSWER_KEYS = ("text", "answer_start")
 
 
 def label_text(value: Any) -> str:
@@ -198,4 +199,61 @@ class TextLabels:
         return tuple(checked_text(each, "the target") for each in value)
 
 
-AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels
+@dataclasses.dataclass(frozen=True)
+class SpanLabels:
+    """Right answers that are parts of the context, none if it has no answer."""
+
+    @property
+    def names(self) -> None:
+        """None: answers are no classes."""
+        return None
+
+    def read(self, value: Any, texts: Texts) -> Label:
+        """Returns the answers.
+
+        Args:
+            value: List of objects with `text` and `answer_start`, or an object with a list of each.
+            texts: Texts of the record, with a context.
+
+        Raises:
+            RejectedRecordError: if there is no list, or an answer is not at its place in the context.
+        """
+        if isinstance(value, dict):
+            value = _answers_of_lists(value)
+        if not isinstance(value, list):
+            raise RejectedRecordError("no_label", f"{value!r} is not a list of answers")
+        return tuple(_answer(each, str(texts[CONTEXT])) for each in value)
+
+
+def _answers_of_lists(value: Mapping[str, Any]) -> list[Any]:
+    found, starts = (value.get(key) for key in _ANSWER_KEYS)
+    if not isinstance(found, list) or not isinstance(starts, list) or len(found) != len(starts):
+        raise RejectedRecordError("missing_key", f"there are no {' and '.join(_ANSWER_KEYS)} of equal length")
+    return [dict(zip(_ANSWER_KEYS, each)) for each in zip(found, starts)]
+
+
+def _answer(answer: Any, context: str) -> AnswerSpan:
+    text, start = (answer.get(key) if isinstance(answer, dict) else None for key in _ANSWER_KEYS)
+    if not isinstance(start, int) or isinstance(start, bool):
+        raise RejectedRecordError(
+            "missing_key", f"an answer has no 'answer_start' that is a number: {answer!r}"
+        )
+    checked = checked_text(text, "an answer")
+    there = context[start : start + len(checked)] if start >= 0 else ""
+    if there != checked:
+        raise RejectedRecordError(
+            "answer_not_at_offset", f"the answer {checked!r} is not at {start}; there is {there!r}"
+        )
+    return AnswerSpan(checked, start)
+
+
+AnyLabels = ClassLabels | NumberLabels | ChoiceLabels | TagLabels | TextLabels | SpanLabels
+# By what a task calls them, its `label_type`.
+LABELS: dict[str, type[AnyLabels]] = {
+    "class": ClassLabels,
+    "number": NumberLabels,
+    "choice": ChoiceLabels,
+    "tags": TagLabels,
+    "text": TextLabels,
+    "spans": SpanLabels,
+}

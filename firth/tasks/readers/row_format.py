@@ -68,6 +68,11 @@ class RowFormat:
             if role != CHOICES and not isinstance(column, str):
                 raise ValueError(f"the role {role!r} has one column, not {column!r}")
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return tuple(self.texts)
+
     def read(self, path: str, split: str, *, labelled: bool) -> LabelledRecords:
         """Returns the records of a file.
 

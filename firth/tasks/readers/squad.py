@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.labels import SpanLabels, Texts
 from firth.tasks.readers.records import (
     CONTEXT,
     QUESTION,
-    AnswerSpan,
     Label,
     LabelledRecord,
     LabelledRecords,
@@ -36,6 +36,16 @@ class SpanFormat:
     has_impossible: bool = False
     scores: tuple[str, ...] = ("squad_exact_match", "squad_f1")
     folder: str = ""
+
+    @property
+    def labels(self) -> SpanLabels:
+        """What the label is: answers."""
+        return SpanLabels()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return (QUESTION, CONTEXT)
 
     @property
     def unlabelled(self) -> frozenset[str]:
@@ -67,11 +77,11 @@ class SpanFormat:
             QUESTION: checked_text(question.get("question"), "the question"),
             CONTEXT: checked_text(context, "the paragraph"),
         }
-        label = self._answers(question, texts[CONTEXT]) if labelled else None
+        label = self._answers(question, texts) if labelled else None
         return LabelledRecord(question["id"], texts, label, path, number)
 
-    def _answers(self, question: Mapping[str, Any], context: str) -> Label:
-        answers = tuple(_answer(each, context) for each in question.get("answers") or ())
+    def _answers(self, question: Mapping[str, Any], texts: Texts) -> Label:
+        answers = self.labels.read(question.get("answers") or [], texts)
         is_impossible = self.has_impossible and question.get("is_impossible") is True
         if is_impossible and answers:
             raise RejectedRecordError("answer_to_the_impossible", "is_impossible, but there is an answer")
@@ -97,21 +107,6 @@ def _items(path: str, holder: Any, key: str) -> list[Any]:
         near = f"; {suggest(key, holder)}" if isinstance(holder, dict) else ""
         raise RefusedFileError(f"{path}: there is no list {key!r} where SQuAD has one{near}")
     return found
-
-
-def _answer(answer: Any, context: str) -> AnswerSpan:
-    text, start = (answer.get(key) if isinstance(answer, dict) else None for key in ("text", "answer_start"))
-    if not isinstance(start, int) or isinstance(start, bool):
-        raise RejectedRecordError(
-            "missing_key", f"an answer has no 'answer_start' that is a number: {answer!r}"
-        )
-    checked = checked_text(text, "an answer")
-    there = context[start : start + len(checked)] if start >= 0 else ""
-    if there != checked:
-        raise RejectedRecordError(
-            "answer_not_at_offset", f"the answer {checked!r} is not at {start}; there is {there!r}"
-        )
-    return AnswerSpan(checked, start)
 
 
 SQUAD: dict[str, SpanFormat] = {

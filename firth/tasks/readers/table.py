@@ -63,13 +63,25 @@ def read_split(name: str, folder: str, split: str) -> LabelledRecords:
         RefusedFileError: if there is no such file, with those that are, or it cannot be read.
     """
     described = format_of(name)
-    if split not in described.files:
-        raise ValueError(f"{described.title} has no split {split!r}; {suggest(split, described.files)}")
-    path = _path(described, folder, split)
+    path = split_file(name, folder, split)
     return described.read(path, split, labelled=split not in described.unlabelled)
 
 
-def _path(described: AnyFormat, folder: str, split: str) -> str:
+def split_file(name: str, folder: str, split: str) -> str:
+    """Returns the path of a split's file.
+
+    Args:
+        name: Key of `FORMATS`.
+        folder: Folder of the files, or of GLUE's folders.
+        split: Name of the split.
+
+    Raises:
+        ValueError: for an unknown name or split.
+        RefusedFileError: if there is no such file, with those that are.
+    """
+    described = format_of(name)
+    if split not in described.files:
+        raise ValueError(f"{described.title} has no split {split!r}; {suggest(split, described.files)}")
     homes = [os.path.join(folder, described.folder), folder] if described.folder else [folder]
     names = [name + ending for name in described.files[split] for ending in ("", ".gz")]
     for home in homes:

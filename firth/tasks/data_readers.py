@@ -1,0 +1,140 @@
+"""The table of the kinds of labelled data: their files, records, classes and scores."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from firth import storage
+from firth.recipes.base.errors import suggest
+from firth.recipes.base.paths import suggest_path
+from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.task import Task
+from firth.tasks.readers import (
+    LABELS,
+    LabelledRecords,
+    RefusedFileError,
+    format_of,
+    read_columns,
+    read_split,
+    split_file,
+)
+from firth.tasks.readers.row_format import LISTS
+from firth.tasks.readers.table import AnyFormat
+
+TRAIN, EVAL = "train", "eval"
+
+
+class DataReader(NamedTuple):
+    """The functions that read a kind of labelled data. Each raises ValueError for what there is not.
+
+    Attributes:
+        fingerprint: Returns texts that change when what is read of the data changes.
+        read: Returns the records of a split of data for a task. Of data of which a share is held out, there
+            is `train` alone.
+        classes: Returns the names of the classes, or tags, in the order of who published the data; empty if
+            nobody has.
+        scores: Returns the names of the scores that are published of the data; empty if none are.
+    """
+
+    fingerprint: Callable[[Any], list[str]]
+    read: Callable[[Any, Task, str], LabelledRecords]
+    classes: Callable[[Any], tuple[str, ...]]
+    scores: Callable[[Any], tuple[str, ...]]
+
+
+def _fingerprint_of_files(*paths: str) -> list[str]:
+    for path in paths:
+        _check_there(path)
+    return [part for path in paths for part in (path, storage.digest_of(path).hex())]
+
+
+def _check_there(path: str) -> None:
+    if not storage.exists(path) or storage.is_folder(path):
+        raise RefusedFileError(f"{path}: there is no such file{suggest_path(path)}")
+
+
+def _published_fingerprint(data: PublishedData) -> list[str]:
+    splits = dict.fromkeys((data.train, data.eval))
+    return _fingerprint_of_files(*(split_file(data.format, data.folder, split) for split in splits))
+
+
+def _read_published(data: PublishedData, task: Task, split: str) -> LabelledRecords:
+    described = format_of(data.format)
+    _check_format(data, described, task)
+    roles = _roles_of_task(described, task)
+    found = read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval}[split])
+    for number, record in enumerate(found.records):
+        texts = {roles[role]: text for role, text in record.texts.items()}
+        found.records[number] = dataclasses.replace(record, texts=texts)
+    return found
+
+
+def _check_format(data: PublishedData, described: AnyFormat, task: Task) -> None:
+    if not isinstance(described.labels, LABELS[task.label_type]):
+        label_type = next(name for name, rule in LABELS.items() if isinstance(described.labels, rule))
+        raise RefusedFileError(
+            f"data.format: a label of {described.title} is of the type {label_type}; task.kind: {task.kind} "
+            f"learns labels of the type {task.label_type}"
+        )
+    for split, name in ((TRAIN, data.train), (EVAL, data.eval)):
+        if name in described.unlabelled:
+            raise RefusedFileError(
+                f"data.{split}: the split {name!r} of {described.title} has no labels: it can be "
+                "predicted, but neither learned from nor scored"
+            )
+
+
+def _roles_of_task(described: AnyFormat, task: Task) -> dict[str, str]:
+    """Returns the task's role for each of a format's: the same, or else the one at its place."""
+    if set(described.roles) == set(task.roles):
+        return dict(zip(described.roles, described.roles))
+    shapes = [[role if role in LISTS else "" for role in roles] for roles in (described.roles, task.roles)]
+    if shapes[0] != shapes[1]:
+        raise RefusedFileError(
+            f"data.format: a record of {described.title} has the texts {', '.join(described.roles)}; "
+            f"task.kind: {task.kind} reads {', '.join(task.roles)}"
+        )
+    return dict(zip(described.roles, task.roles))
+
+
+def _classes_of_format(data: PublishedData) -> tuple[str, ...]:
+    return format_of(data.format).labels.names or ()
+
+
+def _scores_of_format(data: PublishedData) -> tuple[str, ...]:
+    return format_of(data.format).scores
+
+
+def _column_fingerprint(data: ColumnData) -> list[str]:
+    return _fingerprint_of_files(*(path for path in (data.train, data.eval) if path is not None))
+
+
+def _read_columns(data: ColumnData, task: Task, split: str) -> LabelledRecords:
+    path = {TRAIN: data.train, EVAL: data.eval or data.train}[split]
+    _check_roles(data, task)
+    _check_there(path)
+    rule: Any = LABELS[task.label_type]
+    names = getattr(task, "labels", ())
+    return read_columns(
+        path, data.texts, label=data.label, labels=rule(names) if names else rule(), id_column=data.id
+    )
+
+
+def _check_roles(data: ColumnData, task: Task) -> None:
+    for role in data.texts:
+        if role not in task.roles:
+            raise RefusedFileError(
+                f"data.texts: {role!r} is not a text that task.kind: {task.kind} reads; "
+                f"{suggest(role, task.roles)}"
+            )
+    for role in task.roles:
+        if role not in data.texts:
+            raise RefusedFileError(
+                f"data.texts: there is no column for {role!r}, which task.kind: {task.kind} reads"
+            )
+
+
+LABELLED_DATA: dict[str, DataReader] = {
+    "published": DataReader(_published_fingerprint, _read_published, _classes_of_format, _scores_of_format),
+    "columns": DataReader(_column_fingerprint, _read_columns, lambda data: (), lambda data: ()),
+}

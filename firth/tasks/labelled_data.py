@@ -1,0 +1,208 @@
+"""The labelled data of a recipe as records by split, with a report of what was left out."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from firth.corpus.documents.hashing import digest, unit_hash
+from firth.recipes.base.errors import suggest
+from firth.recipes.tasks.data import AnyLabelledData
+from firth.recipes.tasks.task import Task
+from firth.tasks.data_readers import EVAL, LABELLED_DATA, TRAIN
+from firth.tasks.labelled_examples import parts_of
+from firth.tasks.readers import LabelledRecord, LabelledRecords, RefusedFileError, RejectedLine
+
+# Of a report: rejections that are told in full, and values of labels that are counted one by one.
+_FIRST = 10
+_COUNTED = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelledData:
+    """Labelled records.
+
+    Attributes:
+        source: Name of the source of the records.
+        labels: Names of the classes, or tags, that labels are of; empty if they are neither.
+        splits: Records of `train` and of `eval`, and what was rejected.
+        held_out: Whether the records of `eval` were taken out of those of `train`.
+    """
+
+    source: str
+    labels: tuple[str, ...]
+    splits: dict[str, LabelledRecords]
+    held_out: bool
+
+    def report(self) -> dict[str, Any]:
+        """Returns the numbers of records by split, and of those in both, as JSON."""
+        train, evaluated = self.splits[TRAIN].records, self.splits[EVAL].records
+        return {
+            "source": self.source,
+            "labels": list(self.labels),
+            "held_out": self.held_out,
+            "splits": {name: self._report(each) for name, each in self.splits.items()},
+            "in_both_splits": _repeated(evaluated, _labels_by_texts(train)),
+        }
+
+    def _report(self, split: LabelledRecords) -> dict[str, Any]:
+        counts: Counter[str] = Counter(dict.fromkeys(self.labels, 0))
+        for record in split.records:
+            counts.update(parts_of(record.label).counted)
+        first = split.rejected[:_FIRST]
+        return {
+            "file": split.file,
+            "read": len(split.records) + len(split.rejected),
+            "kept": len(split.records),
+            "rejected": split.counts,
+            "first_rejected": [f"{each.file}:{each.line}: {each.reason}: {each.detail}" for each in first],
+            "labels": dict(counts) if self.labels or len(counts) <= _COUNTED else {},
+            "different_labels": sum(map(bool, counts.values())),
+            "duplicates": _duplicates(split.records),
+        }
+
+
+def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
+    """Returns the labelled records of a recipe.
+
+    Records with a label outside the task's labels are rejected. Without a split to evaluate on, a part of the
+    training records is held out by a hash of their texts, so that equal texts are on one side.
+
+    Args:
+        data: The recipe's `data`.
+        task: The recipe's `task`; the labels that it leaves open are those of the training records.
+
+    Raises:
+        ValueError: for an unknown format or split, with the nearest.
+        RefusedFileError: if a file is not there or cannot be read, the data do not fit the task, a split has
+            no labels or no records, or nothing can be learned because all labels are the same.
+    """
+    reader, share = LABELLED_DATA[data.kind], data.held_out_share
+    train = reader.read(data, task, TRAIN)
+    names = tuple(getattr(task, "labels", ())) or _names(data, task, train)
+    train = _without_others(train, names)
+    if share:
+        train, evaluated = _hold_out(train, share)
+    else:
+        evaluated = _without_others(reader.read(data, task, EVAL), names)
+    _check_learnable(train, len(evaluated.records) if share else 0)
+    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0)
+
+
+def class_names(data: AnyLabelledData, task: Task) -> tuple[str, ...]:
+    """Returns the names of the classes, or tags: as they were published, or else those that occur, sorted.
+
+    Args:
+        data: The recipe's `data`.
+        task: The recipe's `task`, which has labels.
+
+    Raises:
+        ValueError: as `read_labelled_data` does.
+    """
+    train = LABELLED_DATA[data.kind].read(data, task, TRAIN)
+    _check_learnable(train, 0)
+    return _names(data, task, train)
+
+
+def published_scores(data: AnyLabelledData) -> tuple[str, ...]:
+    """Returns the names of the scores that are published of the data, the headline first; empty if none are.
+
+    Args:
+        data: The recipe's `data`.
+    """
+    return LABELLED_DATA[data.kind].scores(data)
+
+
+def fingerprint(data: AnyLabelledData) -> str:
+    """Returns 32 hexadecimal digits that change when the data, or the content of their files, change.
+
+    Args:
+        data: The recipe's `data`.
+
+    Raises:
+        ValueError: for an unknown format or split, with the nearest.
+        RefusedFileError: if a file is not there.
+    """
+    return digest(data.to_json(), *LABELLED_DATA[data.kind].fingerprint(data)).hex()
+
+
+def _names(data: AnyLabelledData, task: Task, train: LabelledRecords) -> tuple[str, ...]:
+    if not hasattr(task, "labels"):
+        return ()
+    return LABELLED_DATA[data.kind].classes(data) or tuple(sorted(set(_values(train.records))))
+
+
+def _values(records: Iterable[LabelledRecord]) -> Iterable[str]:
+    return (value for record in records for value in parts_of(record.label).counted)
+
+
+def _without_others(split: LabelledRecords, names: tuple[str, ...]) -> LabelledRecords:
+    """Returns a split without the records that have a label outside the set."""
+    others = {name for name in _values(split.records) if names and name not in names}
+    kept = LabelledRecords(split.file, rejected=list(split.rejected))
+    for record in split.records:
+        wrong = [each for each in parts_of(record.label).counted if each in others]
+        if wrong:
+            detail = f"unknown label {wrong[0]!r}; {suggest(wrong[0], names)}"
+            kept.rejected.append(RejectedLine("unknown_label", record.file, record.line, detail))
+        else:
+            kept.records.append(record)
+    kept.check_any()
+    return kept
+
+
+def _hold_out(split: LabelledRecords, share: float) -> tuple[LabelledRecords, LabelledRecords]:
+    """Returns what is left to train on, and what is held out: at least one text of each."""
+    places = {_key(record): unit_hash("held out", _key(record)) for record in split.records}
+    if len(places) < 2:
+        raise RefusedFileError(
+            f"{split.file}: all texts are the same, so that none can be held out; name data.eval"
+        )
+    order = sorted(places.values())
+    end = min(max(share, order[1]), order[-1])
+    sides: tuple[list[LabelledRecord], list[LabelledRecord]] = ([], [])
+    for record in split.records:
+        sides[places[_key(record)] < end].append(record)
+    return LabelledRecords(split.file, sides[0], split.rejected), LabelledRecords(split.file, sides[1])
+
+
+def _check_learnable(train: LabelledRecords, held_out: int) -> None:
+    parts = [parts_of(record.label) for record in train.records]
+    different = {value for each in parts for value in each.counted}
+    after = f", after {held_out} were held out" if held_out else ""
+    if len(different) < 2 and parts[0].must_differ:
+        raise RefusedFileError(
+            f"{train.file}: all {len(parts)} records to train on have the label {different.pop()!r}{after}; "
+            "a task needs two different ones"
+        )
+
+
+def _key(record: LabelledRecord) -> bytes:
+    """A hash of the texts of a record."""
+    texts = sorted(record.texts.items())
+    return digest(*(digest(role, *((text,) if isinstance(text, str) else text)) for role, text in texts))
+
+
+def _repeated(records: Iterable[LabelledRecord], seen: dict[bytes, set[Any]]) -> dict[str, int]:
+    """Returns how many records have texts that were seen, and how many of them a label that was not."""
+    found = [(record.label, seen[key]) for record in records if (key := _key(record)) in seen]
+    return {
+        "records": len(found),
+        "with_another_label": sum(label not in labels for label, labels in found),
+    }
+
+
+def _labels_by_texts(records: Iterable[LabelledRecord]) -> dict[bytes, set[Any]]:
+    found: dict[bytes, set[Any]] = {}
+    for record in records:
+        found.setdefault(_key(record), set()).add(record.label)
+    return found
+
+
+def _duplicates(records: Sequence[LabelledRecord]) -> dict[str, int]:
+    """Returns how many records have the texts of an earlier one, and how many texts have several labels."""
+    by_texts = _labels_by_texts(records)
+    return {
+        "records": len(records) - len(by_texts),
+        "texts_with_several_labels": sum(len(each) > 1 for each in by_texts.values()),
+    }

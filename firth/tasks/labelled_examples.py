@@ -1,0 +1,130 @@
+"""Labelled records as `tf.train.Example`s, and back."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from firth.corpus.documents.example import Example
+from firth.tasks.readers.records import ROLES, WORDS, AnswerSpan, Label, LabelledRecord
+from firth.tasks.readers.row_format import LISTS
+
+# Features next to the roles of the texts.
+ID = "id"
+SOURCE = "source"
+LABEL = "label"
+ANSWERS = "answers"
+ANSWER_STARTS = "answer_starts"
+
+
+class LabelParts(NamedTuple):
+    """What follows from the Python type of a label. `parts_of` is the one place that asks for the type.
+
+    Attributes:
+        features: Values of the features that hold it, by name: all texts, all integers or all floats.
+        counted: Names that it is counted by in reports.
+        must_differ: Whether nothing can be learned from records that all have this label.
+    """
+
+    features: dict[str, Sequence[str] | Sequence[int] | Sequence[float]]
+    counted: tuple[str, ...]
+    must_differ: bool
+
+
+def parts_of(label: Label) -> LabelParts:
+    """Returns a label's features, and how it is counted.
+
+    Args:
+        label: Label of a record.
+
+    Raises:
+        TypeError: if there is no label.
+
+    Example:
+
+    >>> parts_of("yes").features, parts_of(2.5).features, parts_of(("O", "B-PER")).features
+    ({'label': ['yes']}, {'label': [2.5]}, {'label': ['O', 'B-PER']})
+    >>> parts_of((AnswerSpan("1066", 3),)).features
+    {'answers': ['1066'], 'answer_starts': [3]}
+    """
+    match label:
+        case str():
+            return LabelParts({LABEL: [label]}, (label,), True)
+        case float():
+            return LabelParts({LABEL: [label]}, (str(label),), True)
+        case int():
+            return LabelParts({LABEL: [label]}, (str(label),), False)
+        case () | (AnswerSpan(), *_):
+            answers = [each for each in label if isinstance(each, AnswerSpan)]
+            return LabelParts(
+                {ANSWERS: [each.text for each in answers], ANSWER_STARTS: [each.start for each in answers]},
+                ("answer" if answers else "no answer",),
+                must_differ=False,
+            )
+        case tuple():
+            texts = [str(each) for each in label]
+            return LabelParts({LABEL: texts}, tuple(texts), True)
+    raise TypeError("the record has no label")
+
+
+def to_example(record: LabelledRecord, source: str) -> bytes:
+    """Returns a record as a serialized `tf.train.Example`.
+
+    Its features are `id` and `source` (bytes[1]), each role of the texts (bytes[n]), and the label: `label`
+    as bytes[1] (class, or text to write), float[1] (number), int64[1] (place of a choice) or bytes[n] (tags,
+    or several right texts), or `answers` (bytes[n]) and `answer_starts` (int64[n], characters).
+
+    Args:
+        record: Record with a label.
+        source: Name of its source.
+
+    Raises:
+        TypeError: if the record has no label.
+    """
+    texts = {role: [text] if isinstance(text, str) else list(text) for role, text in record.texts.items()}
+    features = {ID: [record.id], SOURCE: [source], **texts, **parts_of(record.label).features}
+    example = Example()
+    for name, values in features.items():
+        _extend(example.features.feature[name], values)
+    data: bytes = example.SerializeToString(deterministic=True)
+    return data
+
+
+def from_example(data: bytes) -> tuple[LabelledRecord, str]:
+    """Returns the record that `to_example` wrote, and its source. It names no file and no line.
+
+    Args:
+        data: Serialized `tf.train.Example`.
+
+    Example:
+
+    >>> record = LabelledRecord("7", {"text": "a film", "pair": "a movie"}, 4.5, "a.csv", 8)
+    >>> from_example(to_example(record, "stsb"))
+    (LabelledRecord(id='7', texts={'text': 'a film', 'pair': 'a movie'}, label=4.5, file='', line=0), 'stsb')
+    """
+    found = {name: _values(each) for name, each in Example.FromString(data).features.feature.items()}
+    texts = {role: found[role] if role in LISTS else found[role][0] for role in ROLES if role in found}
+    return LabelledRecord(found[ID][0], texts, _label(found), "", 0), found[SOURCE][0]
+
+
+def _extend(feature: Any, values: Sequence[Any]) -> None:
+    match [*values[:1]]:
+        case [float()]:
+            feature.float_list.value.extend(values)
+        case [int()]:
+            feature.int64_list.value.extend(values)
+        case _:
+            # Without values too, so that the feature is there.
+            feature.bytes_list.SetInParent()
+            feature.bytes_list.value.extend(each.encode() for each in values)
+
+
+def _values(feature: Any) -> tuple[Any, ...]:
+    if feature.HasField("bytes_list"):
+        return tuple(each.decode() for each in feature.bytes_list.value)
+    return tuple(feature.int64_list.value) or tuple(feature.float_list.value)
+
+
+def _label(found: dict[str, tuple[Any, ...]]) -> Label:
+    if ANSWERS in found:
+        return tuple(map(AnswerSpan, found[ANSWERS], found[ANSWER_STARTS]))
+    values = found[LABEL]
+    return values if WORDS in found or len(values) > 1 else values[0]

@@ -1,0 +1,74 @@
+"""What a recipe that adapts a model takes from its data."""
+
+import pytest
+
+from firth.pipelines.labels import with_labels
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.tasks.readers import FORMATS, RefusedFileError
+from tests.exported_model import RECIPE
+
+
+def recipe(data, task) -> AdaptingRecipe:
+    return AdaptingRecipe(
+        name="adapted",
+        data=data,
+        base={"bundle": "a/bundle", "digest": "0" * 64},
+        tokenizer=RECIPE.tokenizer,
+        sequences=RECIPE.sequences,
+        model=RECIPE.model,
+        task=task,
+    )
+
+
+@pytest.fixture
+def csv(tmp_path):
+    (tmp_path / "train.csv").write_text("text,label\na,good\nb,bad\nc,fair\n")
+    return ColumnData(train=str(tmp_path / "train.csv"))
+
+
+@pytest.fixture
+def mrpc(tmp_path):
+    rows = ["Quality\t#1 String\t#2 String", "1\ta\tb", "0\tc\td"]
+    (tmp_path / "train.tsv").write_text("\n".join(rows))
+    return PublishedData(format="mrpc", folder=str(tmp_path))
+
+
+def test_classes_of_columns_are_sorted_and_scores_stay(csv):
+    before = recipe(csv, Classification(dropout=0.2))
+    found = with_labels(before)
+    assert found.task == Classification(labels=("bad", "fair", "good"), dropout=0.2)
+    assert found.model_copy(update={"task": before.task}) == before
+    assert with_labels(found) is found
+
+
+def test_classes_and_scores_of_a_published_format(mrpc):
+    found = with_labels(recipe(mrpc, Classification(pair=True)))
+    assert found.task == Classification(pair=True, labels=("0", "1"), scores=("f1", "accuracy"))
+    assert with_labels(found) is found
+
+
+def test_what_the_recipe_states_stays(csv, mrpc):
+    stated = Classification(pair=True, labels=("1", "0"), scores=("accuracy",))
+    assert with_labels(recipe(mrpc, stated)).task == stated
+    labels = ("good", "bad", "fair")
+    assert with_labels(recipe(csv, Classification(labels=labels))).task.labels == labels
+
+
+def test_a_task_without_classes_stays(csv):
+    before = recipe(csv, Regression())
+    assert with_labels(before) is before
+
+
+def test_a_csv_of_one_class_is_refused(tmp_path, csv):
+    (tmp_path / "train.csv").write_text("text,label\na,good\nb,good\n")
+    with pytest.raises(RefusedFileError, match="all 2 records to train on have the label 'good'"):
+        with_labels(recipe(csv, Classification()))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_class_that_f1_is_of_is_the_last(name):
+    """A task that names no class takes the last one."""
+    labels = FORMATS[name].labels
+    assert getattr(labels, "positive", None) in (None, (labels.names or (None,))[-1])
