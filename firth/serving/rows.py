@@ -1,5 +1,6 @@
 """Parses serialized rows to dense tensors, inside the graph."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -8,13 +9,13 @@ from firth import features as names
 from firth.tokenizers.graph.word_characters import word_characters
 
 
-def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[str, Any], dict[str, Any]]:
+def parse_rows(examples: tf.Tensor, specs: Mapping[str, names.Spec]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parses rows and the negative rows that are stored with them.
 
     Args:
-        examples: string [batch], serialized tf.train.Examples with the fields of `features.row_specs` as
-            lists of int64, as long as they need to be; in the place of `characters`, `words` as bytes.
-        specs: The row's specs.
+        examples: string [batch], serialized tf.train.Examples with the fields of `specs` as lists of int64 or
+            float, as long as they need to be; in the place of `characters`, `words` as bytes.
+        specs: The row's specs; `row_specs` of the goal.
 
     Returns:
         rows and negative rows: dicts of [batch, ...] tensors as `specs` says, zeros after each list. A row
@@ -27,8 +28,8 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[
     specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}
     negative_specs = {name: spec for name, spec in specs.items() if spec.shape}
     schema: dict[str, Any] = {names.WORDS: tf.io.RaggedFeature(tf.string)} if characters else {}
-    schema.update({name: _parser(spec) for name, spec in specs.items()})
-    schema.update({names.NEGATIVE_PREFIX + name: _parser(spec) for name, spec in negative_specs.items()})
+    schema.update({name: row_parser(spec) for name, spec in specs.items()})
+    schema.update({names.NEGATIVE_PREFIX + name: row_parser(spec) for name, spec in negative_specs.items()})
     parsed = tf.io.parse_example(examples, schema)
     rows = {name: _dense(name, parsed[name], spec) for name, spec in specs.items()}
     negatives = {
@@ -42,22 +43,29 @@ def parse_rows(examples: tf.Tensor, specs: dict[str, names.Spec]) -> tuple[dict[
     return rows, negatives
 
 
+def row_parser(spec: names.Spec) -> Any:
+    """Returns how `tf.io.parse_example` reads a field of a row: floats as float32, all else as int64.
+
+    Args:
+        spec: Spec of the field. Its first size is the most values; what is not filled is left out.
+    """
+    dtype = tf.float32 if tf.as_dtype(spec.dtype).is_floating else tf.int64
+    if not spec.shape:
+        return tf.io.FixedLenFeature([], dtype)
+    inner = [tf.io.RaggedFeature.UniformRowLength(size) for size in spec.shape[1:]]
+    return tf.io.RaggedFeature(dtype, partitions=inner)
+
+
 def _characters(words: tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
     made = words.with_flat_values(word_characters(words.flat_values, spec.shape[1]))
     return made.to_tensor(shape=[None, *spec.shape])
 
 
-def _parser(spec: names.Spec) -> Any:
-    if spec.shape:
-        return tf.io.RaggedFeature(tf.int64)
-    return tf.io.FixedLenFeature([], tf.int64)
-
-
 def _dense(name: str, values: tf.Tensor | tf.RaggedTensor, spec: names.Spec) -> tf.Tensor:
     if not spec.shape:
         return tf.cast(values, spec.dtype)
-    (length,) = spec.shape
+    length = spec.shape[0]
     message = f"{name}: a row is longer than this model's rows, {length}"
     fits = tf.debugging.assert_less_equal(values.row_lengths(), length, message)
     with tf.control_dependencies([fits]):
-        return tf.cast(values.to_tensor(shape=[None, length]), spec.dtype)
+        return tf.cast(values.to_tensor(shape=[None, *spec.shape]), spec.dtype)

@@ -18,6 +18,7 @@ class EncodedRecord(NamedTuple):
         cut: Number of tokens that were cut off.
         words: The UTF-8 bytes of each token, object [length] for each text, if tokens are whole words;
             otherwise empty.
+        id: Id of the record, by which a report names it.
     """
 
     key: int
@@ -26,3 +27,4 @@ class EncodedRecord(NamedTuple):
     labels: Mapping[str, list[Any]]
     cut: int = 0
     words: tuple[npt.NDArray[Any], ...] = ()
+    id: str = ""

@@ -53,13 +53,7 @@ def measure_objective(
     Raises:
         RowsError: for missing or malformed rows.
     """
-    limits = RowLimits(
-        raw_length=objective.raw_length(sequences),
-        special_tokens=objective.special_tokens,
-        max_documents=sequences.max_documents,
-        vocabulary_size=tokenizer.vocabulary_size(),
-        max_characters=tokenizer.max_characters,
-    )
+    limits = RowLimits.of(objective, sequences, tokenizer.vocabulary_size(), tokenizer.max_characters)
     with tempfile.TemporaryDirectory() as folder:
         rows = read_rows([_copy_first_rows(patterns, max_rows, folder)], os.path.join(folder, "rows"), limits)
         taken, negatives, seeds = _inputs(rows, seed, objective.uses_negative)

@@ -162,12 +162,8 @@ def open_stage_rows(
         train_files: Patterns of the last stage's row files, next to which SequenceGen keeps the others.
         checkpoint_root: Folder of the run's checkpoints.
     """
-    limits = RowLimits(
-        raw_length=stage.goal.raw_length(stage.sequences),
-        special_tokens=stage.goal.special_tokens,
-        max_documents=stage.sequences.max_documents,
-        vocabulary_size=stage.tokenizer.vocabulary_size,
-        max_characters=stage.tokenizer.max_characters,
+    limits = RowLimits.of(
+        stage.goal, stage.sequences, stage.tokenizer.vocabulary_size, stage.tokenizer.max_characters
     )
     if stage.sequences.length == recipe.sequences.length:
         return read_rows(train_files, os.path.join(checkpoint_root, "rows"), limits)

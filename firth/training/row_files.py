@@ -11,6 +11,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features, storage
+from firth.serving.rows import row_parser
 from firth.tokenizers.graph.word_characters import word_characters
 from firth.training.gzip_end import TruncatedError, check_gzip_end
 from firth.training.rows import RowLimits, Rows, RowsError, RowsWriter, load_rows
@@ -28,10 +29,6 @@ _RAGGED = (
     features.CHUNK_LENGTHS,
     features.DOCUMENT_KEYS,
 )
-_PARSE_SPEC = {
-    features.EXAMPLE_ID: tf.io.FixedLenFeature([], tf.int64),
-    **{name: tf.io.RaggedFeature(tf.int64) for name in _RAGGED},
-}
 _WORDS = {features.WORDS: tf.io.RaggedFeature(tf.string)}
 
 
@@ -54,10 +51,9 @@ def read_rows(patterns: Sequence[str], cache_directory: str, limits: RowLimits) 
     """
     files = _match(patterns)
     directory = os.path.join(storage.local_folder(cache_directory), _key(files, limits))
-    specs = limits.specs()
     if not storage.is_whole(directory):
-        _build(files, directory, specs, limits)
-    return load_rows(directory, specs)
+        _build(files, directory, limits)
+    return load_rows(directory, limits.specs)
 
 
 def _match(patterns: Sequence[str]) -> list[str]:
@@ -72,16 +68,16 @@ def _key(files: Sequence[str], limits: RowLimits) -> str:
     return hashlib.sha256(repr((_FORMAT, limits, contents)).encode()).hexdigest()[:24]
 
 
-def _build(files: Sequence[str], directory: str, specs: dict[str, features.Spec], limits: RowLimits) -> None:
+def _build(files: Sequence[str], directory: str, limits: RowLimits) -> None:
     home = os.path.dirname(directory)
     for name in storage.list_folder(home):
         # What was built of other content, or not to its end, would only fill the disk.
         if _BUILT.fullmatch(name):
             storage.remove(os.path.join(home, name))
-    with storage.whole_folder(directory) as folder, RowsWriter(folder, specs) as writer:
+    with storage.whole_folder(directory) as folder, RowsWriter(folder, limits.specs) as writer:
         for path in files:
             for block in _read_file(path, limits):
-                writer.append({name: _pad(block[name], spec) for name, spec in specs.items()})
+                writer.append({name: _pad(block[name], spec) for name, spec in limits.specs.items()})
         writer.finish()
 
 
@@ -89,10 +85,11 @@ def _read_file(path: str, limits: RowLimits) -> Iterator[dict[str, Any]]:
     """Yields checked blocks of rows, ragged tensors by field."""
     is_gzipped = path.endswith(".gz")
     records = tf.data.TFRecordDataset(path, "GZIP" if is_gzipped else "").batch(_BATCH)
+    parsers = _parsers(limits)
     count = size = 0
     try:
         for batch in records:
-            block = tf.io.parse_example(batch, {**_PARSE_SPEC, **(_WORDS if limits.max_characters else {})})
+            block = tf.io.parse_example(batch, parsers)
             _check(block, limits, path, count)
             count += len(batch)
             size += int(tf.reduce_sum(tf.strings.length(batch))) + len(batch) * _FRAME_BYTES
@@ -102,6 +99,12 @@ def _read_file(path: str, limits: RowLimits) -> Iterator[dict[str, Any]]:
     except (tf.errors.InvalidArgumentError, tf.errors.DataLossError, TruncatedError) as error:
         why = getattr(error, "message", error)
         raise RowsError(f"{path}: cannot be read after record {count}: {why}") from error
+
+
+def _parsers(limits: RowLimits) -> dict[str, Any]:
+    stored = {name: spec for name, spec in limits.specs.items() if name != features.CHARACTERS}
+    words = _WORDS if limits.max_characters else {}
+    return {**{name: row_parser(spec) for name, spec in stored.items()}, **words}
 
 
 def _with_characters(block: dict[str, Any], max_characters: int) -> dict[str, Any]:
@@ -131,15 +134,32 @@ def _problems(
         words = block[features.WORDS].row_lengths().numpy()
         yield words != tokens, "does not hold a word for each of its tokens"
     yield lengths[features.DOCUMENT_KEYS] != chunks, "document_keys is not as long as chunk_lengths"
-    yield chunks > limits.max_documents, f"has more than {limits.max_documents} chunks"
+    yield chunks > limits.max_chunks, f"has more than {limits.max_chunks} chunks"
+    documents, left = np.divmod(chunks, limits.texts)
+    yield left > 0, f"has a document that does not stand as {limits.texts} chunks"
     chunk_lengths = block[features.CHUNK_LENGTHS]
     yield _any(chunk_lengths < 1), "has a chunk of no tokens"
     yield tf.reduce_sum(chunk_lengths, 1).numpy() != tokens, "chunk_lengths do not add up to its tokens"
-    full = tokens + limits.special_tokens * chunks
+    full = tokens + limits.special_tokens * documents
     yield full > limits.capacity, f"is longer than {limits.capacity} tokens with its special ones"
+    keys = np.asarray(block[features.DOCUMENT_KEYS].flat_values).reshape(-1, limits.texts)
+    yield _of_rows((keys != keys[:, :1]).any(axis=1), documents), "has a document of several keys"
+    counts = ((limits.max_documents, documents), (limits.max_chunks, chunks), (limits.raw_length, tokens))
+    for name, spec in limits.labels.items():
+        if spec.shape:
+            found = block[name].row_lengths().numpy()
+            fits = [found == count for most, count in counts if most == spec.shape[0]]
+            bad = ~np.any(fits, axis=0) if fits else found > spec.shape[0]
+            yield bad, f"{name} is not as long as what it labels"
     ids = block[features.RAW_TOKENS]
     outside = _any((ids < 0) | (ids >= limits.vocabulary_size))
     yield outside, f"has token ids outside the vocabulary of {limits.vocabulary_size} pieces"
+
+
+def _of_rows(bad: npt.NDArray[np.bool_], counts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Returns which rows have a bad document, bool [rows], from that of each document of all rows."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return np.bincount(rows[bad], minlength=len(counts)) > 0
 
 
 def _any(flags: tf.RaggedTensor) -> npt.NDArray[Any]:

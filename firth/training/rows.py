@@ -4,15 +4,17 @@ import contextlib
 import dataclasses
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from firth import features, storage
+from firth.recipes.goals.goal import Goal
+from firth.recipes.tokenizers.tokenizer import Sequences
 
-# On disk, by field. The starts are flags, so a byte is enough.
+# On disk, by field; other fields as their specs say. The starts are flags, so a byte is enough.
 _DTYPES = {
     features.EXAMPLE_ID: np.int64,
     features.RAW_TOKENS: np.int32,
@@ -34,27 +36,60 @@ class RowLimits:
     """Limits of the rows of a recipe.
 
     Attributes:
-        raw_length: Most tokens of a row of one chunk, without special ones.
-        special_tokens: Room that each chunk takes next to its tokens.
-        max_documents: Most chunks of a row.
+        specs: What a row holds; `row_specs` of the goal.
+        special_tokens: Room that each document takes next to its tokens.
         vocabulary_size: Number that token ids are below.
-        max_characters: Characters of a word, if rows hold words; otherwise 0.
+        texts: Number of chunks that a document stands as; above 1 for records of several texts.
     """
 
-    raw_length: int
+    specs: Mapping[str, features.Spec]
     special_tokens: int
-    max_documents: int
     vocabulary_size: int
-    max_characters: int = 0
+    texts: int = 1
+
+    @classmethod
+    def of(cls, goal: Goal, sequences: Sequences, vocabulary_size: int, max_characters: int) -> "RowLimits":
+        """Returns the limits of the rows that a model is trained on.
+
+        Args:
+            goal: Goal of the recipe.
+            sequences: Rows of the recipe.
+            vocabulary_size: Number that token ids are below.
+            max_characters: Characters of a word, if rows hold words; otherwise 0.
+        """
+        specs = goal.row_specs(sequences, max_characters)
+        return cls(specs, goal.special_tokens, vocabulary_size, goal.texts)
+
+    @property
+    def raw_length(self) -> int:
+        """Most tokens of a row of one document, without special ones."""
+        return self.specs[features.RAW_TOKENS].shape[0]
 
     @property
     def capacity(self) -> int:
-        """Most tokens of a row together with the room that its chunks take."""
+        """Most tokens of a row together with the room that its documents take."""
         return self.raw_length + self.special_tokens
 
-    def specs(self) -> dict[str, features.Spec]:
-        """Returns the specs of a row."""
-        return features.row_specs(self.raw_length, self.max_documents, self.max_characters)
+    @property
+    def max_chunks(self) -> int:
+        """Most chunks of a row."""
+        return self.specs[features.CHUNK_LENGTHS].shape[0]
+
+    @property
+    def max_documents(self) -> int:
+        """Most documents of a row."""
+        return self.max_chunks // self.texts
+
+    @property
+    def max_characters(self) -> int:
+        """Characters of a word, if rows hold words; otherwise 0."""
+        characters = self.specs.get(features.CHARACTERS)
+        return characters.shape[1] if characters else 0
+
+    @property
+    def labels(self) -> dict[str, features.Spec]:
+        """The specs of what a row holds next to its texts."""
+        return {name: spec for name, spec in self.specs.items() if name not in _DTYPES}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,11 +97,11 @@ class Rows:
     """Rows in the order of their example ids, whatever order the files had.
 
     Attributes:
-        specs: Specs of the rows, as `features.row_specs`.
+        specs: Specs of the rows; `row_specs` of the goal.
         digest: Hash of everything in the rows, in hex; the order and number of files do not matter.
     """
 
-    specs: dict[str, features.Spec]
+    specs: Mapping[str, features.Spec]
     digest: str
     _arrays: dict[str, npt.NDArray[Any]]
     _order: npt.NDArray[Any]
@@ -106,10 +141,10 @@ class RowsWriter:
 
     Args:
         directory: Folder of the files.
-        specs: Specs of the rows, as `features.row_specs`.
+        specs: Specs of the rows; `row_specs` of the goal.
     """
 
-    def __init__(self, directory: str, specs: dict[str, features.Spec]) -> None:
+    def __init__(self, directory: str, specs: Mapping[str, features.Spec]) -> None:
         self._directory, self._specs = directory, specs
         self._files = {name: open(_path(directory, name), "wb") for name in specs}  # noqa: SIM115
         self._ids: list[npt.NDArray[Any]] = []
@@ -130,7 +165,7 @@ class RowsWriter:
             block: Arrays [n, ...] by field, padded to the specs' shapes.
         """
         for name, file in self._files.items():
-            file.write(np.ascontiguousarray(block[name], _DTYPES[name]).tobytes())
+            file.write(np.ascontiguousarray(block[name], _dtype(name, self._specs)).tobytes())
         self._ids.append(np.asarray(block[features.EXAMPLE_ID], np.int64))
 
     def finish(self) -> None:
@@ -151,20 +186,20 @@ class RowsWriter:
         )
 
 
-def load_rows(directory: str, specs: dict[str, features.Spec]) -> Rows:
+def load_rows(directory: str, specs: Mapping[str, features.Spec]) -> Rows:
     """Returns the rows that a `RowsWriter` finished in `directory`, memory-mapped.
 
     Args:
         directory: Folder that a `RowsWriter` finished.
-        specs: Specs of the rows, as `features.row_specs`.
+        specs: Specs of the rows; `row_specs` of the goal.
     """
     return _open(directory, specs, storage.read_json(_path(directory, "rows", ".json"))["digest"])
 
 
-def _open(directory: str, specs: dict[str, features.Spec], digest: str) -> Rows:
+def _open(directory: str, specs: Mapping[str, features.Spec], digest: str) -> Rows:
     order = np.load(_path(directory, "order", ".npy"), mmap_mode="r")
     arrays: dict[str, npt.NDArray[Any]] = {
-        name: np.memmap(_path(directory, name), _DTYPES[name], "r", shape=(len(order), *spec.shape))
+        name: np.memmap(_path(directory, name), _dtype(name, specs), "r", shape=(len(order), *spec.shape))
         for name, spec in specs.items()
     }
     return Rows(specs, digest, arrays, order)
@@ -184,6 +219,10 @@ def _digest(rows: Rows) -> str:
         for name in sorted(block):
             digest.update(np.ascontiguousarray(block[name]).tobytes())
     return digest.hexdigest()
+
+
+def _dtype(name: str, specs: Mapping[str, features.Spec]) -> Any:
+    return _DTYPES.get(name, specs[name].dtype)
 
 
 def _path(directory: str, name: str, suffix: str = ".bin") -> str:

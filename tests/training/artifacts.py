@@ -13,6 +13,7 @@ from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.models.positions import LearnedPositionsConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.run.recipe import Recipe
+from firth.recipes.tasks.classification import Regression
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.recipes.training.training import AdamWConfig, Training
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
@@ -22,8 +23,10 @@ PIECES = 40
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{index}" for index in range(PIECES))]
 LENGTH, DOCUMENTS = 24, 2
 LIMITS = RowLimits(
-    raw_length=LENGTH - 3, special_tokens=3, max_documents=DOCUMENTS, vocabulary_size=len(VOCABULARY)
+    features.row_specs(LENGTH - 3, DOCUMENTS), special_tokens=3, vocabulary_size=len(VOCABULARY)
 )
+# Records of two texts, at most three in a row.
+PAIRS = RowLimits.of(Regression(pair=True), Sequences(length=LENGTH, max_documents=3), len(VOCABULARY), 0)
 
 
 def tiny_recipe(**training) -> Recipe:
@@ -72,6 +75,23 @@ def raw_row(index: int, document: int | None = None) -> dict[str, list[int]]:
     }
 
 
+def pair_row(index: int) -> dict[str, list]:
+    """A row of one to three pairs of texts, each pair with a number, as it stands on disk."""
+    rng = np.random.default_rng(index)
+    records = int(rng.integers(1, 4))
+    lengths = rng.integers(1, 3, 2 * records).tolist()
+    starts = [int(place == 0) for length in lengths for place in range(length)]
+    return {
+        features.EXAMPLE_ID: [1000 - index],
+        features.RAW_TOKENS: rng.integers(5, len(VOCABULARY), sum(lengths)).tolist(),
+        features.WORD_STARTS: starts,
+        features.SENTENCE_STARTS: starts,
+        features.CHUNK_LENGTHS: lengths,
+        features.DOCUMENT_KEYS: np.repeat(100 * index + 1 + np.arange(records), 2).tolist(),
+        "record_labels": (index + np.arange(records) / 4).tolist(),
+    }
+
+
 def write_rows(path, rows) -> None:
     """Writes rows as gzipped TFRecords."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -86,6 +106,8 @@ def write_rows(path, rows) -> None:
 def _feature(values) -> tf.train.Feature:
     if values and isinstance(values[0], bytes):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+    if values and isinstance(values[0], float):
+        return tf.train.Feature(float_list=tf.train.FloatList(value=values))
     return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
 
 

@@ -9,7 +9,17 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tokenizers import WordPieceTokenizer
 from firth.training.input_pipeline import training_batches
 from firth.training.row_files import read_rows
-from tests.training.artifacts import DOCUMENTS, LENGTH, LIMITS, VOCABULARY, raw_row, write_rows, write_split
+from tests.training.artifacts import (
+    DOCUMENTS,
+    LENGTH,
+    LIMITS,
+    PAIRS,
+    VOCABULARY,
+    pair_row,
+    raw_row,
+    write_rows,
+    write_split,
+)
 
 BATCH = 4
 
@@ -108,3 +118,26 @@ def test_pairs_are_half_random_with_negatives_and_have_no_label_without(rows, ob
     one_document = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", LIMITS)
     made = list(training_batches(one_document, objective, 42, BATCH, 0, 5).as_numpy_iterator())
     assert not any(features["next_sentence_weights"].any() for _, features in made)
+
+
+def test_labels_come_with_their_row(tmp_path):
+    write_rows(tmp_path / "rows.gz", [pair_row(index) for index in range(10)])
+    rows = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", PAIRS)
+
+    def goal(row, negative, seed):
+        del seed
+        return {
+            "labels": row["record_labels"],
+            "key": row["document_keys"],
+            "other": negative["record_labels"],
+        }
+
+    seen = []
+    for _, made in training_batches(rows, goal, 42, 5, 0, 2, negatives=False).as_numpy_iterator():
+        assert made["labels"].dtype == np.float32 and not made["other"].any()
+        for keys, labels in zip(made["key"], made["labels"]):
+            index = (keys[0] - 1) // 100
+            wanted = pair_row(index)["record_labels"]
+            assert labels.tolist() == wanted + [0.0] * (3 - len(wanted))
+            seen.append(index)
+    assert sorted(seen) == list(range(10))

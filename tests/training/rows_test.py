@@ -8,9 +8,20 @@ import numpy as np
 import pytest
 
 from firth import features, storage
+from firth.recipes.tasks.classification import Classification
+from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.training.row_files import read_rows
-from firth.training.rows import RowsError, RowsWriter
-from tests.training.artifacts import LIMITS, raw_row, write_rows, write_split
+from firth.training.rows import RowLimits, RowsError, RowsWriter
+from tests.training.artifacts import (
+    LENGTH,
+    LIMITS,
+    PAIRS,
+    VOCABULARY,
+    pair_row,
+    raw_row,
+    write_rows,
+    write_split,
+)
 
 
 def test_rows_are_padded_and_in_the_order_of_their_ids(tmp_path):
@@ -24,6 +35,66 @@ def test_rows_are_padded_and_in_the_order_of_their_ids(tmp_path):
         for values, row in zip(taken[name].reshape(7, -1).tolist(), expected):
             assert values[: len(row[name])] == row[name]
             assert not any(values[len(row[name]) :])
+
+
+def test_the_digest_of_rows_without_labels_is_what_it_was(tmp_path):
+    """Checkpoints are found by it."""
+    rows = read_rows(write_split(tmp_path, 7), tmp_path / "cache", LIMITS)
+    assert rows.digest == "ba4b38750a77d28e7ed0b1af8f655c70f3298b4aa4b5a5440359df076eedcc0a"
+
+
+def test_records_are_read_with_their_labels(tmp_path):
+    write_rows(tmp_path / "rows.gz", [pair_row(index) for index in range(9)])
+    rows = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", PAIRS)
+    taken = rows.take(np.arange(9))
+    assert {name: (each.dtype.name, each.shape[1:]) for name, each in taken.items()} == {
+        name: (spec.dtype, spec.shape) for name, spec in PAIRS.specs.items()
+    }
+    assert taken["document_keys"].shape == (9, 6) and taken["record_labels"].dtype == np.float32
+    for place, row in enumerate(pair_row(index) for index in reversed(range(9))):
+        for name, values in row.items():
+            found = taken[name][place].reshape(-1).tolist()
+            assert found[: len(values)] == values and not any(found[len(values) :]), name
+
+
+def test_the_digest_changes_with_a_label(tmp_path):
+    digests = set()
+    for label in (0.5, 0.75):
+        row = pair_row(0)
+        row["record_labels"][0] = label
+        write_rows(tmp_path / "rows.gz", [row])
+        digests.add(read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", PAIRS).digest)
+    assert len(digests) == 2
+
+
+def test_a_row_of_pairs_may_be_as_long_as_its_special_tokens_for_each_pair_allow(tmp_path):
+    """24 tokens, of which each pair takes three."""
+    long, short = [7] * 9, [1] + [0] * 8
+    row = {
+        **pair_row(0),
+        "tokens": long * 2,
+        "word_starts": short * 2,
+        "sentence_starts": short * 2,
+        "chunk_lengths": [8, 8, 1, 1],
+        "document_keys": [3, 3, 4, 4],
+        "record_labels": [0.5, 1.5],
+    }
+    write_rows(tmp_path / "rows.gz", [row])
+    assert len(read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", PAIRS)) == 1
+
+
+def test_labels_of_any_shape_are_read(tmp_path):
+    """Some that are not in step with the records, several numbers each, and one of the whole row."""
+    labels = {"spans": features.Spec("int32", (5, 2)), "score": features.Spec("float32", ())}
+    limits = RowLimits({**LIMITS.specs, **labels}, 3, len(VOCABULARY))
+    row = {**raw_row(0), "spans": [1, 2, 3, 4], "score": [2.5]}
+    write_rows(tmp_path / "rows.gz", [row])
+    taken = read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", limits).take(np.arange(1))
+    assert taken["spans"].tolist() == [[[1, 2], [3, 4], [0, 0], [0, 0], [0, 0]]]
+    assert taken["score"].tolist() == [2.5]
+    write_rows(tmp_path / "rows.gz", [{**row, "spans": [1] * 12}])
+    with pytest.raises(RowsError, match="record 0: spans is not as long as what it labels"):
+        read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", limits)
 
 
 def test_access_is_random(tmp_path):
@@ -119,6 +190,45 @@ def test_malformed_row_is_named(tmp_path, problem):
     with pytest.raises(RowsError, match=f"rows.gz: record 2: {problem}"):
         read_rows([str(path)], tmp_path / "cache", LIMITS)
     assert os.listdir(tmp_path / "cache") == []
+
+
+BAD_PAIRS: dict[str, dict[str, list]] = {
+    "has more than 6 chunks": {"chunk_lengths": [1] * 8, "document_keys": [1] * 8},
+    "has a document that does not stand as 2 chunks": {"chunk_lengths": [1], "document_keys": [1]},
+    "has a document of several keys": {"document_keys": [1, 2]},
+    "record_labels is not as long as what it labels": {"record_labels": [0.5, 1.5]},
+    "is longer than 24 tokens with its special ones": {
+        "chunk_lengths": [11, 11],
+        "tokens": [7] * 22,
+        "word_starts": [1] * 22,
+        "sentence_starts": [1] * 22,
+    },
+}
+
+
+@pytest.mark.parametrize("problem", BAD_PAIRS)
+def test_malformed_row_of_records_is_named(tmp_path, problem):
+    one = {
+        **pair_row(0),
+        "tokens": [7, 8],
+        "word_starts": [1, 1],
+        "sentence_starts": [1, 1],
+        "chunk_lengths": [1, 1],
+        "document_keys": [9, 9],
+        "record_labels": [0.5],
+    }
+    write_rows(tmp_path / "rows.gz", [pair_row(1), {**one, **BAD_PAIRS[problem]}])
+    with pytest.raises(RowsError, match=f"rows.gz: record 1: {problem}"):
+        read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", PAIRS)
+
+
+def test_labels_of_another_type_are_refused(tmp_path):
+    classes = RowLimits.of(
+        Classification(pair=True), Sequences(length=LENGTH, max_documents=3), len(VOCABULARY), 0
+    )
+    write_rows(tmp_path / "rows.gz", [pair_row(1)])
+    with pytest.raises(RowsError, match=r"cannot be read after record 0.*record_labels"):
+        read_rows([str(tmp_path / "rows.gz")], tmp_path / "cache", classes)
 
 
 def test_unreadable_files_are_named(tmp_path):

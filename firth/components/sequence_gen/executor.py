@@ -14,6 +14,7 @@ from tfx.utils import io_utils
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
+from firth.components.split_folders import split_folders
 from firth.corpus import CorpusError, make_sequences
 from firth.corpus.documents.split import TRAIN
 from firth.corpus.packing.sequence_counts import COUNTS_FILE
@@ -64,7 +65,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         exec_properties: dict[str, Any],
     ) -> None:
         sequences = Sequences.from_json(exec_properties["sequences"])
-        read, written = _split_folders(documents), _split_folders(examples)
+        read, written = split_folders(documents), split_folders(examples)
         patterns = {split: io_utils.all_files_pattern(folder) for split, folder in read.items()}
 
         def make(
@@ -93,8 +94,3 @@ class Executor(base_beam_executor.BaseBeamExecutor):
             train = os.path.join(folder, os.path.basename(written[TRAIN]))
             changed = sequences.model_copy(update={"length": int(length)})
             make({TRAIN: patterns[TRAIN]}, changed, raw_length, {TRAIN: train}, folder)
-
-
-def _split_folders(examples: types.Artifact) -> dict[str, str]:
-    splits = artifact_utils.decode_split_names(examples.split_names)
-    return {split: artifact_utils.get_split_uri([examples], split) for split in splits}

@@ -1,7 +1,7 @@
 """Rows of packed chunks, and how they are written to disk."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -50,11 +50,13 @@ class Row:
         example_id: A hash of the names of the row's chunks.
         source: Name of the source from which all its documents come.
         chunks: The chunks, in the order of the row.
+        labels: Labels by the name of their field, integers or floats.
     """
 
     example_id: int
     source: str
     chunks: tuple[Chunk, ...]
+    labels: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
 
     @property
     def lists(self) -> dict[str, list[int]]:
@@ -99,6 +101,9 @@ class Row:
             feature[features.WORDS].bytes_list.value.extend(words)
         for name, values in self.lists.items():
             feature[name].int64_list.value.extend(values)
+        for name, labels in self.labels.items():
+            of_kind = feature[name].float_list if labels.dtype.kind == "f" else feature[name].int64_list
+            of_kind.value.extend(labels.tolist())
         for name, values in (negative.lists if negative else {}).items():
             feature[features.NEGATIVE_PREFIX + name].int64_list.value.extend(values)
         return example.SerializeToString(deterministic=True)
@@ -108,12 +113,13 @@ def _joined(parts: list[np.ndarray]) -> list[int]:
     return np.concatenate(parts).astype(np.int64).tolist()
 
 
-def make_row(source: str, chunks: Sequence[Chunk]) -> Row:
+def make_row(source: str, chunks: Sequence[Chunk], labels: Mapping[str, np.ndarray] | None = None) -> Row:
     """Returns the row that consists of some chunks.
 
     Args:
         source: Name of the source of all the chunks.
         chunks: The chunks, in their order.
+        labels: Labels by the name of their field, integers or floats.
     """
     parts = [chunk.name for chunk in chunks]
-    return Row(hash63("row", source, *parts), source, tuple(chunks))
+    return Row(hash63("row", source, *parts), source, tuple(chunks), labels or {})

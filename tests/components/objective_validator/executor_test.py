@@ -91,6 +91,7 @@ def test_rows_of_another_recipe_are_refused(examples, tmp_path, monkeypatch):
 
 def test_what_is_measured_is_what_is_trained_on(examples, tmp_path, monkeypatch):
     """The first epoch of the training makes the same features of these rows."""
+    from firth import features
     from firth.training import objective_rates
     from firth.training.input_pipeline import training_batches
     from firth.training.row_files import read_rows
@@ -106,7 +107,7 @@ def test_what_is_measured_is_what_is_trained_on(examples, tmp_path, monkeypatch)
     config, seed = MaskedLM(max_predictions=5), 3
     with pytest.raises(InterruptedError):
         run(examples, tmp_path, config, seed=seed)
-    limits = RowLimits(LENGTH - 3, 3, DOCUMENTS, len(VOCABULARY) + 5)
+    limits = RowLimits(features.row_specs(LENGTH - 3, DOCUMENTS), 3, len(VOCABULARY) + 5)
     rows = read_rows([f"{examples.uri}/Split-train/*"], str(tmp_path / "cache"), limits)
     objective = MaskedLMObjective(config, SEQUENCES, seen["tokenizer"])
     trained = {}

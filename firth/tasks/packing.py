@@ -1,0 +1,132 @@
+"""Packing of labelled records into rows, each of them whole."""
+
+import itertools
+import operator
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.corpus.packing.pack import pack_in_order
+from firth.corpus.packing.packed_rows import Chunk, Row, make_row
+from firth.features import Spec
+from firth.recipes.tasks.task import Task
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.encoded import EncodedRecord
+
+NO_TOKENS = "no_tokens"
+_SHOWN = 10
+
+
+class TaskRowsError(ValueError):
+    """Records that no rows can be made of."""
+
+
+class PackedRecords(NamedTuple):
+    """The rows of a split, and what became of its records.
+
+    Attributes:
+        rows: Rows, in the order of their example ids.
+        report: `records` and `tokens` that the rows hold, without special tokens; `rows`; `padding_share`,
+            the share of places that are neither tokens nor special tokens; `records_cut` and `tokens_cut`, of
+            these records; `rejected`, the numbers of records that are in no row by reason, and
+            `first_rejected`, the source and id of the first ones. Fit for JSON.
+    """
+
+    rows: list[Row]
+    report: dict[str, Any]
+
+
+def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequences) -> PackedRecords:
+    """Packs records into rows, each record in one row and with its labels.
+
+    Records are taken in the order of their keys, which is a random one, so that a row holds records of any
+    lengths and labels. All records of a row have the same source. The order of the records does not matter.
+    Records with a text of no tokens are rejected.
+
+    Args:
+        records: Records of one split.
+        task: Task of the recipe.
+        sequences: Most tokens and most records of a row.
+
+    Raises:
+        TaskRowsError: if two records have the same key.
+        ValueError: if a record is longer than a row.
+
+    Example: see `tests/tasks/packing_test.py`.
+    """
+    by_source, rejected = _sort_out(records)
+    specs = task.label_specs(sequences)
+    rows, full = [], 0
+    for source, members in by_source.items():
+        sizes = [_tokens(each) + task.special_tokens for each in members]
+        full += sum(sizes)
+        for numbers in pack_in_order(sizes, sequences.length, sequences.max_documents):
+            rows.append(_row(source, [members[number] for number in numbers], specs))
+    rows.sort(key=lambda row: row.example_id)
+    kept = [each for members in by_source.values() for each in members]
+    places = len(rows) * sequences.length
+    return PackedRecords(
+        rows,
+        {
+            "records": len(kept),
+            "rows": len(rows),
+            "tokens": full - len(kept) * task.special_tokens,
+            "padding_share": (places - full) / max(places, 1),
+            "records_cut": sum(each.cut > 0 for each in kept),
+            "tokens_cut": sum(each.cut for each in kept),
+            "rejected": {NO_TOKENS: len(rejected)} if rejected else {},
+            "first_rejected": [
+                {"source": each.source, "id": each.id, "reason": NO_TOKENS} for each in rejected[:_SHOWN]
+            ],
+        },
+    )
+
+
+def _sort_out(
+    records: Iterable[EncodedRecord],
+) -> tuple[dict[str, list[EncodedRecord]], list[EncodedRecord]]:
+    """Returns the records by source and those that are rejected, all in the order of their keys."""
+    ordered = sorted(records, key=operator.attrgetter("key"))
+    for one, other in itertools.pairwise(ordered):
+        if one.key == other.key:
+            named = " and ".join(f"{each.id!r} of {each.source!r}" for each in (one, other))
+            raise TaskRowsError(f"two records of a split have one key, {one.key}: {named}")
+    by_source: dict[str, list[EncodedRecord]] = defaultdict(list)
+    rejected = []
+    for record in ordered:
+        if all(map(len, record.chunks)):
+            by_source[record.source].append(record)
+        else:
+            rejected.append(record)
+    return dict(sorted(by_source.items())), rejected
+
+
+def _tokens(record: EncodedRecord) -> int:
+    return sum(map(len, record.chunks))
+
+
+def _row(source: str, members: Sequence[EncodedRecord], specs: Mapping[str, Spec]) -> Row:
+    chunks = [chunk for record in members for chunk in _chunks(record)]
+    return make_row(source, chunks, {name: _joined(members, name, spec) for name, spec in specs.items()})
+
+
+def _joined(members: Sequence[EncodedRecord], name: str, spec: Spec) -> npt.NDArray[Any]:
+    values = [value for record in members for value in record.labels[name]]
+    return np.asarray(values, spec.dtype).reshape(-1)
+
+
+def _chunks(record: EncodedRecord) -> list[Chunk]:
+    words = record.words or [None] * len(record.chunks)
+    return [
+        _chunk(record.key, number, np.asarray(tokens, np.int32), of_tokens)
+        for number, (tokens, of_tokens) in enumerate(zip(record.chunks, words))
+    ]
+
+
+def _chunk(key: int, number: int, tokens: npt.NDArray[np.int32], words: Any) -> Chunk:
+    """Returns a text as a chunk of which the first token begins a word and a sentence."""
+    starts = np.arange(len(tokens)) == 0
+    return Chunk(key, number, tokens, starts, starts, words)
