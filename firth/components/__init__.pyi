@@ -37,4 +37,5 @@ from .pusher.component import Pusher as Pusher
 from .reporter.component import Reporter as Reporter
 from .sequence_gen.component import SequenceGen as SequenceGen
 from .serving_validator.component import ServingValidator as ServingValidator
+from .task_row_gen.component import TaskRowGen as TaskRowGen
 from .tokenizer_gen.component import TokenizerGen as TokenizerGen

@@ -66,6 +66,7 @@ class TextsTask:
                 chunks=tuple(of_record),
                 labels={names.RECORD_LABELS: [self.label_of(self._config, record.label)]},
                 cut=int(cut),
+                id=record.id,
             )
             for record, of_record, cut in zip(records, chunks, fitted.cut.numpy())
         ]

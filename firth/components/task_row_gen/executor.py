@@ -1,0 +1,60 @@
+"""The work of TaskRowGen: takes the bundle's tokenizer, and calls `make_task_rows`."""
+
+import os
+
+from tfx.components.util import examples_utils
+from tfx.dsl.components.base import base_executor
+from tfx.proto import example_gen_pb2
+from tfx.types import artifact_utils
+from tfx.utils import io_utils
+
+from firth import storage
+from firth.components.execution import Artifacts, Properties
+from firth.components.kept_files import keeping
+from firth.components.split_folders import split_folders
+from firth.recipes.reading.bundles import check_digest
+from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.recipes.tasks.tasks import task_from_json
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.packing import TaskRowsError
+from firth.tasks.task_rows import REPORT_FILE, make_task_rows
+from firth.tokenizers import load_tokenizer
+
+
+class Executor(base_executor.BaseExecutor):
+    """Makes the rows of all splits."""
+
+    def Do(self, input_dict: Artifacts, output_dict: Artifacts, exec_properties: Properties) -> None:
+        """Writes the rows, a copy of the tokenizer and the report.
+
+        Args:
+            input_dict: `records`, and `base`, whose custom property `digest` is checked if there is one.
+            output_dict: `examples`, which get the custom property `tokenizer_digest`.
+            exec_properties: `task` and `sequences` as JSON.
+
+        Raises:
+            firth.recipes.reading.bundles.NoBundleError: if another bundle stands in the place of the base.
+            firth.tasks.packing.TaskRowsError: if a split has no rows, or a record stands in it twice.
+            firth.tokenizers.TokenizerMismatchError: if the bundle's tokenizer is damaged.
+        """
+        records = artifact_utils.get_single_instance(input_dict["records"])
+        base = artifact_utils.get_single_instance(input_dict["base"])
+        examples = artifact_utils.get_single_instance(output_dict["examples"])
+        if digest := base.get_string_custom_property("digest"):
+            # Hours may have passed since the recipe was read.
+            check_digest(base.uri, digest)
+        folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
+        storage.copy_folder(os.path.join(base.uri, TOKENIZER_FOLDER), folder)
+        tokenizer = load_tokenizer(folder)
+        examples.split_names = records.split_names
+        with keeping(examples.uri, REPORT_FILE, errors=TaskRowsError):
+            make_task_rows(
+                {split: io_utils.all_files_pattern(path) for split, path in split_folders(records).items()},
+                task_from_json(exec_properties["task"]),
+                Sequences.from_json(exec_properties["sequences"]),
+                tokenizer,
+                split_folders(examples),
+                examples.uri,
+            )
+        examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+        examples.set_string_custom_property("tokenizer_digest", tokenizer.digest)

@@ -1,0 +1,89 @@
+"""Labelled records of some splits made into files of rows."""
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from firth import storage
+from firth.corpus.documents.batching import in_batches
+from firth.corpus.io.record_files import read_records, write_records
+from firth.corpus.packing.packed_rows import Row
+from firth.recipes.tasks.tasks import AnyTask
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.encoded import EncodedRecord
+from firth.tasks.labelled_examples import from_example
+from firth.tasks.packing import TaskRowsError, pack_records
+from firth.tasks.readers import LabelledRecord
+
+REPORT_FILE = "report.json"
+_BATCH = 4096
+
+
+def make_task_rows(
+    patterns: Mapping[str, str],
+    task: AnyTask,
+    sequences: Sequences,
+    tokenizer: Any,
+    folders: Mapping[str, str],
+    report_folder: str,
+) -> dict[str, dict[str, Any]]:
+    """Writes the rows of some splits, and `report.json`; see `pack_records`.
+
+    The files are the same, byte for byte, whatever the order and the number of the files that are read.
+
+    Args:
+        patterns: Pattern of each split's files of labelled records, as `to_example` writes them.
+        task: Task of the recipe.
+        sequences: Rows of the recipe; `shards` is the number of files.
+        tokenizer: Tokenizer of the base.
+        folders: Folder of each split's rows.
+        report_folder: Folder of `report.json`.
+
+    Returns:
+        The report by split: what `pack_records` tells, and `read`, the number of records.
+
+    Raises:
+        TaskRowsError: if a split has no rows, or two records of one key.
+        OSError: if a file cannot be read or written.
+        ValueError: if a file is damaged.
+    """
+    from firth.tasks.table import TASKS
+
+    kind = TASKS[task.kind](task, sequences, tokenizer)
+    report: dict[str, dict[str, Any]] = {}
+    for split, pattern in patterns.items():
+        read: Counter[str] = Counter()
+        packed = pack_records(_encoded(kind, _records(pattern), read), task, sequences)
+        report[split] = {"read": read.total(), **packed.report}
+        storage.write_json(f"{report_folder}/{REPORT_FILE}", report)
+        if not packed.rows:
+            raise TaskRowsError(f"the split {split!r} has no rows; of {read.total()} records none has tokens")
+        _write(packed.rows, folders[split], sequences.shards)
+    return report
+
+
+def _records(pattern: str) -> Iterator[tuple[LabelledRecord, str]]:
+    for path in storage.glob(pattern):
+        yield from map(from_example, read_records(path))
+
+
+def _encoded(
+    kind: Any, records: Iterable[tuple[LabelledRecord, str]], read: Counter[str]
+) -> Iterator[EncodedRecord]:
+    """Yields records as tokens, each with its source, and counts by source what was read."""
+    for batch in filter(None, in_batches(records, _BATCH)):
+        by_source: dict[str, list[LabelledRecord]] = defaultdict(list)
+        for record, source in batch:
+            by_source[source].append(record)
+        for source, members in by_source.items():
+            read[source] += len(members)
+            yield from (encoded._replace(source=source) for encoded in kind.encode(members))
+
+
+def _write(rows: Sequence[Row], folder: str, files: int) -> None:
+    """Writes rows, as many in each file as in any other, and no empty file."""
+    count = min(files, len(rows))
+    bounds = [number * len(rows) // count for number in range(count + 1)]
+    for number, (start, end) in enumerate(itertools.pairwise(bounds)):
+        write_records(folder, number, count, (row.to_example() for row in rows[start:end]))

@@ -1,0 +1,157 @@
+"""TaskRowGen on small files of labelled records, as TFX runs it."""
+
+import json
+import pathlib
+import random
+
+import pytest
+import tensorflow as tf
+from tfx.dsl.components.base.base_executor import BaseExecutor
+from tfx.types import artifact_utils, channel_utils, standard_artifacts
+
+from firth import storage
+from firth.components import TaskRowGen
+from firth.corpus.io.record_files import write_records
+from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
+from firth.recipes.tasks.classification import Classification
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks.labelled_examples import to_example
+from firth.tasks.packing import TaskRowsError
+from firth.tasks.readers import LabelledRecord
+from firth.tokenizers import load_tokenizer
+from tests.corpus.helpers import read_records
+from tests.training.artifacts import write_bundle
+
+TASK = Classification(labels=("no", "yes"), pair=True)
+SEQUENCES = Sequences(length=24, max_documents=4, shards=3)
+ROOM = SEQUENCES.length - TASK.special_tokens
+
+
+def make_record(number):
+    generator = random.Random(number)
+    first, second = (
+        " ".join(f"w{generator.randrange(40)}" for _ in range(generator.randint(1, 14))) for _ in range(2)
+    )
+    return LabelledRecord(f"r{number}", {"text": first, "pair": second}, ("no", "yes")[number % 2], "", 0)
+
+
+RECORDS = [make_record(number) for number in range(40)]
+EVAL = [make_record(number) for number in range(40, 50)]
+# Of the last, one text has nothing that a tokenizer keeps.
+EMPTY = LabelledRecord("r99", {"text": "w1", "pair": " \u200b "}, "no", "", 0)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    artifact = standard_artifacts.Model()
+    artifact.uri = write_bundle(tmp_path_factory.mktemp("base") / "bundle")
+    artifact.set_string_custom_property("digest", digest_of_bundle(artifact.uri))
+    return artifact
+
+
+def run(folder, base, train, eval_=tuple(EVAL), files=1, task=TASK):
+    """Runs the executor on records with the source that each has in its id."""
+    records = standard_artifacts.Examples()
+    records.uri = str(folder / "records")
+    records.split_names = artifact_utils.encode_split_names(["train", "eval"])
+    for split, members in (("train", train), ("eval", eval_)):
+        for number in range(files):
+            part = [to_example(each, "web") for each in members[number::files]]
+            write_records(artifact_utils.get_split_uri([records], split), number, files, part)
+    component = TaskRowGen(
+        channel_utils.as_channel([records]), channel_utils.as_channel([base]), task, SEQUENCES
+    )
+    examples = standard_artifacts.Examples()
+    examples.uri = str(folder / "TaskRowGen" / "examples" / "7")
+    component.EXECUTOR_SPEC.executor_class(BaseExecutor.Context(tmp_dir=str(folder), unique_id="1")).Do(
+        {"records": [records], "base": [base]}, {"examples": [examples]}, component.exec_properties
+    )
+    return examples
+
+
+@pytest.fixture(scope="module")
+def examples(base, tmp_path_factory):
+    return run(tmp_path_factory.mktemp("run"), base, [*RECORDS, EMPTY])
+
+
+def rows_of(examples, split):
+    found = read_records(f"{artifact_utils.get_split_uri([examples], split)}/*")
+    return [tf.train.Example.FromString(each).features.feature for each in found]
+
+
+def records_in(rows):
+    """Yields the tokens of both texts, and the label, of each record."""
+    for row in rows:
+        tokens, lengths = list(row["tokens"].int64_list.value), list(row["chunk_lengths"].int64_list.value)
+        for place, label in enumerate(row["record_labels"].int64_list.value):
+            start = sum(lengths[: 2 * place])
+            middle, end = start + lengths[2 * place], start + lengths[2 * place] + lengths[2 * place + 1]
+            yield tuple(tokens[start:middle]), tuple(tokens[middle:end]), label
+
+
+def test_rows_hold_the_records_of_their_split_with_their_labels(examples):
+    tokenizer = load_tokenizer(f"{examples.uri}/tokenizer")
+    for split, records in (("train", RECORDS), ("eval", EVAL)):
+        wanted = []
+        for record in records:
+            first, second = (tokenizer.tokenize(record.texts[role]).numpy().tolist() for role in TASK.roles)
+            while len(first) + len(second) > ROOM:
+                (first if len(first) > len(second) else second).pop()
+            wanted.append((tuple(first), tuple(second), TASK.labels.index(record.label)))
+        assert sorted(records_in(rows_of(examples, split))) == sorted(wanted)
+
+
+def test_what_is_cut_and_rejected_is_reported(examples):
+    report = json.loads(pathlib.Path(examples.uri, "report.json").read_text())
+    for split, records in (("train", RECORDS), ("eval", EVAL)):
+        sizes = [sum(len(text.split()) for text in record.texts.values()) for record in records]
+        found = report[split]
+        assert found["records"] == len(records)
+        assert found["records_cut"] == sum(size > ROOM for size in sizes)
+        assert found["tokens_cut"] == sum(max(size - ROOM, 0) for size in sizes)
+        assert found["tokens"] == sum(sizes) - found["tokens_cut"]
+        assert found["rows"] == len(rows_of(examples, split))
+    assert report["train"]["records_cut"] > 0
+    assert report["train"]["read"] == len(RECORDS) + 1 and report["eval"]["rejected"] == {}
+    assert report["train"]["rejected"] == {"no_tokens": 1}
+    assert report["train"]["first_rejected"] == [{"source": "web", "id": "r99", "reason": "no_tokens"}]
+
+
+def test_the_artifact_says_what_it_holds(examples, base):
+    assert artifact_utils.decode_split_names(examples.split_names) == ["train", "eval"]
+    assert examples.get_string_custom_property("payload_format") == "FORMAT_TF_EXAMPLE"
+    digest = load_tokenizer(f"{base.uri}/tokenizer").digest
+    assert examples.get_string_custom_property("tokenizer_digest") == digest
+    assert {tuple(row["source"].bytes_list.value) for row in rows_of(examples, "eval")} == {(b"web",)}
+    files = storage.list_folder(artifact_utils.get_split_uri([examples], "train"))
+    assert len(files) == SEQUENCES.shards
+
+
+def test_the_order_and_number_of_files_do_not_matter(examples, base, tmp_path):
+    again = run(tmp_path, base, random.Random(1).sample([*RECORDS, EMPTY], 41), files=4)
+    for split in ("train", "eval"):
+        first, second = (
+            {path.name: path.read_bytes() for path in pathlib.Path(each.uri, f"Split-{split}").iterdir()}
+            for each in (examples, again)
+        )
+        assert first == second
+
+
+def test_a_split_without_rows_is_refused_and_its_report_is_kept(base, tmp_path):
+    with pytest.raises(TaskRowsError, match=r"the split 'eval' has no rows.*Kept: .*report.json"):
+        run(tmp_path, base, RECORDS, (EMPTY,))
+    report = json.loads((tmp_path / "TaskRowGen/failed/examples/7/report.json").read_text())
+    assert report["eval"]["rejected"] == {"no_tokens": 1}
+
+
+def test_a_record_that_stands_twice_is_refused(base, tmp_path):
+    with pytest.raises(TaskRowsError, match=r"two records .* 'r0' of 'web' and 'r0' of 'web'"):
+        run(tmp_path, base, [*RECORDS, RECORDS[0]])
+
+
+def test_another_bundle_in_the_place_of_the_base_is_refused(base, tmp_path):
+    other = standard_artifacts.Model()
+    other.uri = base.uri
+    other.set_string_custom_property("digest", "0" * 64)
+    with pytest.raises(NoBundleError, match="is not the bundle"):
+        run(tmp_path, other, RECORDS)
