@@ -55,6 +55,11 @@ DECODER_DOCUMENT_IDS = "decoder_document_ids"
 # In training, from the input pipeline: what an example's dropout follows from.
 NOISE_KEYS = "noise_keys"
 
+# Of the signature `evaluate`, of tasks: what scores are made of, of each record.
+RECORD_KEYS = "record_keys"
+RECORD_LENGTHS = "record_lengths"
+RECORD_PREDICTIONS = "record_predictions"
+
 # What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")
 # Of the main loss: that of the same tokens under the training split's unigram distribution, and their bytes.

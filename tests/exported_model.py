@@ -5,6 +5,7 @@ import functools
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import keras
@@ -73,8 +74,8 @@ def loaded_model():
     return tf.saved_model.load(exported_model().directory)
 
 
-def examples_artifact(uri: str):
-    """Writes the rows as SequenceGen's eval split; returns the TFX artifact."""
+def examples_artifact(uri: str, rows: Sequence[bytes] | None = None):
+    """Writes rows, or those of the tiny model, as SequenceGen's eval split; returns the TFX artifact."""
     from tfx.types import artifact_utils, standard_artifacts
 
     artifact = standard_artifacts.Examples()
@@ -83,7 +84,7 @@ def examples_artifact(uri: str):
     os.makedirs(os.path.join(uri, "Split-eval"))
     path = os.path.join(uri, "Split-eval", "rows-00000-of-00001.gz")
     with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions("GZIP")) as writer:
-        for row in exported_model().rows:
+        for row in exported_model().rows if rows is None else rows:
             writer.write(row)
     return artifact
 

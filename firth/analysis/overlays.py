@@ -23,8 +23,8 @@ def overlay_plots(histories: Sequence[History], losses: Iterable[Loss]) -> dict[
     """
     wanted = {}
     for loss in losses:
-        wanted[f"Training loss of {loss.title}"] = (f"{loss.name}_loss", "loss in nats")
-        wanted[f"Held-out loss of {loss.title}"] = (f"held_out_{loss.name}_loss", "loss in nats")
+        wanted[f"Training loss of {loss.title}"] = (f"{loss.name}_loss", loss.quantity)
+        wanted[f"Held-out loss of {loss.title}"] = (f"held_out_{loss.name}_loss", loss.quantity)
     wanted["Non-padding tokens per second"] = ("tokens_per_second", "tokens/s")
     return {
         title: _overlay(histories, title, quantity, label)

@@ -74,7 +74,7 @@ def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
 
 
 def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -> str:
-    """Returns one loss by step, in nats, next to that of the unigram baseline or of guessing.
+    """Returns one loss by step, next to that of the unigram baseline or of guessing.
 
     Args:
         history: History of the training.
@@ -91,7 +91,7 @@ def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -
             axes.axhline(unigram_loss, color=SECOND, linestyle="--", linewidth=1.2, label="unigram, held out")
         if loss.guessing is not None:
             axes.axhline(loss.guessing, color=MUTED, linestyle="--", linewidth=1, label="guessing")
-        axes.set(xlabel="step", ylabel="loss in nats")
+        axes.set(xlabel="step", ylabel=loss.quantity)
         axes.legend()
 
     return plot(f"loss-{loss.name}", f"Loss of {loss.title} by step", draw)

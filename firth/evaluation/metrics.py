@@ -2,8 +2,8 @@
 
 Sums add up, averages do not: a perplexity averaged over batches depends on how the split was cut, one made
 of a split's sums does not. Where nothing was predicted (a weight of zero) there is no evidence, and each
-metric takes the worst value that it can have, so that it fails its threshold: infinity for perplexities,
-zero for accuracies.
+metric takes the worst value that it can have, so that it fails its threshold: infinity for perplexities and
+squared errors, zero for accuracies.
 """
 
 import functools
@@ -94,7 +94,8 @@ def bits_per_byte(loss_sum: float, bytes_sum: float) -> float:
 def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], float]]:
     """Returns the metrics of a model by name, each a function of the sums over a split.
 
-    There is a perplexity of each loss over the vocabulary and an accuracy of every loss. If the main loss
+    There is a perplexity of each loss over the vocabulary and an accuracy of every loss; of a loss of one
+    answer, which is that of a number, there is the mean squared error. If the main loss
     runs over the vocabulary, there are also, of the tokens that stand for text (no sentinel, no end of a
     document, no unknown word), its perplexity, that of the training split's unigram distribution on the same
     tokens, the one over the other, and bits per byte.
@@ -105,11 +106,14 @@ def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], f
 
     Example:
 
-    >>> list(metrics_of({"mlm": None, "nsp": 2}))[:3]
-    ['mlm_perplexity', 'mlm_accuracy', 'nsp_accuracy']
+    >>> list(metrics_of({"mlm": None, "nsp": 2}))[:3], list(metrics_of({"value": 1}))
+    (['mlm_perplexity', 'mlm_accuracy', 'nsp_accuracy'], ['value_squared_error'])
     """
     metrics: dict[str, Callable[[Sums], float]] = {}
     for loss, classes in losses.items():
+        if classes == 1:
+            metrics[f"{loss}_squared_error"] = functools.partial(_squared_error, loss)
+            continue
         if classes is None:
             metrics[f"{loss}_perplexity"] = functools.partial(_perplexity, loss)
         metrics[f"{loss}_accuracy"] = functools.partial(_accuracy, loss)
@@ -118,6 +122,11 @@ def metrics_of(losses: Mapping[str, int | None]) -> dict[str, Callable[[Sums], f
 
 def _perplexity(loss: str, sums: Sums) -> float:
     return perplexity(sums[f"{loss}_loss_sum"], sums[f"{loss}_weight_sum"])
+
+
+def _squared_error(loss: str, sums: Sums) -> float:
+    weight = sums[f"{loss}_weight_sum"]
+    return sums[f"{loss}_loss_sum"] / weight if weight > 0 else math.inf
 
 
 def _accuracy(loss: str, sums: Sums) -> float:

@@ -3,11 +3,13 @@
 import dataclasses
 import json
 import math
+import re
 from typing import Any
 
 import tensorflow_model_analysis as tfma
 
 from firth.evaluation.bounds import Bounds, describe
+from firth.evaluation.record_scores import split_name
 
 OVERALL = "overall"
 
@@ -37,6 +39,8 @@ class ThresholdResult:
 def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[str, float]]:
     """Returns the metrics of each slice: of `overall`, and of each source as `source=<name>`.
 
+    The scores of a task's records are there by length and by label too, such as `length=17-32`.
+
     Args:
         uri: URI of the Evaluator's `evaluation` artifact.
         model_name: Name `candidate` or `baseline` if two models were evaluated; without it, the new one.
@@ -44,16 +48,29 @@ def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[s
     config = _load(uri).config
     names = [spec.name for spec in config.model_specs if not spec.is_baseline]
     result = _load(uri, model_name if model_name is not None else names[0])
-    slices = {}
+    slices: dict[str, dict[str, float]] = {}
     for key, metrics in result.slicing_metrics:
-        values = metrics[""][""]
         name = ",".join(f"{feature}={value}" for feature, value in key) or OVERALL
-        slices[name] = {
-            name: float(value["doubleValue"])
-            for name, value in sorted(values.items())
-            if "doubleValue" in value
-        }
-    return dict(sorted(slices.items(), key=lambda item: (item[0] != OVERALL, item[0])))
+        for in_slice, values in _by_slice(metrics[""][""]).items():
+            # The parts of a source are too many to read.
+            if name == OVERALL or not in_slice:
+                slices[in_slice or name] = values
+    return dict(sorted(slices.items(), key=lambda item: (item[0] != OVERALL, _in_order(item[0]))))
+
+
+def _by_slice(values: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Returns the metrics of each slice of the records; under an empty name those of all."""
+    slices: dict[str, dict[str, float]] = {}
+    for name, value in sorted(values.items()):
+        if "doubleValue" in value:
+            metric, in_slice = split_name(name)
+            slices.setdefault(in_slice, {})[metric] = float(value["doubleValue"])
+    return slices
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """Returns what sorts a name by its numbers, so that 17-32 comes before 129-256."""
+    return [(int(each), "") if each.isdecimal() else (0, each) for each in re.split(r"([0-9]+)", name)]
 
 
 def load_thresholds(uri: str) -> list[ThresholdResult]:

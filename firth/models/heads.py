@@ -85,7 +85,16 @@ class Heads(keras.layers.Layer):
             features: Objective's features, batched.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        logits, labels = self.logits(backbone, features, training), self.labels(features)
+        return self.predictions_of(self.logits(backbone, features, training), features)
+
+    def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
+        """Returns the predictions of each loss whose logits are known.
+
+        Args:
+            logits: Logits by name of the loss, as `logits` returns them.
+            features: Objective's or task's features, batched, with labels.
+        """
+        labels = self.labels(features)
         return {name: predictions_of_logits(logits[name], *labels[name]) for name in logits}
 
 

@@ -179,7 +179,7 @@ def _model(
         examples=examples,
         model=trainer.outputs["model"],
         baseline_model=baseline.outputs["model"],
-        eval_config=build_eval_config(recipe.evaluation, recipe.goal.loss_classes),
+        eval_config=build_eval_config(recipe.evaluation, recipe.goal),
     )
     validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
     return {

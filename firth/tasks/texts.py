@@ -137,11 +137,11 @@ class TextsTask:
         lengths = row[names.CHUNK_LENGTHS]
         of_records = tf.reshape(lengths, [-1, lengths.shape[1] // texts, texts])
         return {
-            "record_keys": row[names.DOCUMENT_KEYS][:, ::texts],
+            names.RECORD_KEYS: row[names.DOCUMENT_KEYS][:, ::texts],
             names.RECORD_WEIGHTS: features[names.RECORD_WEIGHTS],
             names.RECORD_LABELS: features[names.RECORD_LABELS],
-            "record_lengths": tf.reduce_sum(of_records, axis=2),
-            "record_predictions": self.predictions_of(only),
+            names.RECORD_LENGTHS: tf.reduce_sum(of_records, axis=2),
+            names.RECORD_PREDICTIONS: self.predictions_of(only),
         }
 
     @classmethod
@@ -156,11 +156,11 @@ class TextsTask:
         found = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
         return [
             Collected(
-                id=str(int(outputs["record_keys"][place])),
+                id=str(int(outputs[names.RECORD_KEYS][place])),
                 reference=cls.answer_of_label(config, outputs[names.RECORD_LABELS][place]),
-                prediction=cls.answer_of(config, outputs["record_predictions"][place]),
+                prediction=cls.answer_of(config, outputs[names.RECORD_PREDICTIONS][place]),
                 source=source,
-                length=int(outputs["record_lengths"][place]),
+                length=int(outputs[names.RECORD_LENGTHS][place]),
             )
             for place in found
         ]

@@ -8,7 +8,7 @@ from tensorflow_model_analysis.metrics import metric_types
 from firth.evaluation import build_eval_config
 from firth.evaluation.metrics import metrics_of
 from firth.evaluation.tfma_metrics import MetricOfSums
-from firth.recipes import Evaluation, Threshold
+from firth.recipes import Evaluation, MaskedLM, Threshold
 
 
 def configs_of(config):
@@ -21,7 +21,7 @@ def configs_of(config):
 
 def test_all_metrics_are_computed_and_bounded_ones_by_value():
     threshold = Threshold(metric="nsp_accuracy", lower_bound=0.5)
-    metrics = configs_of(build_eval_config(Evaluation(thresholds=(threshold,)), {"mlm": None, "nsp": 2}))
+    metrics = configs_of(build_eval_config(Evaluation(thresholds=(threshold,)), MaskedLM()))
     assert list(metrics) == list(metrics_of({"mlm": None, "nsp": 2}))
     bounded = [name for name, metric in metrics.items() if metric.per_slice_thresholds]
     assert bounded == ["nsp_accuracy"]
@@ -36,7 +36,7 @@ def test_the_narrower_of_two_bounds_holds():
     thresholds = tuple(
         Threshold(metric="mlm_perplexity", lower_bound=lower, upper_bound=upper) for lower, upper in bounds
     )
-    metrics = configs_of(build_eval_config(Evaluation(thresholds=thresholds), {"mlm": None, "nsp": 2}))
+    metrics = configs_of(build_eval_config(Evaluation(thresholds=thresholds), MaskedLM()))
     threshold = metrics["mlm_perplexity"].per_slice_thresholds[0].threshold.value_threshold
     assert (threshold.lower_bound.value, threshold.upper_bound.value) == (2.0, 8.0)
 
@@ -46,7 +46,7 @@ def test_the_narrower_of_two_bounds_holds():
 )
 def test_without_thresholds_every_finite_metric_is_enough(value, blessed):
     """TFX's Evaluator, which blesses nothing without a threshold, validates by this function of TFMA."""
-    config = build_eval_config(Evaluation(thresholds=()), {"mlm": None, "nsp": 2})
+    config = build_eval_config(Evaluation(thresholds=()), MaskedLM())
     names = metrics_of({"mlm": None, "nsp": 2})
     metrics = {metric_types.MetricKey(name): 1.0 for name in names}
     metrics[metric_types.MetricKey("text_perplexity")] = value
@@ -59,7 +59,7 @@ def test_without_thresholds_every_finite_metric_is_enough(value, blessed):
 
 
 def test_slices_are_the_whole_split_and_each_source():
-    config = build_eval_config(Evaluation(), {"mlm": None})
+    config = build_eval_config(Evaluation(), MaskedLM(next_sentence=False))
     assert [list(spec.feature_keys) for spec in config.slicing_specs] == [[], ["source"]]
     assert "nsp_accuracy" not in configs_of(config)
 

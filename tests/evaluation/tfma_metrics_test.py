@@ -1,21 +1,18 @@
 """TFX's own Evaluator on an exported model, against the same sums in NumPy."""
 
-import json
 import math
 import os
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from tfx.components.evaluator.executor import Executor
-from tfx.types import standard_artifacts, standard_component_specs
-from tfx.utils import proto_utils
 
 from firth.evaluation import build_eval_config, load_evaluation, load_thresholds
 from firth.evaluation.bounds import Bounds
 from firth.evaluation.metrics import metrics_of
 from firth.recipes import Evaluation, Threshold
-from tests.exported_model import examples_artifact, exported_model, loaded_model
+from tests.evaluation.evaluator import run_evaluator
+from tests.exported_model import RECIPE, examples_artifact, exported_model, loaded_model
 
 METRICS = metrics_of({"mlm": None, "nsp": 2})
 
@@ -49,29 +46,9 @@ def expected():
     return metrics
 
 
-def run_evaluator(folder, examples, thresholds, baseline=False):
-    """Runs the Evaluator as a pipeline does; returns its evaluation and blessing artifacts."""
-    evaluation, blessing = standard_artifacts.ModelEvaluation(), standard_artifacts.ModelBlessing()
-    evaluation.uri, blessing.uri = str(folder / "evaluation"), str(folder / "blessing")
-    model = standard_artifacts.Model()
-    model.uri = os.path.dirname(exported_model().directory)
-    model.id = 1
-    inputs = {"examples": [examples], "model": [model]}
-    if baseline:
-        inputs["baseline_model"] = [model]
-    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), {"mlm": None, "nsp": 2})
-    properties = {
-        standard_component_specs.EVAL_CONFIG_KEY: proto_utils.proto_to_json(config),
-        standard_component_specs.EXAMPLE_SPLITS_KEY: json.dumps(["eval"]),
-        standard_component_specs.FEATURE_SLICING_SPEC_KEY: None,
-        standard_component_specs.MODULE_PATH_KEY: None,
-    }
-    context = Executor.Context(
-        tmp_dir=str(folder),
-        unique_id="1",
-    )
-    Executor(context).Do(inputs, {"evaluation": [evaluation], "blessing": [blessing]}, properties)
-    return evaluation, blessing
+def evaluated(folder, examples, thresholds, baseline=False):
+    config = build_eval_config(Evaluation(thresholds=tuple(thresholds)), RECIPE.goal)
+    return run_evaluator(folder, examples, os.path.dirname(exported_model().directory), config, baseline)
 
 
 def test_metrics_equal_the_sums_in_numpy_and_kept_thresholds_bless(tmp_path, examples, expected):
@@ -79,7 +56,7 @@ def test_metrics_equal_the_sums_in_numpy_and_kept_thresholds_bless(tmp_path, exa
     # Between the split's value and the worse slice's: thresholds hold for the whole split.
     bound = (expected["overall"]["mlm_perplexity"] + max(slices)) / 2
     threshold = Threshold(metric="mlm_perplexity", upper_bound=bound)
-    evaluation, blessing = run_evaluator(tmp_path, examples, [threshold])
+    evaluation, blessing = evaluated(tmp_path, examples, [threshold])
     assert blessing.get_int_custom_property("blessed") == 1
     found = load_evaluation(evaluation.uri)
     assert list(found) == ["overall", "source=books", "source=web"]
@@ -94,7 +71,7 @@ def test_metrics_equal_the_sums_in_numpy_and_kept_thresholds_bless(tmp_path, exa
 def test_a_broken_threshold_does_not_bless_even_beside_a_baseline(tmp_path, examples, expected):
     kept = Threshold(metric="unigram_perplexity", upper_bound=1e6)
     broken = Threshold(metric="mlm_accuracy", lower_bound=expected["overall"]["mlm_accuracy"] + 0.01)
-    evaluation, blessing = run_evaluator(tmp_path, examples, [kept, broken], baseline=True)
+    evaluation, blessing = evaluated(tmp_path, examples, [kept, broken], baseline=True)
     assert blessing.get_int_custom_property("blessed") == 0
     assert {result.metric: result.ok for result in load_thresholds(evaluation.uri)} == {
         "mlm_accuracy": False,

@@ -122,14 +122,19 @@ def test_masks_differ_between_rows_and_not_between_calls():
 @given(st.integers(0, 20), st.integers(1, 7))
 @settings(deadline=None)
 def test_chunks_come_back_in_order_and_are_no_larger_than_asked(total, size):
-    sizes = []
 
     def function(values):
-        sizes.append(len(values))
-        return dict.fromkeys(SUMS, values * 2.0)
+        table = values[:, tf.newaxis, tf.newaxis] * tf.constant([[1, 2, 3]])
+        return {
+            "sums": tf.cast(values, tf.float32) * 2.0,
+            "tables": tf.cast(table, tf.int64),
+            "names": tf.strings.as_string(values),
+            "sizes": tf.fill(tf.shape(values), tf.size(values)),
+        }
 
-    values = tf.range(total, dtype=tf.float32)
-    joined = in_chunks(function, values, size, SUMS)
-    assert max(sizes) <= size
-    for name in SUMS:
-        np.testing.assert_array_equal(joined[name], np.arange(total) * 2.0)
+    joined = in_chunks(function, tf.range(total), size)
+    assert max(joined["sizes"].numpy(), default=0) <= size
+    np.testing.assert_array_equal(joined["sums"], np.arange(total) * 2.0)
+    assert joined["tables"].dtype == tf.int64
+    np.testing.assert_array_equal(joined["tables"], np.arange(total)[:, None, None] * [[1, 2, 3]])
+    assert joined["names"].numpy().tolist() == [str(each).encode() for each in range(total)]

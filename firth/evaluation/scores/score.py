@@ -34,6 +34,7 @@ class Score:
             sums and counts add up over workers, and intervals need no further call. None where the whole set
             is needed.
         of_nothing: Value of no examples.
+        needs_variety: Whether it is defined only where references differ from each other, and predictions do.
         signature_of: What was computed, from references and options; None for the implementation's version
             and the options.
     """
@@ -46,12 +47,31 @@ class Score:
     greater_is_better: bool = True
     of_one: Callable[..., float] | None = None
     of_nothing: float = 0.0
+    needs_variety: bool = False
     signature_of: Callable[..., str] | None = None
 
     @property
     def best(self) -> float:
         """The value of a perfect prediction."""
         return self.range[1] if self.greater_is_better else self.range[0]
+
+    @property
+    def worst(self) -> float:
+        """The value of predictions that could not be worse."""
+        return self.range[0] if self.greater_is_better else self.range[1]
+
+    def is_defined(self, references: Sequence[Any], predictions: Sequence[Any]) -> bool:
+        """Returns whether its formula has a value: a correlation with a constant has none.
+
+        Where it has none, the function gives 0, as its implementation does.
+
+        Args:
+            references: References of the examples.
+            predictions: Predictions of the examples.
+        """
+        if not references:
+            return False
+        return not self.needs_variety or all(_differ(each) for each in (references, predictions))
 
     def signature(self, references: Sequence[Any], **options: Any) -> str:
         """Returns how a value was computed, which is kept next to it.
@@ -70,3 +90,7 @@ class Score:
         if not self.implementation:
             return "firth"
         return f"{self.implementation}:{importlib.metadata.version(self.implementation)}"
+
+
+def _differ(values: Sequence[Any]) -> bool:
+    return any(each != values[0] for each in values)

@@ -30,9 +30,11 @@ SCORES: dict[str, Score] = {
     "accuracy": Score("Accuracy", accuracy, LABELS, _SHARE, "scikit-learn", of_one=is_right),
     "f1": Score("F1 of the positive class", f1, LABELS, _SHARE, "scikit-learn"),
     "macro_f1": Score("F1, mean over classes", macro_f1, LABELS, _SHARE, "scikit-learn"),
-    "matthews": Score("Matthews' correlation", matthews, LABELS, _CORRELATION, "scikit-learn"),
-    "pearson": Score("Pearson's correlation", pearson, NUMBERS, _CORRELATION, "scipy"),
-    "spearman": Score("Spearman's correlation", spearman, NUMBERS, _CORRELATION, "scipy"),
+    "matthews": Score(
+        "Matthews' correlation", matthews, LABELS, _CORRELATION, "scikit-learn", needs_variety=True
+    ),
+    "pearson": Score("Pearson's correlation", pearson, NUMBERS, _CORRELATION, "scipy", needs_variety=True),
+    "spearman": Score("Spearman's correlation", spearman, NUMBERS, _CORRELATION, "scipy", needs_variety=True),
     "squad_exact_match": Score(
         "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
     ),

@@ -1,5 +1,6 @@
 """The head of tasks with one answer for each record of a row."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -76,18 +77,15 @@ class PooledHeads(Heads):
         """
         return {self.loss_term.name: (features[names.RECORD_LABELS], features[names.RECORD_WEIGHTS])}
 
-    def predictions(
-        self, backbone: Any, features: Features, training: bool | None = None
-    ) -> dict[str, Predictions]:
+    def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
         """Returns the predictions of the loss, by its name.
 
         Args:
-            backbone: Backbone with one stack.
-            features: Task's features, batched.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+            logits: Logits by name of the loss, as `logits` returns them.
+            features: Task's features, batched, with labels.
         """
         made = predictions_of_numbers if self.loss_term.classes == 1 else predictions_of_logits
-        logits, labels = self.logits(backbone, features, training), self.labels(features)
+        labels = self.labels(features)
         return {name: made(logits[name], *labels[name]) for name in logits}
 
 

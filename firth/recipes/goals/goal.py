@@ -13,6 +13,8 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 
 # Numbers of epochs: one, or int64 [n].
 Epochs = TypeVar("Epochs", int, npt.NDArray[np.int64])
+# What the names of the ends of a score's interval end with.
+LOW, HIGH = "_low", "_high"
 # Of the main loss, if it runs over the vocabulary, on tokens that stand for text.
 TEXT_METRICS = ("text_perplexity", "unigram_perplexity", "perplexity_over_unigram", "bits_per_byte")
 
@@ -67,9 +69,26 @@ class Goal(Config):
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The names of its metrics: those of each loss, and those of text that the main loss predicts."""
+        """The names of its metrics: those of losses, of text that the main loss predicts, and of scores."""
         of_losses = (name for loss in self.loss_terms for name in loss.metric_names)
-        return (*of_losses, *(() if self.loss_terms[0].classes else TEXT_METRICS))
+        of_text = () if self.loss_terms[0].classes else TEXT_METRICS
+        return (*of_losses, *of_text, *self.score_metrics)
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """The names of its scores, keys of `firth.evaluation.scores.SCORES`, the headline first."""
+        return ()
+
+    @property
+    def score_metrics(self) -> tuple[str, ...]:
+        """The names of the metrics of its scores: each score, and the ends of its interval.
+
+        Example:
+
+        >>> Goal().score_metrics
+        ()
+        """
+        return tuple(f"{score}{end}" for score in self.score_names for end in ("", LOW, HIGH))
 
     @property
     def trains_pooler(self) -> bool:

@@ -6,12 +6,13 @@ import math
 
 @dataclasses.dataclass(frozen=True)
 class Loss:
-    """One cross entropy that a model is trained by.
+    """One cross entropy, or squared error, that a model is trained by.
 
     Attributes:
         name: Its name in features, metrics and histories.
         title: Its name for people.
-        classes: The number of answers to choose from; None for the whole vocabulary.
+        classes: The number of answers to choose from; None for the whole vocabulary; 1 for a number, whose
+            loss is the squared error.
         weight: Its weight in the sum that is minimised.
     """
 
@@ -22,20 +23,33 @@ class Loss:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The names of its metrics: a perplexity if it runs over the vocabulary, and an accuracy.
+        """The names of its metrics: a perplexity if it runs over the vocabulary, and an accuracy; of a number
+        the squared error alone.
 
         Example:
 
-        >>> NSP.metric_names, LM.metric_names
-        (('nsp_accuracy',), ('lm_perplexity', 'lm_accuracy'))
+        >>> NSP.metric_names, LM.metric_names, Loss("value", "squared error", classes=1).metric_names
+        (('nsp_accuracy',), ('lm_perplexity', 'lm_accuracy'), ('value_squared_error',))
         """
+        if self.is_number:
+            return (f"{self.name}_squared_error",)
         accuracy = f"{self.name}_accuracy"
         return (accuracy,) if self.classes else (f"{self.name}_perplexity", accuracy)
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is the squared error of a number."""
+        return self.classes == 1
+
+    @property
+    def quantity(self) -> str:
+        """The name of its values on an axis."""
+        return "squared error" if self.is_number else "loss in nats"
+
+    @property
     def guessing(self) -> float | None:
-        """The loss of a guess among its answers, in nats; None over the vocabulary."""
-        return math.log(self.classes) if self.classes else None
+        """The loss of a guess among its answers, in nats; None over the vocabulary and of a number."""
+        return math.log(self.classes) if self.classes and not self.is_number else None
 
     def weighing(self, weight: float) -> "Loss":
         """Returns the same loss with another weight.

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from firth.recipes.base.errors import suggest
+
 if TYPE_CHECKING:
     from firth.recipes.run.adapting import AdaptingRecipe
 
@@ -25,5 +27,12 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"sequences.length: {recipe.sequences.length} tokens, but the base's model has positions for "
             f"{longest}"
         )
+    known = recipe.task.metric_names
+    for number, threshold in enumerate(recipe.evaluation.thresholds):
+        if threshold.metric not in known:
+            yield (
+                f"evaluation.thresholds.{number}.metric: {threshold.metric} is not a metric of "
+                f"task.kind: {recipe.task.kind}; {suggest(threshold.metric, known)}"
+            )
     if recipe.sequences.length <= recipe.task.special_tokens + 1:
         yield f"sequences.length: {recipe.sequences.length} leaves no room for text"

@@ -49,6 +49,11 @@ class Task(Goal):
         return {}
 
     @property
+    def score_names(self) -> tuple[str, ...]:
+        """The names of its scores, the headline first."""
+        return self.scores
+
+    @property
     def texts(self) -> int:
         """The number of chunks that a record is laid out as."""
         return len(self.roles)

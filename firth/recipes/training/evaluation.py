@@ -10,8 +10,9 @@ class Threshold(Config):
 
     Attributes:
         metric: Name of the metric: a perplexity of a loss over the vocabulary, such as `mlm_perplexity`, an
-            accuracy of a loss, or `text_perplexity`, `unigram_perplexity`, `perplexity_over_unigram` or
-            `bits_per_byte`.
+            accuracy of a loss, the squared error of a number, or `text_perplexity`, `unigram_perplexity`,
+            `perplexity_over_unigram` or `bits_per_byte`; of a task also its scores, such as `f1`, and the
+            ends of their intervals, such as `f1_low`.
         lower_bound: Least value that is blessed; null for no such bound.
         upper_bound: Largest value that is blessed; null for no such bound.
     """

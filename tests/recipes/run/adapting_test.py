@@ -148,7 +148,7 @@ def test_it_is_exported_served_and_evaluated(adapted, tmp_path):
     assert {name: metric(totals) for name, metric in metrics_of(recipe.goal.loss_classes).items()} == {
         "label_accuracy": 1.0
     }
-    config = build_eval_config(recipe.evaluation, recipe.goal.loss_classes)
+    config = build_eval_config(recipe.evaluation, recipe.goal)
     assert [metric.class_name for metric in config.metrics_specs[0].metrics] == [
         "ExampleCount",
         "MetricOfSums",

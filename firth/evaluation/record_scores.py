@@ -1,0 +1,165 @@
+"""The scores of a task's records as metrics: values, intervals, and values of slices.
+
+Each score is a metric of its name, and the ends of its bootstrap interval are `<score>_low` and
+`<score>_high`. A score that has no value is as bad as it can be, so that it fails its threshold: that of no
+records, and a correlation where all labels or all predictions are the same. Scores of predictions that are
+not numbers are not numbers either, and no bound is kept by those.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from firth.evaluation.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
+from firth.evaluation.scores.bootstrap import RESAMPLES
+from firth.evaluation.scores.inputs import label_type
+from firth.evaluation.scores.table import PROBABILITIES
+from firth.recipes.goals.goal import HIGH, LOW
+from firth.recipes.tasks.task import Task
+
+
+@dataclasses.dataclass
+class Records:
+    """The records that are scored.
+
+    Attributes:
+        examples: Each record with its answer, as the task's `collected` gives it.
+        probable: Each record with the number of its class and the probabilities of all classes, for the
+            scores that are made of them; empty for a task without classes.
+        broken: Number of records whose predictions are infinite, or not numbers.
+    """
+
+    examples: list[Collected] = dataclasses.field(default_factory=list)
+    probable: list[Collected] = dataclasses.field(default_factory=list)
+    broken: int = 0
+
+    def add(self, others: "Records") -> None:
+        """Adds records.
+
+        Args:
+            others: Records to add.
+        """
+        self.examples.extend(others.examples)
+        self.probable.extend(others.probable)
+        self.broken += others.broken
+
+    def of(self, score: Score) -> Sequence[Collected]:
+        """Returns the examples that a score is made of.
+
+        Args:
+            score: The score.
+        """
+        return self.probable if score.inputs is PROBABILITIES else self.examples
+
+
+def record_scores(task: Task, records: Records) -> dict[str, float]:
+    """Returns the metrics of all scores of a task, by name: see the module.
+
+    Those of slices by length and by label are named as `in_slice` says, and have no intervals. By label there
+    are only scores that are means over records: others say nothing of one class.
+
+    Args:
+        task: The recipe's task.
+        records: Records of the whole split, or of one source.
+
+    Raises:
+        ValueError: for a record without a prediction, for two records of one id, or for labels that are not
+            what a score takes.
+
+    Example:
+
+    >>> from firth.recipes.tasks.classification import Classification
+    >>> task = Classification(labels=("no", "yes"))
+    >>> records = Records([Collected("a", "yes", "yes", length=9), Collected("b", "no", "yes", length=20)])
+    >>> for name, value in record_scores(task, records).items():
+    ...     print(name, value)
+    accuracy 0.5
+    accuracy_low 0.0
+    accuracy_high 1.0
+    accuracy[length=0-16] 1.0
+    accuracy[length=17-32] 0.0
+    accuracy[label=yes] 1.0
+    accuracy[label=no] 0.0
+    """
+    made: dict[str, float] = {}
+    for name in task.score_names:
+        options = task.score_options(name)
+        value, low, high = _interval(name, records, options)
+        made |= {name: value, name + LOW: low, name + HIGH: high}
+        if not records.broken:
+            made |= _of_slices(name, records, options)
+    return made
+
+
+def in_slice(metric: str, slice_name: str) -> str:
+    """Returns the name of a metric in a slice of the records; see `split_name`.
+
+    Args:
+        metric: Name of the metric.
+        slice_name: Name of the slice, such as `length=17-32`.
+    """
+    return f"{metric}[{slice_name}]"
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Returns a metric and its slice, empty for none.
+
+    Args:
+        name: Name as `in_slice` gives it, or that of a metric.
+
+    Example:
+
+    >>> split_name(in_slice("accuracy", "label=[x]")), split_name("accuracy_low")
+    (('accuracy', 'label=[x]'), ('accuracy_low', ''))
+    """
+    metric, _, rest = name.partition("[")
+    return metric, rest.removesuffix("]")
+
+
+def _interval(name: str, records: Records, options: Mapping[str, Any]) -> Interval:
+    score = score_of(name)
+    if records.broken:
+        return Interval(math.nan, math.nan, math.nan)
+    examples = records.of(score)
+    if not _is_defined(score, examples):
+        # What is wrong with the examples is an error all the same.
+        compute(name, examples, **options)
+        return Interval(score.worst, *score.range)
+    return compute_interval(name, examples, resamples=RESAMPLES, **options)
+
+
+def _is_defined(score: Score, examples: Sequence[Collected]) -> bool:
+    return score.is_defined([each.reference for each in examples], [each.prediction for each in examples])
+
+
+def _of_slices(name: str, records: Records, options: Mapping[str, Any]) -> dict[str, float]:
+    score = score_of(name)
+    return {
+        in_slice(name, f"{by}={each}"): compute(name, part, **options).value
+        for by in _slicings(score, records.examples)
+        for each, part in _parts(by, records, score)
+        if _is_defined(score, part)
+    }
+
+
+def _slicings(score: Score, examples: Sequence[Collected]) -> Iterator[str]:
+    if any(each.length is not None for each in examples):
+        yield "length"
+    if score.of_one is not None and all(_is_label(each.reference) for each in examples):
+        yield "label"
+
+
+def _parts(by: str, records: Records, score: Score) -> Iterator[tuple[str, list[Collected]]]:
+    """Yields each slice with its examples; by label, a class goes by its name, whatever the score reads."""
+    own = {each.id: each for each in records.of(score)}
+    for name, part in sliced(by, records.examples).items():
+        yield name, [own[each.id] for each in part]
+
+
+def _is_label(reference: Any) -> bool:
+    try:
+        label_type(reference)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,174 @@
+"""The scores of a task's records for TFMA: records are collected on Beam, then scored all at once.
+
+TFMA finds them by this module's path, which stands in the EvalConfig.
+"""
+
+import functools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import numpy.typing as npt
+import tensorflow_model_analysis as tfma
+
+# Registers the ops of the exported model's tokenizer, wherever a worker loads the metrics and then the model.
+import tensorflow_text  # noqa: F401
+
+from firth import features as names
+from firth.evaluation.record_scores import Records, record_scores, split_name
+from firth.evaluation.scores import Collected, score_of
+from firth.evaluation.scores.table import PROBABILITIES
+from firth.recipes.base.errors import suggest
+from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.tasks import task_from_json
+from firth.tasks import TASKS
+
+metric_types = tfma.metrics.metric_types
+
+SCORES_KEY = "_firth_record_scores"
+
+
+class ScoreOfRecords(tfma.metrics.Metric):
+    """One of a task's `score_metrics`, of the records in the outputs of the signature `evaluate`.
+
+    A score also brings its values in the slices by length and by label, as metrics of their own. However many
+    scores are asked for, records are collected once, and scored once.
+
+    Args:
+        name: Name of the metric: a score, or an end of its interval.
+        task: The recipe's `task`, as a mapping of its values.
+
+    Raises:
+        ValueError: if the task has no such metric, or `SCORES` no such score.
+    """
+
+    def __init__(self, name: str, task: Mapping[str, Any]) -> None:
+        text = json.dumps(task)
+        parsed = _task(text)
+        for score in parsed.score_names:
+            score_of(score)
+        if name not in parsed.score_metrics:
+            raise ValueError(f"no metric {name!r} of this task; {suggest(name, parsed.score_metrics)}")
+        computations = tfma.metrics.merge_per_key_computations(_computations)
+        super().__init__(computations, name=name, task=task)
+
+    @property
+    def compute_confidence_interval(self) -> bool:
+        """Returns False: the scores bring intervals of their own, which resample records and not rows."""
+        return False
+
+
+tfma.metrics.metric_types.register_metric(ScoreOfRecords)
+
+
+def _computations(
+    name: str, task: Mapping[str, Any], model_name: str = "", output_name: str = ""
+) -> list[Any]:
+    def key_of(metric: str) -> Any:
+        return metric_types.MetricKey(name=metric, model_name=model_name, output_name=output_name)
+
+    scores_key = key_of(SCORES_KEY)
+
+    def result(metrics: dict[Any, Any]) -> dict[Any, float]:
+        return {
+            key_of(each): value for each, value in metrics[scores_key].items() if split_name(each)[0] == name
+        }
+
+    return [
+        metric_types.MetricComputation(
+            keys=[scores_key],
+            preprocessors=[metric_types.FeaturePreprocessor(feature_keys=[names.SOURCE])],
+            combiner=ScoreRecords(scores_key, json.dumps(task)),
+        ),
+        metric_types.DerivedMetricComputation(keys=[key_of(name)], result=result),
+    ]
+
+
+@functools.cache
+def _task(text: str) -> Task:
+    return task_from_json(text)
+
+
+class ScoreRecords(beam.CombineFn):
+    """Collects the records of all rows, and scores them.
+
+    Args:
+        key: Metric key of the result for TFMA; it names the model whose outputs are read.
+        task: The recipe's `task`, as JSON.
+    """
+
+    def __init__(self, key: Any, task: str) -> None:
+        self._key = key
+        self._text = task
+
+    @property
+    def _task(self) -> Task:
+        return _task(self._text)
+
+    def create_accumulator(self) -> Records:
+        """Returns no records."""
+        return Records()
+
+    def add_input(self, accumulator: Records, element: Any) -> Records:
+        """Adds the records of one row.
+
+        Args:
+            accumulator: Records so far.
+            element: Outputs and source of one row, as TFMA's `StandardMetricInputs`.
+
+        Raises:
+            ValueError: if the outputs hold no predictions of records.
+        """
+        # TFMA keeps outputs by model only where there are several.
+        predictions = element.get_predictions()
+        outputs = predictions.get(self._key.model_name, predictions)
+        if names.RECORD_PREDICTIONS not in outputs:
+            raise ValueError(f"the model gives no {names.RECORD_PREDICTIONS}; it has {', '.join(outputs)}")
+        accumulator.add(self._records(outputs, _source(element)))
+        return accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[Records]) -> Records:
+        """Joins records.
+
+        Args:
+            accumulators: Records of parts of the rows.
+        """
+        joined = Records()
+        for each in accumulators:
+            joined.add(each)
+        return joined
+
+    def extract_output(self, accumulator: Records) -> dict[str, Any]:
+        """Returns the metrics of all scores by name, under the key.
+
+        Args:
+            accumulator: All records.
+        """
+        return {self._key: record_scores(self._task, accumulator)}
+
+    def _records(self, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> Records:
+        task = self._task
+        predictions = outputs[names.RECORD_PREDICTIONS][outputs[names.RECORD_WEIGHTS] > 0]
+        broken = sum(not np.isfinite(each).all() for each in predictions)
+        if broken:
+            return Records(broken=broken)
+        examples = TASKS[task.kind].collected(task, outputs, source)
+        asks = any(score_of(name).inputs is PROBABILITIES for name in task.score_names)
+        return Records(examples, list(_probable(examples, outputs)) if asks else [])
+
+
+def _source(element: Any) -> str:
+    values = np.ravel((element.get_features() or {}).get(names.SOURCE, []))
+    return values[0].decode() if len(values) else ""
+
+
+def _probable(examples: Iterable[Collected], outputs: Mapping[str, npt.NDArray[Any]]) -> Iterator[Collected]:
+    """Yields the examples of a row with the numbers and probabilities of their classes."""
+    places = {str(int(key)): place for place, key in enumerate(outputs[names.RECORD_KEYS])}
+    for each in examples:
+        place = places[each.id]
+        label = int(outputs[names.RECORD_LABELS][place])
+        given = [float(share) for share in outputs[names.RECORD_PREDICTIONS][place]]
+        yield Collected(each.id, label, given, each.source, each.length)

@@ -1,0 +1,56 @@
+import pytest
+
+from firth.evaluation.record_scores import Records, record_scores
+from firth.evaluation.scores import SCORES, Collected
+from firth.recipes.tasks.classification import Classification, Regression
+
+CLASSES = Classification(labels=("no", "yes"), scores=("matthews", "accuracy", "brier"))
+
+
+def records(references, predictions):
+    pairs = list(zip(references, predictions))
+    examples = [Collected(str(place), *pair) for place, pair in enumerate(pairs)]
+    places = {"no": 0, "yes": 1}
+    probable = [
+        Collected(str(n), places[right], [1.0, 0.0] if given == "no" else [0.0, 1.0])
+        for n, (right, given) in enumerate(pairs)
+        if right in places
+    ]
+    return Records(examples, probable)
+
+
+@pytest.mark.parametrize("references", [("no", "yes", "yes"), ("yes", "yes", "yes")])
+def test_a_correlation_with_one_class_is_the_worst_that_it_can_be(references):
+    found = record_scores(CLASSES, records(references, ["yes"] * 3))
+    assert (found["matthews"], found["matthews_low"], found["matthews_high"]) == (-1.0, -1.0, 1.0)
+    assert found["accuracy"] == pytest.approx(references.count("yes") / 3)
+
+
+def test_a_correlation_with_a_constant_number_is_the_worst_that_it_can_be():
+    found = record_scores(Regression(), records([1.0, 2.0, 4.0], [2.5, 2.5, 2.5]))
+    assert found["pearson"] == found["spearman"] == -1.0
+    assert not any(name.partition("[")[2] for name in found)
+
+
+def test_of_no_records_every_score_is_the_worst():
+    found = record_scores(CLASSES, Records())
+    assert {name: found[name] for name in CLASSES.scores} == {
+        name: SCORES[name].worst for name in CLASSES.scores
+    }
+    assert found["brier"] == 2.0 and found["matthews"] == -1.0
+
+
+def test_by_label_there_are_only_means_over_records():
+    found = record_scores(CLASSES, records(["no", "yes", "yes"], ["no", "no", "yes"]))
+    by_label = {name: value for name, value in found.items() if "label=" in name}
+    assert by_label == {
+        "accuracy[label=no]": 1.0,
+        "accuracy[label=yes]": 0.5,
+        "brier[label=no]": 0.0,
+        "brier[label=yes]": 1.0,
+    }
+
+
+def test_a_record_without_a_prediction_is_an_error():
+    with pytest.raises(ValueError, match="example 1 has no prediction"):
+        record_scores(CLASSES, records(["no", "no"], ["no", None]))

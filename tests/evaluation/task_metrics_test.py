@@ -1,0 +1,208 @@
+"""TFX's own Evaluator on the outputs of a task's model, against scikit-learn on the same records."""
+
+import itertools
+import math
+from unittest import mock
+
+import numpy as np
+import pytest
+import sklearn.metrics
+import tensorflow as tf
+
+from firth.evaluation import build_eval_config, load_evaluation, load_thresholds, record_scores
+from firth.evaluation.task_metrics import ScoreOfRecords, ScoreRecords
+from firth.recipes import Evaluation, Threshold
+from firth.recipes.tasks.classification import Classification
+from tests.evaluation.evaluator import run_evaluator
+from tests.exported_model import examples_artifact
+
+TASK = Classification(
+    labels=("yes", "no"), positive="yes", scores=("f1", "accuracy", "matthews", "expected_calibration_error")
+)
+RECORDS_OF_ROW = 3
+SHAPES = {
+    "record_keys": (tf.int64, []),
+    "record_weights": (tf.float32, []),
+    "record_labels": (tf.int64, []),
+    "record_lengths": (tf.int64, []),
+    "record_predictions": (tf.float32, [2]),
+}
+RANDOM = np.random.default_rng(7)
+LABELS = RANDOM.integers(0, 2, 40)
+# Right more often than not, and never sure.
+YES = np.clip(np.where(LABELS == 0, 0.62, 0.38) + RANDOM.normal(0, 0.2, 40), 0.01, 0.99).astype(np.float32)
+LENGTHS = RANDOM.integers(5, 40, 40)
+SOURCES = np.where(np.arange(40) < 24, "web", "books")
+
+
+class Answers(tf.Module):
+    """A model whose rows hold its answers."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def evaluate(self, examples):
+        schema = {
+            name: tf.io.FixedLenFeature([RECORDS_OF_ROW, *shape], dtype)
+            for name, (dtype, shape) in SHAPES.items()
+        }
+        outputs = tf.io.parse_example(examples, schema)
+        real, sure = outputs["record_weights"], outputs["record_predictions"]
+        hits = tf.cast(tf.argmax(sure, axis=2) == outputs["record_labels"], tf.float32) * real
+        sums = {"label_loss_sum": -real, "label_correct_sum": hits, "label_weight_sum": real}
+        return {**outputs, **{name: tf.reduce_sum(value, axis=1) for name, value in sums.items()}}
+
+
+def outputs_of(records):
+    """The outputs of a row of some records; what is no record is worth nothing and not a number."""
+
+    def column(values, fill):
+        return [*values, *[fill] * (RECORDS_OF_ROW - len(records))]
+
+    return {
+        "record_keys": column([each + 1 for each in records], 0),
+        "record_weights": column([1.0] * len(records), 0.0),
+        "record_labels": column(LABELS[records].tolist(), 0),
+        "record_lengths": column(LENGTHS[records].tolist(), 0),
+        "record_predictions": column([[YES[each], 1 - YES[each]] for each in records], [math.nan] * 2),
+    }
+
+
+def row(records):
+    source = SOURCES[records[0]].encode()
+    features = {"source": tf.train.Feature(bytes_list=tf.train.BytesList(value=[source]))}
+    for name, values in outputs_of(records).items():
+        flat = np.ravel(values).tolist()
+        if SHAPES[name][0] == tf.int64:
+            features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=flat))
+        else:
+            features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=flat))
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def rows():
+    """Rows of three records, of two and of one, each of one source."""
+    cuts = [0, 3, 5, 6, *range(8, 24, 2), *range(24, 40, 3), 40]
+    return [row(list(range(start, end))) for start, end in itertools.pairwise(cuts)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_resamples():
+    with mock.patch.object(record_scores, "RESAMPLES", 60):
+        yield
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("answers")
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    answers = Answers()
+    directory = str(folder / "model" / "Format-Serving")
+    tf.saved_model.save(answers, directory, signatures={"evaluate": answers.evaluate})
+    return str(folder / "model")
+
+
+@pytest.fixture(scope="module")
+def examples(folder):
+    return examples_artifact(str(folder / "examples"), rows())
+
+
+def expected(members):
+    right, given = LABELS[members] == 0, YES[members] > 0.5
+    return {
+        "f1": sklearn.metrics.f1_score(right, given),
+        "accuracy": np.mean(right == given),
+        "matthews": sklearn.metrics.matthews_corrcoef(right, given),
+    }
+
+
+def config_of(*thresholds):
+    return build_eval_config(Evaluation(thresholds=thresholds), TASK)
+
+
+def test_scores_of_all_records_bless_and_stand_by_source_length_and_label(tmp_path, model, examples):
+    whole = expected(np.ones(40, bool))
+    threshold = Threshold(metric="f1", lower_bound=whole["f1"] - 1e-6)
+    evaluation, blessing = run_evaluator(tmp_path, examples, model, config_of(threshold))
+    assert blessing.get_int_custom_property("blessed") == 1
+    found = load_evaluation(evaluation.uri)
+    names = ["overall", "label=no", "label=yes", "length=0-16", "length=17-32", "length=33-64"]
+    assert list(found) == [*names, "source=books", "source=web"]
+    members = {
+        "overall": LABELS >= 0,
+        "source=web": SOURCES == "web",
+        "source=books": SOURCES == "books",
+        "length=17-32": (LENGTHS > 16) & (LENGTHS <= 32),
+    }
+    for name, each in members.items():
+        for score, value in expected(each).items():
+            assert found[name][score] == pytest.approx(value, abs=1e-9), (name, score)
+    assert found["label=yes"] == {"accuracy": pytest.approx(np.mean(YES[LABELS == 0] > 0.5))}
+    overall = found["overall"]
+    for score in TASK.scores:
+        assert overall[f"{score}_low"] < overall[score] < overall[f"{score}_high"]
+    assert overall["label_accuracy"] == pytest.approx(overall["accuracy"])
+    assert overall["example_count"] == len(rows())
+    (result,) = load_thresholds(evaluation.uri)
+    assert (result.metric, result.ok) == ("f1", True)
+
+
+def test_the_end_of_an_interval_can_be_bounded_even_next_to_a_baseline(tmp_path, model, examples):
+    whole = expected(np.ones(40, bool))
+    threshold = Threshold(metric="f1_low", lower_bound=whole["f1"])
+    evaluation, blessing = run_evaluator(tmp_path, examples, model, config_of(threshold), baseline=True)
+    assert blessing.get_int_custom_property("blessed") == 0
+    assert [(each.metric, each.ok) for each in load_thresholds(evaluation.uri)] == [("f1_low", False)]
+    for name in (None, "candidate", "baseline"):
+        assert load_evaluation(evaluation.uri, name)["overall"]["f1"] == pytest.approx(whole["f1"], abs=1e-9)
+
+
+def scored(rows_of_outputs, task=TASK):
+    """The metrics of rows, some of which were collected by another worker."""
+    key = "key"
+
+    class Element:
+        def __init__(self, outputs):
+            self.outputs = {name: np.asarray(value) for name, value in outputs.items()}
+
+        def get_predictions(self):
+            return self.outputs
+
+        def get_features(self):
+            return {"source": np.array([b"web"])}
+
+    key = type("Key", (), {"model_name": ""})()
+    combine = ScoreRecords(key, task.to_json())
+    parts = [combine.add_input(combine.create_accumulator(), Element(each)) for each in rows_of_outputs]
+    return combine.extract_output(combine.merge_accumulators([combine.create_accumulator(), *parts]))[key]
+
+
+def test_scores_do_not_depend_on_how_records_are_packed():
+    few = scored([outputs_of([1]), outputs_of([0, 2]), outputs_of([3, 5]), outputs_of([4, 6, 7])])
+    assert few == scored([outputs_of([7, 6]), outputs_of([5, 4, 3]), outputs_of([2, 1, 0])])
+
+
+def test_predictions_that_are_not_numbers_keep_no_bound():
+    broken = outputs_of([0, 1])
+    broken["record_predictions"][1] = [math.nan, math.nan]
+    found = scored([broken, outputs_of([2, 3])])
+    assert set(found) == set(TASK.score_metrics)
+    assert all(math.isnan(value) for value in found.values())
+
+
+def test_a_missing_prediction_and_a_record_that_is_there_twice_are_errors():
+    without = outputs_of([0, 1])
+    del without["record_predictions"]
+    with pytest.raises(ValueError, match="the model gives no record_predictions; it has record_keys"):
+        scored([without])
+    with pytest.raises(ValueError, match="two examples have the id '1'"):
+        scored([outputs_of([0]), outputs_of([0])])
+
+
+def test_unknown_metrics_and_scores_are_refused():
+    with pytest.raises(ValueError, match="no metric 'f1_lo' of this task; did you mean f1_low"):
+        ScoreOfRecords("f1_lo", TASK.model_dump(mode="json"))
+    task = Classification(labels=("a", "b"), scores=("acuracy",))
+    with pytest.raises(ValueError, match="unknown score 'acuracy'; did you mean accuracy"):
+        ScoreOfRecords("acuracy", task.model_dump(mode="json"))
