@@ -120,7 +120,7 @@ def test_masks_differ_between_rows_and_not_between_calls():
 
 
 @given(st.integers(0, 20), st.integers(1, 7))
-@settings(deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_chunks_come_back_in_order_and_are_no_larger_than_asked(total, size):
 
     def function(values):

@@ -5,11 +5,14 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
+from firth.features import evaluation_sums
 from firth.models import build_model
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BERTForm, GPTForm
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.recipes.training.evaluation import Evaluation
+from firth.serving.evaluate import evaluator
 from firth.serving.records import encode_texts
 from firth.serving.served import Served
 from firth.tasks import TASKS
@@ -99,6 +102,43 @@ def test_a_record_among_others_is_answered_as_a_served_one(base, case):
     assert [each.reference for each in collected] == [label] * 3
     assert len({each.id for each in collected}) == 3 and {each.source for each in collected} == {"s"}
     assert row[names.RECORD_LABELS].numpy().tolist() == [number] * 3 + [0]
+
+
+def on_disk(row, number):
+    """A row as a serialized Example, with zeros after its lists."""
+    lists = {name: tf.train.Int64List(value=each.numpy().tolist()) for name, each in row.items()}
+    lists[names.EXAMPLE_ID] = tf.train.Int64List(value=[number])
+    features = {name: tf.train.Feature(int64_list=each) for name, each in lists.items()}
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def test_evaluation_brings_the_answers_of_all_rows(base):
+    """Three rows, two at a time: the same answers as of each row, next to the sums."""
+    task = Classification(labels=LABELS, pair=True)
+    recipe = recipe_of(task).model_copy(update={"evaluation": Evaluation(batch_size=2, thresholds=())})
+    served = Served(build_model(recipe), base.tokenizer, recipe)
+    made = served.features_function()
+    encoded = made.encode(records(task, "yes"))
+    rows = [row_of(task, encoded[place:], 32, 4) for place in range(3)]
+    outputs = evaluator(served, None)(tf.constant([on_disk(row, n) for n, row in enumerate(rows)]))
+    assert set(outputs) == {
+        *evaluation_sums(task.loss_classes),
+        *(names.RECORD_KEYS, names.RECORD_WEIGHTS, names.RECORD_LABELS, names.RECORD_LENGTHS),
+        names.RECORD_PREDICTIONS,
+    }
+    for place, row in enumerate(rows):
+        of_row = {name: each[place].numpy() for name, each in outputs.items()}
+        features = {name: each[tf.newaxis] for name, each in made(row, None, [0, 0]).items()}
+        (logits,) = served.model.logits(features).values()
+        kept = encoded[place:]
+        assert of_row[names.RECORD_KEYS].tolist() == [each.key for each in kept] + [0] * (4 - len(kept))
+        assert of_row[names.RECORD_LENGTHS][0] == sum(len(chunk) for chunk in kept[0].chunks)
+        shares = tf.nn.softmax(logits)[0]
+        np.testing.assert_allclose(of_row[names.RECORD_PREDICTIONS], shares, atol=1e-5)
+        assert of_row["label_weight_sum"] == len(kept)
+        loss = -np.log(shares[: len(kept), 1]).sum()
+        np.testing.assert_allclose(of_row["label_loss_sum"], loss, rtol=1e-4)
+        assert [each.reference for each in made.collected(task, of_row, "")] == ["yes"] * len(kept)
 
 
 def test_the_longest_text_is_cut_first(base):

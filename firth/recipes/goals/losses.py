@@ -28,7 +28,7 @@ class Loss:
 
         Example:
 
-        >>> NSP.metric_names, LM.metric_names, Loss("value", "squared error", classes=1).metric_names
+        >>> NSP.metric_names, LM.metric_names, Loss(name="value", title="error", classes=1).metric_names
         (('nsp_accuracy',), ('lm_perplexity', 'lm_accuracy'), ('value_squared_error',))
         """
         if self.is_number:
