@@ -1,14 +1,16 @@
 """The table of the kinds of labelled data: their files, records, classes and scores."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.paths import suggest_path
-from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.data import ColumnData, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
+from firth.tasks.docstring_texts import python_files
+from firth.tasks.docstrings import DocstringTask, docstring_records, docstring_task
 from firth.tasks.readers import (
     LABELS,
     LabelledRecords,
@@ -60,38 +62,42 @@ def _published_fingerprint(data: PublishedData) -> list[str]:
 
 def _read_published(data: PublishedData, task: Task, split: str) -> LabelledRecords:
     described = format_of(data.format)
-    _check_format(data, described, task)
-    roles = _roles_of_task(described, task)
-    found = read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval}[split])
+    roles = _roles_of_task(described, task, "data.format")
+    for each, name in ((TRAIN, data.train), (EVAL, data.eval)):
+        if name in described.unlabelled:
+            raise RefusedFileError(
+                f"data.{each}: the split {name!r} of {described.title} has no labels: it can be predicted, "
+                "but neither learned from nor scored"
+            )
+    return _with_roles(
+        read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval}[split]), roles
+    )
+
+
+def _with_roles(found: LabelledRecords, roles: Mapping[str, str]) -> LabelledRecords:
     for number, record in enumerate(found.records):
         texts = {roles[role]: text for role, text in record.texts.items()}
         found.records[number] = dataclasses.replace(record, texts=texts)
     return found
 
 
-def _check_format(data: PublishedData, described: AnyFormat, task: Task) -> None:
+def _roles_of_task(described: AnyFormat | DocstringTask, task: Task, key: str) -> dict[str, str]:
+    """Returns the task's role for each of a format's: the same, or else the one at its place.
+
+    A format that does not fit the task is refused.
+    """
     if not isinstance(described.labels, LABELS[task.label_type]):
         label_type = next(name for name, rule in LABELS.items() if isinstance(described.labels, rule))
         raise RefusedFileError(
-            f"data.format: a label of {described.title} is of the type {label_type}; task.kind: {task.kind} "
+            f"{key}: a label of {described.title} is of the type {label_type}; task.kind: {task.kind} "
             f"learns labels of the type {task.label_type}"
         )
-    for split, name in ((TRAIN, data.train), (EVAL, data.eval)):
-        if name in described.unlabelled:
-            raise RefusedFileError(
-                f"data.{split}: the split {name!r} of {described.title} has no labels: it can be "
-                "predicted, but neither learned from nor scored"
-            )
-
-
-def _roles_of_task(described: AnyFormat, task: Task) -> dict[str, str]:
-    """Returns the task's role for each of a format's: the same, or else the one at its place."""
     if set(described.roles) == set(task.roles):
         return dict(zip(described.roles, described.roles))
     shapes = [[role if role in LISTS else "" for role in roles] for roles in (described.roles, task.roles)]
     if shapes[0] != shapes[1]:
         raise RefusedFileError(
-            f"data.format: a record of {described.title} has the texts {', '.join(described.roles)}; "
+            f"{key}: a record of {described.title} has the texts {', '.join(described.roles)}; "
             f"task.kind: {task.kind} reads {', '.join(task.roles)}"
         )
     return dict(zip(described.roles, task.roles))
@@ -134,7 +140,23 @@ def _check_roles(data: ColumnData, task: Task) -> None:
             )
 
 
+def _docstrings_fingerprint(data: DocstringsData) -> list[str]:
+    return [repr(each) for each in python_files(data.packages)]
+
+
+def _read_docstrings(data: DocstringsData, task: Task, split: str) -> LabelledRecords:
+    del split
+    roles = _roles_of_task(docstring_task(data), task, "data.task")
+    return _with_roles(docstring_records(data), roles)
+
+
 LABELLED_DATA: dict[str, DataReader] = {
     "published": DataReader(_published_fingerprint, _read_published, _classes_of_format, _scores_of_format),
     "columns": DataReader(_column_fingerprint, _read_columns, lambda data: (), lambda data: ()),
+    "docstrings": DataReader(
+        _docstrings_fingerprint,
+        _read_docstrings,
+        lambda data: docstring_task(data).labels.names or (),
+        lambda data: docstring_task(data).scores,
+    ),
 }

@@ -112,8 +112,7 @@ def _extend(feature: Any, values: Sequence[Any]) -> None:
         case [int()]:
             feature.int64_list.value.extend(values)
         case _:
-            # Without values too, so that the feature is there.
-            feature.bytes_list.SetInParent()
+            # Without values too, so that the feature is one of bytes.
             feature.bytes_list.value.extend(each.encode() for each in values)
 
 

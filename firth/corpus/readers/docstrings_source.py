@@ -7,6 +7,7 @@ import gc
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
@@ -24,6 +25,26 @@ MAX_FILE_BYTES = 2**25
 BLOCK_FIELDS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+# What `parse_docstrings` raises. For code that is nested too deeply, the parser of Python 3.10 raises
+# MemoryError.
+MALFORMED = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+class Docstring(NamedTuple):
+    """A docstring and what it stands in.
+
+    Attributes:
+        name: Qualified name, beginning with that of the module.
+        line: Line of the definition.
+        text: The docstring, with its indentation removed.
+        parameters: Names of the function's parameters, or of those of the class's `__init__`; without `self`
+            and `cls`.
+    """
+
+    name: str
+    line: int
+    text: str
+    parameters: tuple[str, ...]
 
 
 def list_python_files(source: DocstringsSource) -> list[SourceFile]:
@@ -63,20 +84,32 @@ def read_docstrings(source: DocstringsSource, file: SourceFile) -> Iterator[Docu
 def _read_module(source: DocstringsSource, file: SourceFile, code: bytes) -> Iterator[Document | Rejection]:
     package, module = file.name.split("/", 1)
     try:
-        found = _parse(module, code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        # For code that is nested too deeply, the parser of Python 3.10 raises MemoryError.
+        found = parse_docstrings(module, code)
+    except MALFORMED as error:
         yield reject(source, file.path, getattr(error, "lineno", 0) or 0, "malformed_python", code)
         return
     seen: Counter[str] = Counter()
-    for name, line, text in found:
+    for name, line, text, _ in found:
         seen[name] += 1
         uri = f"docstring:{package}/{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
         yield _document_or_rejection(source, file, line, uri, text)
 
 
-def _parse(module: str, code: bytes) -> list[tuple[str, int, str]]:
-    """Returns qualified name, line of definition and text of each docstring."""
+def parse_docstrings(module: str, code: bytes) -> list[Docstring]:
+    """Returns the docstrings of a module, in their order.
+
+    Args:
+        module: Dotted name of the module.
+        code: Content of its file.
+
+    Raises:
+        Exception: one of `MALFORMED`, if it is not Python.
+
+    Example:
+
+    >>> parse_docstrings("a", b"def swim(far, *, fast=True): 'Swims.'")
+    [Docstring(name='a.swim', line=1, text='Swims.', parameters=('far', 'fast'))]
+    """
     with _without_garbage_collection(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return list(_docstrings(module, ast.parse(code)))
@@ -107,12 +140,21 @@ def _document_or_rejection(
     return read_or_reject(read, source, file.path, line, data)
 
 
-def _docstrings(name: str, node: Definition) -> Iterator[tuple[str, int, str]]:
+def _docstrings(name: str, node: Definition) -> Iterator[Docstring]:
     text = ast.get_docstring(node)
     if text and not text.isspace():
-        yield name, getattr(node, "lineno", 1), text
+        yield Docstring(name, getattr(node, "lineno", 1), text, _parameters(node))
     for definition in _definitions(node.body):
         yield from _docstrings(f"{name}.{definition.name}", definition)
+
+
+def _parameters(node: Definition) -> tuple[str, ...]:
+    if isinstance(node, ast.ClassDef):
+        node = next((each for each in node.body if getattr(each, "name", "") == "__init__"), node)  # type: ignore[assignment]
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return ()
+    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return tuple(each.arg for each in given if each.arg not in ("self", "cls"))
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:

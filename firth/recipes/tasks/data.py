@@ -71,7 +71,42 @@ class ColumnData(Config):
         return self.eval_fraction if self.eval is None else 0.0
 
 
-AnyLabelledData = Annotated[Union[PublishedData, ColumnData], pydantic.Field(discriminator="kind")]
+class DocstringsData(Config):
+    """Records made of the docstrings of installed packages, for those who have no labelled data.
+
+    Attributes:
+        task: What is asked of a docstring. `package`: which of the packages it is from (one text). `summary`:
+            whether a body belongs to a summary (a pair). `parameters`: which words are names of parameters
+            (words with tags). `type`: what the type of a parameter is (a question with its answer's place).
+            `summarise`: what the summary of a body is (text to text).
+        packages: Names of packages, as one imports them.
+        max_records: Most records, before a part is held out.
+        eval_fraction: Share of the records that is held out, by a hash of each record's texts.
+    """
+
+    kind: Literal["docstrings"] = "docstrings"
+    task: Literal["package", "summary", "parameters", "type", "summarise"] = "package"
+    packages: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = (
+        *("keras", "matplotlib", "numpy"),
+        *("pandas", "scipy", "sklearn"),
+    )
+    max_records: Annotated[int, pydantic.Field(ge=1)] = 10_000
+    eval_fraction: Share = 0.1
+
+    @property
+    def source(self) -> str:
+        """The name of the records' source."""
+        return f"docstrings_{self.task}"
+
+    @property
+    def held_out_share(self) -> float:
+        """The share of the records that is held out."""
+        return self.eval_fraction
+
+
+AnyLabelledData = Annotated[
+    Union[PublishedData, ColumnData, DocstringsData], pydantic.Field(discriminator="kind")
+]
 _ANY_DATA: pydantic.TypeAdapter[AnyLabelledData] = pydantic.TypeAdapter(AnyLabelledData)
 
 
