@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from firth.evaluation.metrics import metrics_of
 from firth.features import evaluation_sums
+from firth.recipes.goals.losses import Loss
 
 LOSSES = {"mlm": None, "nsp": 2}
 METRICS = metrics_of(LOSSES)
@@ -49,6 +50,17 @@ def test_without_predictions_each_metric_is_as_bad_as_it_can_be():
         "perplexity_over_unigram": math.inf,
         "bits_per_byte": math.inf,
     }
+
+
+def test_a_number_has_a_squared_error_and_no_accuracy():
+    loss = Loss("value", "squared error", classes=1)
+    metrics = metrics_of({"value": loss.classes})
+    assert tuple(metrics) == loss.metric_names == ("value_squared_error",)
+    assert loss.guessing is None
+    sums = dict.fromkeys(evaluation_sums({"value": 1}), 0.0)
+    assert metrics["value_squared_error"](sums) == math.inf
+    sums |= {"value_loss_sum": 6.0, "value_weight_sum": 4.0}
+    assert metrics["value_squared_error"](sums) == 1.5
 
 
 def test_perplexities_that_overflow_still_have_a_ratio():
