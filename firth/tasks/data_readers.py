@@ -75,6 +75,8 @@ def _read_published(data: PublishedData, task: Task, split: str) -> LabelledReco
 
 
 def _with_roles(found: LabelledRecords, roles: Mapping[str, str]) -> LabelledRecords:
+    if all(role == other for role, other in roles.items()):
+        return found
     for number, record in enumerate(found.records):
         texts = {roles[role]: text for role, text in record.texts.items()}
         found.records[number] = dataclasses.replace(record, texts=texts)

@@ -67,7 +67,7 @@ def docstring_texts(files: "Sequence[SourceFile]") -> tuple[list[DocstringText],
     """Returns the different docstrings of files, and the files that could not be read.
 
     Of docstrings that are equal but for case and white space the first one stays, and none if several
-    packages have them.
+    packages have them. Of those with one id, as in two files of one module's name, the first one stays.
 
     Args:
         files: Files, named `package/dotted.module`.
@@ -120,4 +120,8 @@ def _different(found: list[DocstringText]) -> list[DocstringText]:
         key = _in_one_line(each.text).casefold()
         first.setdefault(key, each)
         packages.setdefault(key, set()).add(each.package)
-    return [each for key, each in first.items() if len(packages[key]) == 1]
+    by_id: dict[str, DocstringText] = {}
+    for key, each in first.items():
+        if len(packages[key]) == 1:
+            by_id.setdefault(each.id, each)
+    return list(by_id.values())

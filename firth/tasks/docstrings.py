@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from firth.corpus.documents.hashing import hash63
@@ -70,7 +70,7 @@ def docstring_records(data: DocstringsData) -> LabelledRecords:
     """
     texts, rejected = docstring_texts(python_files(data.packages))
     found = LabelledRecords(", ".join(data.packages), rejected=rejected)
-    different: dict[tuple[object, ...], LabelledRecord] = {}
+    different: dict[Hashable, LabelledRecord] = {}
     for record in docstring_task(data).records(texts):
         different.setdefault(tuple(sorted(record.texts.items())), record)
     found.records = sorted(different.values(), key=_place)[: data.max_records]

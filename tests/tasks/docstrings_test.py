@@ -178,6 +178,18 @@ def test_copies_are_left_out(packages):
     assert texts == ["This shark text is one of seven words.", "This whale text is one of seven words."]
 
 
+def test_ids_differ(packages, tmp_path):
+    """A module may be a file and a folder; rows know a record by its id."""
+    (name,) = packages(ships='def f():\n    """This text is one of eight words, written."""\n')
+    (tmp_path / name / "sail.py").write_text('def f():\n    """This text is one of eight words, here."""\n')
+    (tmp_path / name / "sail").mkdir()
+    (tmp_path / name / "sail" / "__init__.py").write_text(
+        'def f():\n    """This text is one of eight words, there."""\n'
+    )
+    ids = [record.id for record in read("package", (name,)).records]
+    assert sorted(ids) == ["ships/ships.f:1", "ships/ships.sail.f:1"]
+
+
 def test_a_text_that_names_its_package_is_left_out(packages):
     one = 'def f():\n    """This text of many words names {}, and it is long."""\n'
     names = packages(ships=one.format("Ships"), fishes=one.format("nothing"))
