@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from firth.pipelines.run_errors import RunFailedError
     from firth.recipes import Recipe
     from firth.recipes.reading.raw_recipes import Option
+    from firth.recipes.run.run_recipe import RunRecipe
 
 Result = TypeVar("Result")
 
@@ -128,7 +129,7 @@ def beam_args(given: Sequence[str] | None, workers: int = 1) -> tuple[str, ...]:
 
 def execute(
     run: Callable[..., Result],
-    recipe: "Recipe",
+    recipe: "RunRecipe",
     root: pathlib.Path,
     name: str | None,
     verbose: bool,

@@ -13,6 +13,7 @@ from firth.cli import (
     compare,
     curate,
     export_weights,
+    finetune,
     import_weights,
     predict,
     recipes,
@@ -43,7 +44,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for module in (run, curate, recipes, show, runs, report, compare, predict, import_weights, export_weights):
+for module in (
+    run,
+    finetune,
+    curate,
+    recipes,
+    show,
+    runs,
+    report,
+    compare,
+    predict,
+    import_weights,
+    export_weights,
+):
     module.register(app)
 
 

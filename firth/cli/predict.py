@@ -3,7 +3,7 @@
 import json
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -35,21 +35,27 @@ def _predict(
         list[str] | None,
         typer.Option(metavar="TEXT", help="For score: text that follows each text; once for each text."),
     ] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="For pairs: the second text of each text; once for each text."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
 ) -> None:
     r"""Asks the newest blessed model of a run.
 
-    What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, or how
-    probable a text is (alone, or as the target of another one).
+    What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, how
+    probable a text is (alone, or as the target of another one), or the answer of a task.
     """
-    if target and len(target) != len(texts):
-        fail("--target is given once for each text", ExitCode.USAGE)
+    others = {name: given for name, given in (("target", target), ("pair", pair)) if given}
+    for option, given in others.items():
+        if len(given) != len(texts):
+            fail(f"--{option} is given once for each text", ExitCode.USAGE)
     from firth.serving.answers import lines
 
     name = task.replace("-", "_")
-    described, answers = _ask(_model_directory(root, run), name, texts, target or None, verbose)
+    described, answers = _ask(_model_directory(root, run), name, texts, others, verbose)
     for text, answer in zip(texts, answers):
         if as_json:
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
@@ -81,12 +87,12 @@ def _note(run: RunOnDisk, serving: pathlib.Path) -> str | None:
 
 
 def _ask(
-    directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None, verbose: bool
+    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, list[str]], verbose: bool
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Loads the model with TensorFlow's noise in a file, which stays only if something fails."""
     if verbose:
         try:
-            return _answers(directory, name, texts, targets)
+            return _answers(directory, name, texts, others)
         except _Unaskable as error:
             fail(str(error), ExitCode.USAGE)
     expected = {
@@ -94,11 +100,11 @@ def _ask(
         FileNotFoundError: ExitCode.FAILED,
         ValueError: ExitCode.FAILED,
     }
-    return quietly(lambda: _answers(directory, name, texts, targets), "predict", expected)
+    return quietly(lambda: _answers(directory, name, texts, others), "predict", expected)
 
 
 def _answers(
-    directory: pathlib.Path, name: str, texts: Sequence[str], targets: Sequence[str] | None
+    directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, list[str]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns how the signature's answers are printed, and what is told of each."""
     from firth.serving.lean_import import without_optional_packages
@@ -114,7 +120,7 @@ def _answers(
     if lacking:
         raise _Unaskable(f"there is no {signature['needs']} in {lacking[0]!r}")
     answer = signature.get("answer", {})
-    return answer, [told(answer, outputs) for outputs in Client(path).ask(name, texts, targets)]
+    return answer, [told(answer, outputs) for outputs in Client(path).ask(name, texts, **others)]
 
 
 register = commands.registrar(
@@ -123,5 +129,6 @@ register = commands.registrar(
     "firth predict demo fill-mask 'Returns the [MASK] of the array.'",
     "firth predict demo embed 'A sentence.' 'Another one.' --json",
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
+    "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
 )

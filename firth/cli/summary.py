@@ -51,7 +51,7 @@ def print_summary(console: "Console", result: "RunResult", recipe: "Recipe", roo
     for line in schema_lines(result):
         console.print(line, markup=False)
     console.print("\nnext:")
-    asked = ask_with(_signatures(result.pushed)) if result.pushed is not None else []
+    asked = ask_with(signatures_of(result.pushed)) if result.pushed is not None else []
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
     if (curves := result.outputs.get("Trainer", {}).get("model_run")) is not None:
@@ -123,12 +123,17 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     asked = []
     for name, described in signatures.items():
         if example := described["example"]:
-            target = f" --target {shlex.quote(example['target'])}" if "target" in example else ""
-            asked.append(f"{name.replace('_', '-')} {shlex.quote(example['text'])}{target}")
+            others = (f" --{key} {shlex.quote(each)}" for key, each in example.items() if key != "text")
+            asked.append(f"{name.replace('_', '-')} {shlex.quote(example['text'])}{''.join(others)}")
     return asked
 
 
-def _signatures(pushed: pathlib.Path) -> dict[str, Any]:
+def signatures_of(pushed: pathlib.Path) -> dict[str, Any]:
+    """Returns the signatures that an exported model describes, by name; none if it describes nothing.
+
+    Args:
+        pushed: Folder of the exported model.
+    """
     from firth.serving.description import read_description
 
     try:

@@ -19,6 +19,7 @@ from firth.components import (
 from firth.corpus import SourceError, fingerprint
 from firth.corpus.privacy.excerpts import privacy_of
 from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 
 def corpus_components(recipe: Recipe, source_schema: str | None = None) -> dict[str, BaseNode]:
@@ -76,7 +77,7 @@ def _digest(path: str) -> str:
 
 
 def assemble(
-    recipe: Recipe,
+    recipe: RunRecipe,
     components: Iterable[BaseNode],
     pipeline_root: str,
     metadata_path: str | None,

@@ -41,6 +41,7 @@ from firth.pipelines.run_folder import (
 from firth.pipelines.source_schema import schema_of, set_schema_aside
 from firth.pipelines.termination import ending_with_children
 from firth.recipes import Recipe
+from firth.recipes.run.adapting import AdaptingRecipe
 
 if TYPE_CHECKING:
     from tfx.orchestration.pipeline import Pipeline
@@ -53,6 +54,7 @@ __all__ = [
     "RunResult",
     "create_local_pipeline",
     "curate",
+    "finetune",
     "run",
 ]
 
@@ -62,7 +64,7 @@ SERVING_FOLDER = "serving"
 
 OnEvent = Callable[[Event], None]
 # Makes a recipe's pipeline in a folder, with options of Beam.
-MakePipeline = Callable[[Recipe, pathlib.Path, Sequence[str]], Any]
+MakePipeline = Callable[[Any, pathlib.Path, Sequence[str]], Any]
 Result = TypeVar("Result")
 # Makes the result of the folder, what its components took, and the path of the log.
 Collect = Callable[[pathlib.Path, tuple[ComponentResult, ...], pathlib.Path], Result]
@@ -129,11 +131,41 @@ def curate(
     return _run(job, verbose, reuse_folder, collect_curation)
 
 
+def finetune(
+    recipe: AdaptingRecipe,
+    root: str | os.PathLike[str],
+    name: str | None = None,
+    verbose: bool = False,
+    on_event: OnEvent = lambda event: None,
+    beam_pipeline_args: Sequence[str] = (),
+    reuse_folder: bool = False,
+) -> RunResult:
+    """Runs the fine-tuning pipeline of a recipe in `root/name`, reusing whatever has not changed.
+
+    Args:
+        recipe: Recipe to run, with its labels; see `firth.pipelines.labels.with_labels`.
+        root: Folder of all runs.
+        name: Name of the run's folder below it; the recipe's name if it is not given.
+        verbose: True to print the output of TFX and TensorFlow, instead of keeping it in the log alone.
+        on_event: Function that is called with each event.
+        beam_pipeline_args: Options of Beam; without any, it runs in this process.
+        reuse_folder: True to run in the folder even if it was made from another recipe or other data.
+
+    Raises:
+        RunFolderError: if the name is not that of a folder, or the folder was made from something else.
+        RunLockedError: if another process runs there.
+        RunFailedError: if a component fails; the same call goes on where it stopped.
+    """
+    run_dir = run_folder(root, recipe.name if name is None else name)
+    job = _Job(recipe, run_dir, on_event, beam_pipeline_args, _create_finetuning_pipeline)
+    return _run(job, verbose, reuse_folder, collect_run)
+
+
 @dataclasses.dataclass(frozen=True)
 class _Job:
-    """The arguments of `run` and `curate`, and how the pipeline is made."""
+    """The arguments of `run` and its kin, and how the pipeline is made."""
 
-    recipe: Recipe
+    recipe: Any
     run_dir: pathlib.Path
     on_event: OnEvent
     beam_pipeline_args: Sequence[str]
@@ -148,7 +180,7 @@ def _run(job: _Job, verbose: bool, reuse_folder: bool, collect: Collect[Result])
             require_same_origin(run_dir, recipe)
         if changes := changed_keys(run_dir, recipe):
             job.on_event({"kind": "changes", "lines": changes})
-        if not recipe.source_schema and sources_changed(run_dir, recipe):
+        if not getattr(recipe, "source_schema", None) and sources_changed(run_dir, recipe):
             set_schema_aside(run_dir)
         remember_recipe(run_dir, recipe)
         log_path = logs.new_log_path(run_dir)
@@ -253,6 +285,21 @@ def _create_curation_pipeline(
     from firth.pipelines.curate import create_pipeline
 
     return create_pipeline(recipe, **_places(recipe, run_dir, beam_pipeline_args))
+
+
+def _create_finetuning_pipeline(
+    recipe: AdaptingRecipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]
+) -> "Pipeline":
+    from firth.pipelines.finetune import create_pipeline
+
+    return create_pipeline(
+        recipe,
+        pipeline_root=str(run_dir / PIPELINE_FOLDER),
+        metadata_path=str(run_dir / METADATA_FILE),
+        beam_pipeline_args=beam_pipeline_args,
+        serving_dir=str(run_dir / SERVING_FOLDER),
+        checkpoint_root=str(run_dir / "checkpoints"),
+    )
 
 
 def _places(recipe: Recipe, run_dir: pathlib.Path, beam_pipeline_args: Sequence[str]) -> dict[str, Any]:

@@ -12,30 +12,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from tfx.components import Evaluator, Trainer
-from tfx.dsl.components.common.importer import Importer
-from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
-from tfx.dsl.input_resolution.strategies.latest_blessed_model_strategy import LatestBlessedModelStrategy
+from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
-from tfx.proto import pusher_pb2, trainer_pb2
-from tfx.types import Channel, standard_artifacts
+from tfx.types import BaseChannel
 
-from firth.components import (
-    ObjectiveValidator,
-    Pusher,
-    Reporter,
-    SequenceGen,
-    ServingValidator,
-    TokenizerGen,
-)
-from firth.evaluation import build_eval_config
-from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
+from firth.components import ObjectiveValidator, Reporter, SequenceGen, TokenizerGen
 from firth.pipelines.corpus import assemble, corpus_components
+from firth.pipelines.trained import import_base, model_components
 from firth.recipes import Evaluation, Recipe
 from firth.recipes.run.stages import stages_of
-
-RUN_FN = "firth.training.run_fn.run_fn"
-BASE_IMPORTER = "BaseImporter"
 
 
 def create_pipeline(
@@ -75,49 +60,43 @@ def create_pipeline(
     Raises:
         firth.corpus.CorpusError: if a source names no file, or a cleaning step a file that does not exist.
     """
-    base = _base(recipe)
+    base = {} if recipe.base is None else {"base": import_base(recipe.base)}
     corpus = _corpus(recipe, source_schema, base)
-    checkpoint_root = checkpoint_root or os.path.join(pipeline_root, "checkpoints")
-    strategy = baseline_strategy or (
-        LatestComparableModelStrategy if metadata_path else LatestBlessedModelStrategy
+    examples = corpus["sequences"].outputs["examples"]
+    objective = ObjectiveValidator(
+        examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
     )
-    model = _model(recipe, corpus["sequences"], base, checkpoint_root, strategy)
-    push = _push(model, serving_dir or os.path.join(pipeline_root, "serving"))
+    model = model_components(
+        recipe,
+        _training_recipe(recipe),
+        examples,
+        _imported(base),
+        checkpoint_root or os.path.join(pipeline_root, "checkpoints"),
+        serving_dir or os.path.join(pipeline_root, "serving"),
+        baseline_strategy=baseline_strategy,
+        is_local=bool(metadata_path),
+        # It takes no input from the validator, but must not start if the validator fails.
+        upstream=[objective],
+    )
     reporter = Reporter(
         corpus_report=corpus["curator"].outputs["report"],
         tokenizer=corpus["tokenizer"].outputs["tokenizer"],
-        examples=corpus["sequences"].outputs["examples"],
+        examples=examples,
         model=model["trainer"].outputs["model"],
         model_run=model["trainer"].outputs["model_run"],
         evaluation=model["evaluator"].outputs["evaluation"],
         blessing=model["evaluator"].outputs["blessing"],
         serving_report=model["validator"].outputs["report"],
-        pushed_model=push.outputs["pushed_model"],
-        objective_rates=model["objective"].outputs["rates"],
+        pushed_model=model["pusher"].outputs["pushed_model"],
+        objective_rates=objective.outputs["rates"],
         recipe=recipe,
         run_dir=run_dir,
     )
-    components = [*base.values(), *corpus.values(), *model.values(), push, reporter]
+    components = [*base.values(), *corpus.values(), objective, *model.values(), reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 
-def _base(recipe: Recipe) -> dict[str, Any]:
-    """Returns the node that imports the recipe's base, if it has one.
-
-    Another digest makes another artifact, so that nothing that was made from the bundle that stood in its
-    place before is taken from the cache.
-    """
-    if recipe.base is None:
-        return {}
-    importer = Importer(
-        source_uri=recipe.base.bundle,
-        artifact_type=standard_artifacts.Model,
-        custom_properties={"digest": recipe.base.digest},
-    )
-    return {"base": importer.with_id(BASE_IMPORTER)}
-
-
-def _imported(base: dict[str, Any]) -> Channel | None:
+def _imported(base: dict[str, Any]) -> BaseChannel | None:
     return base["base"].outputs["result"] if base else None
 
 
@@ -152,70 +131,9 @@ def _corpus(recipe: Recipe, source_schema: str | None, base: dict[str, Any]) -> 
     return {**corpus, "tokenizer": tokenizer, "sequences": sequences}
 
 
-def _model(
-    recipe: Recipe,
-    sequences: SequenceGen,
-    base: dict[str, Any],
-    checkpoint_root: str,
-    baseline_strategy: type[ResolverStrategy],
-) -> dict[str, Any]:
-    """Returns the components from packed rows to an evaluated model, by their roles."""
-    examples = sequences.outputs["examples"]
-    objective = ObjectiveValidator(
-        examples=examples, objective=recipe.objective, sequences=recipe.sequences, seed=recipe.seed
-    )
-    trainer = Trainer(
-        run_fn=RUN_FN,
-        examples=examples,
-        base_model=_imported(base),
-        train_args=trainer_pb2.TrainArgs(num_steps=recipe.training.steps),
-        eval_args=trainer_pb2.EvalArgs(),
-        custom_config={"recipe": _training_recipe(recipe).to_json(), "checkpoint_root": checkpoint_root},
-    )
-    # It takes no input from the validator, but must not start if the validator fails.
-    trainer.add_upstream_node(objective)
-    baseline = _baseline(trainer, baseline_strategy)
-    evaluator = Evaluator(
-        examples=examples,
-        model=trainer.outputs["model"],
-        baseline_model=baseline.outputs["model"],
-        eval_config=build_eval_config(recipe.evaluation, recipe.goal),
-    )
-    validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
-    return {
-        "objective": objective,
-        "trainer": trainer,
-        "baseline": baseline,
-        "evaluator": evaluator,
-        "validator": validator,
-    }
-
-
-def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:
-    """Returns the node that finds the blessed model to evaluate next to."""
-    channels = {
-        MODEL: Channel(type=standard_artifacts.Model),
-        BLESSING: Channel(type=standard_artifacts.ModelBlessing),
-    }
-    if issubclass(strategy, LatestComparableModelStrategy):
-        channels[CURRENT] = trainer.outputs["model"]
-    return Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")
-
-
 def _training_recipe(recipe: Recipe) -> Recipe:
     """Returns the recipe without what the Trainer does not read, so that its cache does not depend on it."""
     cleaning = recipe.cleaning.without_limits()
     return recipe.model_copy(
         update={"description": "", "source_schema": None, "evaluation": Evaluation(), "cleaning": cleaning}
-    )
-
-
-def _push(model: dict[str, Any], serving_dir: str) -> Pusher:
-    return Pusher(
-        model=model["trainer"].outputs["model"],
-        model_blessing=model["evaluator"].outputs["blessing"],
-        infra_blessing=model["validator"].outputs["blessing"],
-        push_destination=pusher_pb2.PushDestination(
-            filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=serving_dir)
-        ),
     )

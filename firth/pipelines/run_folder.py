@@ -1,26 +1,26 @@
 """A run's folder: its name, and the recipe and sources that it was made from."""
 
-import json
 import os
 import pathlib
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from firth import storage
 from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError, is_full
-from firth.recipes import Recipe, RecipeError, load_recipe, recipe_to_yaml
+from firth.recipes import RecipeError, recipe_to_yaml
 from firth.recipes.base.names import check_folder_name
 from firth.recipes.base.paths import suggest_path
 from firth.recipes.base.yaml_text import read_yaml
-from firth.recipes.corpus.sources import AnySource
-from firth.recipes.corpus.sources_json import sources_from_json
 from firth.recipes.reading.differences import differences
+from firth.recipes.reading.loading import load_run_recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 RECIPE_FILE = "recipe.yaml"
 MOST_CHANGES = 8
-# The component that reads the sources.
-READER = "CorpusExampleGen"
+# The components that read what a run is made from.
+READERS = ("CorpusExampleGen", "LabelledExampleGen")
 
 
 def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
@@ -63,14 +63,14 @@ def _make_writable(folder: pathlib.Path) -> None:
         raise RunFolderError(f"the folder {folder} cannot be written in: permission denied")
 
 
-def remember_recipe(run_dir: pathlib.Path, recipe: Recipe) -> None:
+def remember_recipe(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
     """Writes the recipe into the run's folder, whole or not at all.
 
     If the same recipe is there, the file is left as it is: its time says when the recipe last changed.
 
     Args:
         run_dir: Folder of the run.
-        recipe: Recipe of the run.
+        recipe: RunRecipe of the run.
     """
     path, text = run_dir / RECIPE_FILE, recipe_to_yaml(recipe)
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
@@ -92,14 +92,14 @@ def refuse_imported(run_dir: pathlib.Path) -> None:
         raise RunFolderError(f"{run_dir} is an imported model; give this run a --name of its own")
 
 
-def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
+def require_same_origin(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
     """Checks that a folder holds nothing made from sources, or was made from the recipe's name and sources.
 
     If other keys of a recipe change, the pipeline runs again what depends on them.
 
     Args:
         run_dir: Folder of the run.
-        recipe: Recipe of the run.
+        recipe: RunRecipe of the run.
 
     Raises:
         RunFolderError: with what differs.
@@ -107,9 +107,9 @@ def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
     path = run_dir / RECIPE_FILE
     if not path.exists():
         return
-    name, sources = _origin(path)
+    name, data = _origin(path, recipe)
     problems = [] if name == recipe.name else [f"its recipe was {name!r}, and this one is {recipe.name!r}"]
-    problems += _source_changes(sources, recipe.sources)
+    problems += _source_changes(_reads(path, recipe, data), recipe.reads_in(_data_of(recipe)))
     if problems and _has_read_sources(run_dir):
         raise RunFolderError(
             f"{run_dir} was made from something else:\n  "
@@ -118,32 +118,31 @@ def require_same_origin(run_dir: pathlib.Path, recipe: Recipe) -> None:
         )
 
 
-def sources_changed(run_dir: pathlib.Path, recipe: Recipe) -> bool:
+def sources_changed(run_dir: pathlib.Path, recipe: RunRecipe) -> bool:
     """Returns whether a recipe's sources differ from those of the folder's last run in any key.
 
     Args:
         run_dir: Folder of the run.
-        recipe: Recipe of the run.
+        recipe: RunRecipe of the run.
     """
     path = run_dir / RECIPE_FILE
     if not path.exists():
         return False
     try:
-        before = _origin(path)[1]
+        return bool(_origin(path, recipe)[1] != _data_of(recipe))
     except RunFolderError:
         return True
-    return {each.to_json() for each in before} != {each.to_json() for each in recipe.sources}
 
 
-def changed_keys(run_dir: pathlib.Path, recipe: Recipe) -> list[str]:
+def changed_keys(run_dir: pathlib.Path, recipe: RunRecipe) -> list[str]:
     """Returns a line for each key that differs from the recipe of the folder's last run, at most a few.
 
     Args:
         run_dir: Folder of the run.
-        recipe: Recipe of the run.
+        recipe: RunRecipe of the run.
     """
     try:
-        before = load_recipe(run_dir / RECIPE_FILE)
+        before = load_run_recipe(run_dir / RECIPE_FILE)
     except RecipeError:
         return []
     found = [
@@ -159,22 +158,37 @@ def _has_read_sources(run_dir: pathlib.Path) -> bool:
     # ML Metadata takes a while to import, and is needed only where something differs.
     from firth.pipelines.lineage import has_completed
 
-    return has_completed(run_dir / METADATA_FILE, READER)
+    return any(has_completed(run_dir / METADATA_FILE, reader) for reader in READERS)
 
 
-def _origin(path: pathlib.Path) -> tuple[str, tuple[AnySource, ...]]:
-    """Returns the name and the sources of a recipe that an older firth may have written."""
+def _data_of(recipe: RunRecipe) -> Any:
+    return recipe.model_dump(mode="json")[recipe.data_key]
+
+
+def _origin(path: pathlib.Path, recipe: RunRecipe) -> tuple[str, Any]:
+    """Returns the name of a recipe that an older firth may have written, and what it reads."""
     try:
         data = read_yaml(path.read_text(encoding="utf-8"), str(path)).data
-        return data["name"], sources_from_json(json.dumps(data["sources"]))
+        return data["name"], data[recipe.data_key]
     except (ValueError, KeyError, TypeError):
-        raise RunFolderError(
-            f"{path} cannot be read, so what the folder was made from is not known; give this run a --name "
-            "of its own, or use the folder all the same with --reuse-folder"
-        ) from None
+        raise _unreadable(path) from None
 
 
-def _source_changes(then: Sequence[AnySource], now: Sequence[AnySource]) -> list[str]:
-    before, after = (Counter((s.kind, read) for s in each for read in s.reads) for each in (then, now))
-    gone = [f"no longer read: {kind} {read}" for kind, read in (before - after)]
-    return gone + [f"not read before: {kind} {read}" for kind, read in (after - before)]
+def _reads(path: pathlib.Path, recipe: RunRecipe, data: Any) -> list[str]:
+    try:
+        return recipe.reads_in(data)
+    except (ValueError, TypeError):
+        raise _unreadable(path) from None
+
+
+def _unreadable(path: pathlib.Path) -> RunFolderError:
+    return RunFolderError(
+        f"{path} cannot be read, so what the folder was made from is not known; give this run a --name "
+        "of its own, or use the folder all the same with --reuse-folder"
+    )
+
+
+def _source_changes(then: Sequence[str], now: Sequence[str]) -> list[str]:
+    before, after = Counter(then), Counter(now)
+    gone = [f"no longer read: {read}" for read in (before - after)]
+    return gone + [f"not read before: {read}" for read in (after - before)]

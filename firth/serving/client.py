@@ -133,7 +133,7 @@ class Client:
         ]
 
     def ask(
-        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
+        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None, **others: Sequence[str]
     ) -> list[dict[str, Any]]:
         """Returns what any signature answers to each text: its outputs by name, as plain values.
 
@@ -141,11 +141,12 @@ class Client:
             name: The signature's name.
             texts: The texts.
             targets: A target for each text, if the signature takes them.
+            **others: A text for each text of every other input of the signature, by its name, such as `pair`.
 
         Raises:
-            ValueError: if the model has no such signature, or needs targets, or takes none.
+            ValueError: if the model has no such signature, or it has other inputs.
         """
-        outputs = self._ask(name, texts, targets)
+        outputs = self._ask(name, texts, targets, **others)
         return [{key: _plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
 
     def inputs(self, name: str) -> tuple[str, ...]:
@@ -157,30 +158,32 @@ class Client:
         signature = self._loaded.signatures.get(name)
         return () if signature is None else tuple(signature.structured_input_signature[1])
 
-    def check(self, name: str, targets: Sequence[str] | None = None) -> None:
-        """Passes if a signature can be asked with these targets, or without any.
+    def check(self, name: str, targets: Sequence[str] | None = None, **others: Sequence[str]) -> None:
+        """Passes if a signature can be asked with these inputs next to the texts.
 
         Args:
             name: Name of the signature.
             targets: A target for each text; None if there are none.
+            **others: A text for each text of every other input, by its name.
 
         Raises:
-            ValueError: if the model has no such signature, or needs targets, or takes none.
+            ValueError: if the model has no such signature, or it has other inputs.
         """
         reads = self.inputs(name)
         if not reads:
             raise ValueError(
                 f"{self.path} has no signature {name}; it has {', '.join(self._loaded.signatures)}"
             )
-        if ("target" in reads) != (targets is not None):
-            wanted = "a target for each text" if "target" in reads else "texts alone"
-            raise ValueError(f"{self.path}: the signature {name} takes {wanted}")
+        given = {"text", *others, *(["target"] if targets is not None else [])}
+        if set(reads) != given:
+            wanted = " and ".join(f"a {each} for each text" for each in reads if each != "text")
+            raise ValueError(f"{self.path}: the signature {name} takes {wanted or 'texts alone'}")
 
     def _ask(
-        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None
+        self, name: str, texts: Sequence[str], targets: Sequence[str] | None = None, **others: Sequence[str]
     ) -> dict[str, npt.NDArray[Any]]:
-        self.check(name, targets)
-        given = {"text": texts} if targets is None else {"text": texts, "target": targets}
+        self.check(name, targets, **others)
+        given = {"text": texts, **others, **({} if targets is None else {"target": targets})}
         tensors = {key: tf.constant(list(values), tf.string) for key, values in given.items()}
         outputs = self._loaded.signatures[name](**tensors)
         return {key: value.numpy() for key, value in outputs.items()}

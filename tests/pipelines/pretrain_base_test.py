@@ -15,7 +15,7 @@ from firth.models import load_model
 from firth.models.bundle import weights_by_path
 from firth.pipelines import results
 from firth.pipelines.lineage import metadata_store
-from firth.pipelines.pretrain import BASE_IMPORTER
+from firth.pipelines.trained import BASE_IMPORTER
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.tokenizers import load_tokenizer
 from tests.docs.snippets import all_snippets, commands

@@ -10,7 +10,7 @@ from ml_metadata.proto import metadata_store_pb2
 from firth.pipelines import local
 from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError
-from firth.pipelines.run_folder import READER, RECIPE_FILE
+from firth.pipelines.run_folder import READERS, RECIPE_FILE
 from firth.pipelines.source_schema import PREVIOUS_FILE, SCHEMA_FILE
 from firth.recipes import load_recipe
 
@@ -23,10 +23,10 @@ def read_sources(run_dir, state=COMPLETE):
     config.sqlite.filename_uri = str(run_dir / METADATA_FILE)
     config.sqlite.connection_mode = metadata_store_pb2.SqliteMetadataSourceConfig.READWRITE_OPENCREATE
     store = MetadataStore(config)
-    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name=READER))
+    kind = store.put_execution_type(metadata_store_pb2.ExecutionType(name=READERS[0]))
     node = store.put_context_type(metadata_store_pb2.ContextType(name="node"))
     execution = metadata_store_pb2.Execution(type_id=kind, last_known_state=state)
-    context = metadata_store_pb2.Context(type_id=node, name=f"bert_tiny.{READER}")
+    context = metadata_store_pb2.Context(type_id=node, name=f"bert_tiny.{READERS[0]}")
     store.put_execution(execution, [], [context], reuse_context_if_already_exist=True)
 
 

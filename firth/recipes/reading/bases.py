@@ -55,19 +55,10 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
         place = raw.origin((BASE, "updates")).place
         raise RecipeError([f"{place}: {BASE}.updates: is written when the recipe is read; leave it out"])
     origin = raw.origin((BASE, "bundle"))
-    try:
-        bundle = _find(given["bundle"], origin, root)
-        recipe = _recipe_of(bundle, read)
-    except NoBundleError as error:
-        raise RecipeError([f"{origin.place}: {BASE}: {error}"]) from None
+    bundle, recipe = find_base(given["bundle"], origin, root, read)
     brought = recipe.model_dump(mode="json", include=set(_TAKEN))
     stated = _stated(raw)
-    if problems := [
-        f"{raw.origin(path).place}: {'.'.join(path)}: {value!r} is not what the base {given['bundle']} has, "
-        f"{has!r}; leave the key out"
-        for path, value, has in _contradictions(stated, brought)
-    ]:
-        raise RecipeError(problems)
+    check_stated(raw, stated, brought, given["bundle"])
     known = given.get("digest") if _covers(raw, "bundle") else None
     base = {**given, "bundle": bundle, "digest": known or digest_of_bundle(bundle), "updates": 0}
     if added := _added(given):
@@ -89,6 +80,45 @@ def with_base(raw: RawRecipe, root: str, read: ReadRecipe) -> RawRecipe:
         data = {**data, BASE: {**base, "updates": _updates(bundle, recipe, data, place)}}
     origins = _origins(raw, origin)
     return RawRecipe(data, {**origins, _POOLING: origin} if takes_pooling else origins)
+
+
+def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[str, RunRecipe]:
+    """Returns the folder of the bundle that a recipe names, and the recipe in it.
+
+    Args:
+        said: Name of a run or of an imported model, or path of a bundle.
+        origin: Place where it is said.
+        root: Folder of all runs, where names are looked up.
+        read: Function that returns the recipe in a file, as `load_run_recipe` does.
+
+    Raises:
+        RecipeError: if there is no such bundle.
+    """
+    try:
+        bundle = _find(said, origin, root)
+        return bundle, _recipe_of(bundle, read)
+    except NoBundleError as error:
+        raise RecipeError([f"{origin.place}: {BASE}: {error}"]) from None
+
+
+def check_stated(raw: RawRecipe, stated: dict[str, Any], brought: dict[str, Any], bundle: str) -> None:
+    """Passes if nothing that is said of the tokenizer or the model contradicts the base.
+
+    Args:
+        raw: Values of the recipe, with their places.
+        stated: What it says of the keys that a base brings.
+        brought: What the base brings.
+        bundle: Base, as the recipe names it.
+
+    Raises:
+        RecipeError: if something does, with its place.
+    """
+    if problems := [
+        f"{raw.origin(path).place}: {'.'.join(path)}: {value!r} is not what the base {bundle} has, "
+        f"{has!r}; leave the key out"
+        for path, value, has in _contradictions(stated, brought)
+    ]:
+        raise RecipeError(problems)
 
 
 def _updates(bundle: str, recipe: RunRecipe, data: dict[str, Any], place: str) -> int:

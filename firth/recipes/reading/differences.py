@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 # Stands for a key that a recipe does not have, since one of its parts is of another kind.
 ABSENT = "-"
 
 
-def differences(recipes: Sequence[Recipe]) -> dict[str, list[Any]]:
+def differences(recipes: Sequence[RunRecipe]) -> dict[str, list[Any]]:
     """Returns the dotted keys whose values differ, each with the value of each recipe, in their order.
 
     Args:
@@ -17,7 +17,8 @@ def differences(recipes: Sequence[Recipe]) -> dict[str, list[Any]]:
 
     Example:
 
-    >>> from firth.recipes.reading.loading import load_recipe
+    >>> from firth.recipes.run.run_recipe import RunRecipe
+    from firth.recipes.reading.loading import load_recipe
     >>> differences([load_recipe("bert_tiny"), load_recipe("bert_tiny", ["training.steps=7", "seed=1"])])
     {'seed': [42, 1], 'training.steps': [600, 7]}
     """

@@ -97,11 +97,17 @@ def load_with_places(
     if problems:
         raise RecipeError(problems)
     raw = with_base(raw, runs_root(root), load_run_recipe)
-    raw = _with_full_paths(_checked(raw, Recipe), raw)
+    raw = with_full_paths(_checked(raw, Recipe), raw)
     return _checked(raw, Recipe), raw
 
 
-def _with_full_paths(recipe: Recipe, raw: RawRecipe) -> RawRecipe:
+def with_full_paths(recipe: RunRecipe, raw: RawRecipe) -> RawRecipe:
+    """Returns a recipe's values with the full paths of the files that it names.
+
+    Args:
+        recipe: Recipe that was made of the values.
+        raw: Values, with the places where they were said.
+    """
     data = raw.data
     for file in named_files(recipe):
         full = absolute(file.pattern, raw.origin(file.key).folder, file.mark)
@@ -163,6 +169,18 @@ def _is_path(name: str) -> bool:
 def _read_preset(name: str) -> RawRecipe:
     raw, parent, _ = _split(read_preset(name), preset_path(name), name, None)
     return raw if parent is None else overlay(_read_preset(parent), raw)
+
+
+def read_raw_file(path: pathlib.Path) -> RawRecipe:
+    """Returns what a recipe file says, on top of what it extends.
+
+    Args:
+        path: The file.
+
+    Raises:
+        RecipeError: if it cannot be read.
+    """
+    return _read_file(path, ())
 
 
 def _read_file(path: pathlib.Path, below: tuple[pathlib.Path, ...]) -> RawRecipe:

@@ -1,5 +1,6 @@
 """The recipe of a run that adapts a trained model to a task."""
 
+import json
 import math
 from typing import Annotated, Any, ClassVar
 
@@ -9,7 +10,7 @@ from firth.recipes.models.model import AnyModel
 from firth.recipes.run.adapting_fit import task_conflicts
 from firth.recipes.run.base import Base
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.recipes.tasks.data import AnyLabelledData
+from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.evaluation import Evaluation
@@ -45,6 +46,7 @@ class AdaptingRecipe(RunRecipe):
 
     own_key: ClassVar[str] = "task"
     goal_key: ClassVar[str] = "task"
+    data_key: ClassVar[str] = "data"
 
     data: AnyLabelledData
     base: Base
@@ -58,6 +60,18 @@ class AdaptingRecipe(RunRecipe):
     warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06
     epochs: Annotated[float, pydantic.Field(gt=0.0, le=1e6)] = 3.0
     examples_per_step: Annotated[int, pydantic.Field(ge=1, le=2**20)] = 32
+
+    @classmethod
+    def reads_in(cls, data: Any) -> list[str]:
+        """Returns the files of the labelled data.
+
+        Args:
+            data: Plain value of `data`.
+
+        Raises:
+            ValueError: if it is not that of labelled data.
+        """
+        return labelled_data_from_json(json.dumps(data)).reads
 
     @property
     def start_key(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The recipe of a run."""
 
+import json
 from typing import Annotated, Any, ClassVar
 
 import pydantic
@@ -8,6 +9,7 @@ from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.corpus.cleaning import Cleaning
 from firth.recipes.corpus.mixture import AnyMixture, AsIs
 from firth.recipes.corpus.sources import AnySource
+from firth.recipes.corpus.sources_json import sources_from_json
 from firth.recipes.models.model import AnyModel, MaskedTransformerConfig
 from firth.recipes.objectives.masking import MaskedLM
 from firth.recipes.objectives.objective import AnyObjective
@@ -41,6 +43,7 @@ class Recipe(RunRecipe):
 
     own_key: ClassVar[str] = "sources"
     goal_key: ClassVar[str] = "objective"
+    data_key: ClassVar[str] = "sources"
 
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     source_schema: Annotated[str | None, NamesFiles()] = None
@@ -51,6 +54,18 @@ class Recipe(RunRecipe):
     objective: AnyObjective = MaskedLM()
     model: AnyModel = MaskedTransformerConfig()
     base: Base | None = None
+
+    @classmethod
+    def reads_in(cls, data: Any) -> list[str]:
+        """Returns the kind and each file of the sources.
+
+        Args:
+            data: Plain value of `sources`.
+
+        Raises:
+            ValueError: if it is not that of sources.
+        """
+        return [f"{each.kind} {read}" for each in sources_from_json(json.dumps(data)) for read in each.reads]
 
     @property
     def start_key(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class RunRecipe(Config):
     Attributes:
         own_key: A key that only this kind of run has.
         goal_key: The key of its goal.
+        data_key: The key of what it reads.
         name: Name of the run, and of its folder.
         description: Text for readers of `firth recipes` and of the report.
         seed: Seed of all random choices: weights, data order, masks and dropout.
@@ -37,6 +38,7 @@ class RunRecipe(Config):
 
     own_key: ClassVar[str]
     goal_key: ClassVar[str]
+    data_key: ClassVar[str] = ""
 
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig
@@ -55,6 +57,19 @@ class RunRecipe(Config):
     def start_key(self) -> dict[str, Any]:
         """What else the weights at the start follow from, next to seed, model and goal; a bundle, for one."""
         return {}
+
+    @classmethod
+    def reads_in(cls, data: Any) -> list[str]:
+        """Returns what a run reads, a line each, from the value at its `data_key`.
+
+        Args:
+            data: Plain value, which an older version may have written.
+
+        Raises:
+            ValueError: if it is not what such a run reads.
+        """
+        del data
+        return []
 
     @property
     def counts_epochs(self) -> bool:

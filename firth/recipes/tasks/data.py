@@ -38,6 +38,11 @@ class PublishedData(Config):
         """The share of the training records that is held out: none, as there is a split to evaluate on."""
         return 0.0
 
+    @property
+    def reads(self) -> list[str]:
+        """What is read, a line each."""
+        return [f"{self.format} {self.folder}"]
+
 
 class ColumnData(Config):
     """One's own csv, tsv or jsonl files, by their columns.
@@ -70,6 +75,11 @@ class ColumnData(Config):
         """The share of the training records that is held out; none if there is a file to evaluate on."""
         return self.eval_fraction if self.eval is None else 0.0
 
+    @property
+    def reads(self) -> list[str]:
+        """What is read, a line each."""
+        return [each for each in (self.train, self.eval) if each is not None]
+
 
 class DocstringsData(Config):
     """Records made of the docstrings of installed packages, for those who have no labelled data.
@@ -97,6 +107,11 @@ class DocstringsData(Config):
     def source(self) -> str:
         """The name of the records' source."""
         return f"docstrings_{self.task}"
+
+    @property
+    def reads(self) -> list[str]:
+        """What is read, a line each."""
+        return [f"{self.task} of {package}" for package in self.packages]
 
     @property
     def held_out_share(self) -> float:

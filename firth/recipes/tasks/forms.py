@@ -27,6 +27,16 @@ class Form(Config):
     segments: ClassVar[bool] = False
     architectures: ClassVar[tuple[str, ...]] = ()
 
+    @classmethod
+    def reading_as(cls, pooling: str) -> "Form":
+        """Returns the form for a model whose vectors of texts are pooled in some way.
+
+        Args:
+            pooling: The model's `export.pooling`.
+        """
+        del pooling
+        return cls()
+
     def special_tokens(self, texts: int) -> int:
         """Returns the number of special tokens of a record.
 
@@ -48,6 +58,15 @@ class BERTForm(Form):
 
     kind: Literal["bert"] = "bert"
     pooling: Literal["first", "mean"] = "first"
+
+    @classmethod
+    def reading_as(cls, pooling: str) -> "BERTForm":
+        """Returns the form for a model whose vectors of texts are means, or pooled at their start.
+
+        Args:
+            pooling: The model's `export.pooling`.
+        """
+        return cls(pooling="mean" if pooling.startswith("mean") else "first")
 
 
 class GPTForm(Form):

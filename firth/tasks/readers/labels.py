@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.records import CHOICES, CONTEXT, WORDS, AnswerSpan, Label, RejectedRecordError
@@ -41,10 +41,13 @@ class ClassLabels:
     """One of several classes.
 
     Attributes:
+        task: Kind of the tasks with such labels.
         names: Names of the classes, in the order of their numbers; none if any name will do.
         positive: The class that F1 is of; None if it is of all.
         no_gold: Label of records whose annotators did not agree, which are left out; None without such.
     """
+
+    task: ClassVar[str] = "classification"
 
     names: tuple[str, ...] = ()
     positive: str | None = None
@@ -74,9 +77,12 @@ class NumberLabels:
     """A number.
 
     Attributes:
+        task: Kind of the tasks with such labels.
         low: Least number.
         high: Greatest number.
     """
+
+    task: ClassVar[str] = "regression"
 
     low: float = -math.inf
     high: float = math.inf
@@ -114,7 +120,13 @@ class NumberLabels:
 
 @dataclasses.dataclass(frozen=True)
 class ChoiceLabels:
-    """The place of one of the record's choices, from 0."""
+    """The place of one of the record's choices, from 0.
+
+    Attributes:
+        task: Kind of the tasks with such labels.
+    """
+
+    task: ClassVar[str] = "multiple_choice"
 
     @property
     def names(self) -> None:
@@ -144,8 +156,11 @@ class TagLabels:
     """A tag of each word.
 
     Attributes:
+        task: Kind of the tasks with such labels.
         names: The tags; none if any will do.
     """
+
+    task: ClassVar[str] = "tagging"
 
     names: tuple[str, ...] = ()
 
@@ -174,7 +189,13 @@ class TagLabels:
 
 @dataclasses.dataclass(frozen=True)
 class TextLabels:
-    """A text to write, or several right ones."""
+    """A text to write, or several right ones.
+
+    Attributes:
+        task: Kind of the tasks with such labels.
+    """
+
+    task: ClassVar[str] = "sequence_to_sequence"
 
     @property
     def names(self) -> None:
@@ -201,7 +222,13 @@ class TextLabels:
 
 @dataclasses.dataclass(frozen=True)
 class SpanLabels:
-    """Right answers that are parts of the context, none if it has no answer."""
+    """Right answers that are parts of the context, none if it has no answer.
+
+    Attributes:
+        task: Kind of the tasks with such labels.
+    """
+
+    task: ClassVar[str] = "span_answering"
 
     @property
     def names(self) -> None:

@@ -1,0 +1,150 @@
+"""`firth finetune`: from a model and labelled data to a served task model."""
+
+import json
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firth.cli import commands, execution
+from firth.cli.output import ExitCode, fail
+
+if TYPE_CHECKING:
+    from firth.pipelines.local import RunResult
+    from firth.recipes.reading.raw_recipes import Option
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[BASE]",
+        help="The model to start from: a run's name, that of an imported model, or a bundle's path.",
+        show_default=False,
+    ),
+]
+RecipeFile = Annotated[
+    pathlib.Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe as a YAML file.")
+]
+TaskName = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="A published data set, such as sst2, with --data; or the kind of task, such as classification "
+        "or regression, with --train.",
+    ),
+]
+Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Folder of the published data set.")]
+Train = Annotated[
+    str | None, typer.Option("--train", metavar="FILE", help="Records to train on: csv, tsv or jsonl.")
+]
+Eval = Annotated[
+    str | None,
+    typer.Option("--eval", metavar="FILE", help="Records to evaluate on; a tenth of --train if not given."),
+]
+TextColumn = Annotated[str, typer.Option("--text", metavar="COLUMN", help="Column of the text.")]
+PairColumn = Annotated[
+    str | None, typer.Option("--pair", metavar="COLUMN", help="Column of the second text, for pairs.")
+]
+LabelColumn = Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column of the label.")]
+
+
+def _finetune(
+    base: Model = None,
+    recipe: RecipeFile = None,
+    task: TaskName = None,
+    data: Data = None,
+    train: Train = None,
+    eval: Eval = None,
+    text: TextColumn = "text",
+    pair: PairColumn = None,
+    label: LabelColumn = "label",
+    overrides: commands.Overrides = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+    name: execution.Name = None,
+    reuse_folder: execution.ReuseFolder = False,
+    verbose: execution.Verbose = False,
+) -> None:
+    """Trains a model for a task on labelled data, evaluates it, and serves it on raw strings."""
+    if recipe is None and (task is None or base is None):
+        fail("give a BASE and a --task, or a --recipe", ExitCode.USAGE)
+    options = [*_base(base), *_task(task, data, train, eval, text, pair, label), *(overrides or ())]
+    checked = _recipe_or_exit(recipe, options, root)
+    from firth.pipelines import local
+
+    result = execution.execute(local.finetune, checked, root, name, verbose, (), reuse_folder)
+    _finish(result, checked, root)
+
+
+def _base(base: str | None) -> "list[Option]":
+    from firth.recipes.reading.raw_recipes import Option
+
+    return [] if base is None else [Option(f"base={json.dumps(base)}", f"BASE {base}")]
+
+
+def _task(
+    task: str | None,
+    data: str | None,
+    train: str | None,
+    eval: str | None,
+    text: str,
+    pair: str | None,
+    label: str,
+) -> "list[Option]":
+    """Returns the options that the arguments stand for."""
+    from firth.recipes.reading.raw_recipes import Option
+
+    if task is None:
+        return []
+    if data is not None:
+        from firth.pipelines.labels import task_of_format
+
+        try:
+            described = task_of_format(task)
+        except ValueError as error:
+            fail(f"--task: {error}", ExitCode.USAGE)
+        read: dict[str, Any] = {"kind": "published", "format": task, "folder": data}
+    elif train is not None:
+        described = {"kind": task, "pair": pair is not None}
+        texts = {"text": text} if pair is None else {"text": text, "pair": pair}
+        read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": label}
+    else:
+        fail("--task needs the data: --data DIR of a published data set, or --train FILE", ExitCode.USAGE)
+    return [
+        Option(f"data={json.dumps(read)}", f"--{'data' if data is not None else 'train'}"),
+        Option(f"task={json.dumps(described)}", f"--task {task}"),
+    ]
+
+
+def _recipe_or_exit(
+    path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
+) -> "AdaptingRecipe":
+    from firth.pipelines.labels import with_labels
+    from firth.recipes.reading.adapting import load_adapting_recipe
+
+    try:
+        return with_labels(load_adapting_recipe(path, options, root))
+    except ValueError as error:
+        fail(str(error), ExitCode.USAGE)
+
+
+def _finish(result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path) -> None:
+    from rich.console import Console
+
+    from firth.cli.task_summary import print_task_summary
+
+    print_task_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
+    if not result.blessed:
+        raise typer.Exit(ExitCode.NOT_BLESSED)
+
+
+register = commands.registrar(
+    "finetune",
+    _finetune,
+    "firth finetune minilm --task classification --train reviews.csv --text review --label stars",
+    "firth finetune minilm --task sst2 --data glue",
+    "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
+    "firth finetune --recipe my_task.yaml --set epochs=5",
+    after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
+)

@@ -1,0 +1,89 @@
+"""The text that is printed when a run has adapted a model to a task."""
+
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+from firth import storage
+from firth.analysis.threshold_results import overall
+from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from firth.pipelines.local import RunResult
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+
+def print_task_summary(
+    console: "Console", result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path
+) -> None:
+    """Prints what was read, the scores, the blessing, and what to do next.
+
+    Args:
+        console: Console to print on.
+        result: Result of the run.
+        recipe: Recipe of the run.
+        root: Folder of all runs.
+    """
+    from rich.markup import escape
+
+    console.print()
+    for line in data_lines(result):
+        console.print(line, markup=False)
+    if result.start is not None:
+        console.print(start_line(result.start), markup=False)
+    console.print(score_line(overall(result.evaluation), recipe.task.scores), markup=False)
+    if result.blessed:
+        console.print("[green]blessed[/]: its scores kept their thresholds, and it answered as a server asks")
+    else:
+        console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
+    console.print(f"pushed: {result.pushed or 'nothing'}")
+    console.print("\nnext:")
+    asked = ask_with(signatures_of(result.pushed)) if result.pushed is not None else []
+    for command in next_commands(result.run_dir.name, root, asked, has_report=False):
+        console.print(f"  {command}", markup=False)
+
+
+def score_line(metrics: dict[str, float], scores: tuple[str, ...]) -> str:
+    """Returns the scores of the held-out records, each with its interval where there is one.
+
+    Args:
+        metrics: The metrics over the whole eval split, by name.
+        scores: Names of the task's scores, the headline first.
+
+    Example:
+
+    >>> score_line({"accuracy": 0.9, "accuracy_low": 0.85, "accuracy_high": 0.94}, ("accuracy",))
+    'held-out accuracy: 0.900 (0.850 to 0.940)'
+    """
+    said = []
+    for name in scores:
+        if name in metrics:
+            low, high = metrics.get(f"{name}_low"), metrics.get(f"{name}_high")
+            interval = f" ({low:.3f} to {high:.3f})" if low is not None and high is not None else ""
+            said.append(f"{name}: {metrics[name]:.3f}{interval}")
+    return "held-out " + (", ".join(said) or "scores: not recorded")
+
+
+def data_lines(result: "RunResult") -> list[str]:
+    """Returns what was read of the data, and what was rejected or cut, a line for each split.
+
+    Args:
+        result: Result of the run.
+    """
+    records = _report(result, "LabelledExampleGen")
+    rows = _report(result, "TaskRowGen")
+    lines = []
+    for split, found in records.get("splits", {}).items():
+        rejected = sum(found["rejected"].values())
+        cut = rows.get("splits", {}).get(split, {})
+        said = f", {rejected:,} rejected" if rejected else ""
+        said += f", {cut['records_cut']:,} cut to fit" if cut.get("records_cut") else ""
+        lines.append(f"{split}: {found['kept']:,} records{said}")
+    return lines
+
+
+def _report(result: "RunResult", component: str) -> dict[str, Any]:
+    folder = result.outputs.get(component, {}).get("examples")
+    found: dict[str, Any] = {} if folder is None else storage.read_json(folder / "report.json")
+    return found

@@ -1,0 +1,70 @@
+"""The fine-tuning pipeline: from labelled records and a model bundle to a served task model.
+
+LabelledExampleGen -> TaskRowGen -> Trainer -> Evaluator -> ServingValidator -> Pusher
+BaseImporter ------------^-----------^
+
+The base enters as an artifact of ML Metadata, so that lineage says which model a task model comes from.
+"""
+
+import os
+from collections.abc import Sequence
+
+from tfx.dsl.components.common.resolver import ResolverStrategy
+from tfx.orchestration.pipeline import Pipeline
+
+from firth.components import LabelledExampleGen, TaskRowGen
+from firth.pipelines.corpus import assemble
+from firth.pipelines.trained import import_base, model_components
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.training.evaluation import Evaluation
+
+
+def create_pipeline(
+    recipe: AdaptingRecipe,
+    pipeline_root: str,
+    *,
+    serving_dir: str | None = None,
+    checkpoint_root: str | None = None,
+    metadata_path: str | None = None,
+    beam_pipeline_args: Sequence[str] = (),
+    enable_cache: bool = True,
+    baseline_strategy: type[ResolverStrategy] | None = None,
+) -> Pipeline:
+    """Returns the TFX pipeline that a recipe describes.
+
+    Each component gets only its part of the recipe, so a changed key reruns only what depends on it.
+
+    Args:
+        recipe: Recipe to build the pipeline of, with its labels; see `firth.pipelines.labels.with_labels`.
+        pipeline_root: Folder where TFX keeps artifacts, on any file system that TFX reads.
+        serving_dir: Folder where blessed models are pushed; `serving` next to the artifacts if not given.
+        checkpoint_root: Folder where the training keeps checkpoints, so that a killed run goes on;
+            `checkpoints` next to the artifacts if it is not given.
+        metadata_path: Path of a local runner's SQLite file; None leaves the metadata to the orchestrator.
+        beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
+        enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
+        baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
+
+    Raises:
+        ValueError: if a file of the data is not there.
+    """
+    base = import_base(recipe.base)
+    records = LabelledExampleGen(data=recipe.data, task=recipe.task)
+    rows = TaskRowGen(
+        examples=records.outputs["examples"],
+        base=base.outputs["result"],
+        task=recipe.task,
+        sequences=recipe.sequences,
+    )
+    model = model_components(
+        recipe,
+        recipe.model_copy(update={"description": "", "evaluation": Evaluation(thresholds=())}),
+        rows.outputs["examples"],
+        base.outputs["result"],
+        checkpoint_root or os.path.join(pipeline_root, "checkpoints"),
+        serving_dir or os.path.join(pipeline_root, "serving"),
+        baseline_strategy=baseline_strategy,
+        is_local=bool(metadata_path),
+    )
+    components = [base, records, rows, *model.values()]
+    return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)

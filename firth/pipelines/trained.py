@@ -1,0 +1,110 @@
+"""The components from rows to a pushed model, which the pipelines of all kinds of runs share."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tfx.components import Evaluator, Trainer
+from tfx.dsl.components.base.base_node import BaseNode
+from tfx.dsl.components.common.importer import Importer
+from tfx.dsl.components.common.resolver import Resolver, ResolverStrategy
+from tfx.dsl.input_resolution.strategies.latest_blessed_model_strategy import LatestBlessedModelStrategy
+from tfx.proto import pusher_pb2, trainer_pb2
+from tfx.types import BaseChannel, Channel, standard_artifacts
+
+from firth.components import Pusher, ServingValidator
+from firth.evaluation import build_eval_config
+from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
+from firth.recipes.run.base import Base
+from firth.recipes.run.run_recipe import RunRecipe
+
+RUN_FN = "firth.training.run_fn.run_fn"
+BASE_IMPORTER = "BaseImporter"
+
+
+def import_base(base: Base) -> Importer:
+    """Returns the node that makes a recipe's base known to ML Metadata.
+
+    Another digest makes another artifact, so that nothing that was made from the bundle that stood in its
+    place before is taken from the cache.
+
+    Args:
+        base: Base of the recipe.
+    """
+    importer = Importer(
+        source_uri=base.bundle,
+        artifact_type=standard_artifacts.Model,
+        custom_properties={"digest": base.digest},
+    )
+    return importer.with_id(BASE_IMPORTER)
+
+
+def model_components(
+    recipe: RunRecipe,
+    trained: RunRecipe,
+    examples: BaseChannel,
+    base: BaseChannel | None,
+    checkpoint_root: str,
+    serving_dir: str,
+    *,
+    baseline_strategy: type[ResolverStrategy] | None,
+    is_local: bool,
+    upstream: Iterable[BaseNode] = (),
+) -> dict[str, Any]:
+    """Returns the components from rows to a pushed model, by their roles.
+
+    Args:
+        recipe: Recipe of the run.
+        trained: The recipe without what the Trainer does not read, so that its cache does not depend on it.
+        examples: Rows.
+        base: Model bundle that the run starts from, if there is one.
+        checkpoint_root: Folder where the training keeps checkpoints.
+        serving_dir: Folder where blessed models are pushed.
+        baseline_strategy: Strategy that chooses the model to compare with; see `pretrain.create_pipeline`.
+        is_local: True for a local runner, which knows any strategy.
+        upstream: Components without which the training must not start.
+    """
+    trainer = Trainer(
+        run_fn=RUN_FN,
+        examples=examples,
+        base_model=base,
+        train_args=trainer_pb2.TrainArgs(num_steps=recipe.training.steps),
+        eval_args=trainer_pb2.EvalArgs(),
+        custom_config={"recipe": trained.to_json(), "checkpoint_root": checkpoint_root},
+    )
+    for node in upstream:
+        trainer.add_upstream_node(node)
+    default = LatestComparableModelStrategy if is_local else LatestBlessedModelStrategy
+    baseline = _baseline(trainer, baseline_strategy or default)
+    evaluator = Evaluator(
+        examples=examples,
+        model=trainer.outputs["model"],
+        baseline_model=baseline.outputs["model"],
+        eval_config=build_eval_config(recipe.evaluation, recipe.goal),
+    )
+    validator = ServingValidator(model=trainer.outputs["model"], examples=examples)
+    pusher = Pusher(
+        model=trainer.outputs["model"],
+        model_blessing=evaluator.outputs["blessing"],
+        infra_blessing=validator.outputs["blessing"],
+        push_destination=pusher_pb2.PushDestination(
+            filesystem=pusher_pb2.PushDestination.Filesystem(base_directory=serving_dir)
+        ),
+    )
+    return {
+        "trainer": trainer,
+        "baseline": baseline,
+        "evaluator": evaluator,
+        "validator": validator,
+        "pusher": pusher,
+    }
+
+
+def _baseline(trainer: Trainer, strategy: type[ResolverStrategy]) -> Resolver:
+    """Returns the node that finds the blessed model to evaluate next to."""
+    channels = {
+        MODEL: Channel(type=standard_artifacts.Model),
+        BLESSING: Channel(type=standard_artifacts.ModelBlessing),
+    }
+    if issubclass(strategy, LatestComparableModelStrategy):
+        channels[CURRENT] = trainer.outputs["model"]
+    return Resolver(strategy_class=strategy, **channels).with_id("LatestBlessedModel")

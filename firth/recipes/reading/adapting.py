@@ -1,0 +1,118 @@
+"""Reads the recipes of runs that adapt a model: what is said, and what the base brings."""
+
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import pydantic
+
+from firth.recipes.base.errors import RecipeError
+from firth.recipes.base.types import configs_in
+from firth.recipes.reading.bases import BASE, check_stated, find_base
+from firth.recipes.reading.bundles import digest_of_bundle, runs_root
+from firth.recipes.reading.explain import explain
+from firth.recipes.reading.loading import load_run_recipe, read_raw_file, with_full_paths
+from firth.recipes.reading.raw_recipes import Option, Origin, RawRecipe, assign, override
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.tasks.forms import AnyForm
+
+# Tokens of a row, unless the recipe says others: most sentences are far shorter, and several share a row.
+_LENGTH = 128
+_TOKENS_OF_A_RECORD = 8
+
+
+def load_adapting_recipe(
+    path: str | os.PathLike[str] | None,
+    overrides: Sequence[str | Option] = (),
+    root: str | os.PathLike[str] | None = None,
+) -> AdaptingRecipe:
+    """Returns the recipe of a run that adapts a model, checked.
+
+    It takes tokenizer and model from its `base`. Rows have 128 tokens, or as many as the base's model reads,
+    unless `sequences` says others; texts are laid out as the base's model reads them, unless `task.form` says
+    how.
+
+    Args:
+        path: Path of a YAML file; None where options say all.
+        overrides: Assignments `key.path=value`, in order.
+        root: Folder of all runs, where the base is looked up by name; without it that of `FIRTH_ROOT`, or
+            `firth-runs`.
+
+    Raises:
+        RecipeError: with one line for each problem found.
+    """
+    raw = RawRecipe({}, {(): Origin("the options")}) if path is None else read_raw_file(pathlib.Path(path))
+    problems: list[str] = []
+    for option in overrides:
+        try:
+            raw = override(raw, option)
+        except RecipeError as error:
+            problems += error.problems
+    if problems:
+        raise RecipeError(problems)
+    raw = _with_base(raw, runs_root(root))
+    return _checked(with_full_paths(_checked(raw), raw))
+
+
+def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
+    said = raw.data.get(BASE)
+    origin = raw.origin((BASE,))
+    if said is None:
+        raise RecipeError(
+            [f"{origin.place}: {BASE}: name the model to start from; see firth import and firth runs"]
+        )
+    given = said if isinstance(said, dict) else {"bundle": said}
+    bundle, base = find_base(given.get("bundle"), origin, root, load_run_recipe)
+    brought = base.model_dump(mode="json", include={"tokenizer", "model"})
+    stated = {key: raw.data[key] for key in brought if raw.data.get(key) is not None}
+    check_stated(raw, stated, brought, str(given["bundle"]))
+    data = {
+        "name": _name(raw.data, base),
+        "export": base.export.model_dump(mode="json"),
+        **raw.data,
+        **assign(brought, (), stated),
+        BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
+    }
+    data["sequences"] = assign(_sequences(base), (), raw.data.get("sequences") or {})
+    task = data.get("task")
+    if isinstance(task, dict) and "form" not in task:
+        data["task"] = {**task, "form": _form(base)}
+    return RawRecipe(data, raw.origins)
+
+
+def _name(data: dict[str, Any], base: RunRecipe) -> str:
+    labelled, task = data.get("data"), data.get("task")
+    kind = task.get("kind") if isinstance(task, dict) else None
+    of = labelled.get("format") if isinstance(labelled, dict) else None
+    return f"{base.name}_{of or kind or 'adapted'}"
+
+
+def _sequences(base: RunRecipe) -> dict[str, int]:
+    length = min(_LENGTH, base.sequences.length, base.model.longest or _LENGTH)
+    return {"length": length, "max_documents": max(1, length // _TOKENS_OF_A_RECORD)}
+
+
+def _form(base: RunRecipe) -> dict[str, Any]:
+    """Returns the form that the base's model reads; none if there is none."""
+    forms: list[Any] = configs_in(AnyForm)
+    for form in forms:
+        if base.model.architecture in form.architectures:
+            made: dict[str, Any] = form.reading_as(_pooling(base)).model_dump(mode="json")
+            return made
+    return {}
+
+
+def _pooling(base: RunRecipe) -> str:
+    """Returns how a sentence encoder pools; of any other model the pooler, if it has trained one."""
+    is_encoder_of_sentences = base.export.pooling == "mean_with_special"
+    return base.export.pooling if is_encoder_of_sentences or not base.goal.trains_pooler else "cls"
+
+
+def _checked(raw: RawRecipe) -> AdaptingRecipe:
+    try:
+        return AdaptingRecipe.model_validate_json(json.dumps(raw.data))
+    except pydantic.ValidationError as error:
+        raise RecipeError(explain(error, raw, AdaptingRecipe)) from None
