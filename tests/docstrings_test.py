@@ -25,6 +25,7 @@ FOLDERS: tuple[str, ...] = (
     "tasks",
     "tokenizers",
     "training",
+    "tuning",
 )
 MODULES: tuple[str, ...] = ("features.py",)
 

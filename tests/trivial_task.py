@@ -89,10 +89,11 @@ class HeadsAlone(Method):
     rate: float = 1.0
 
 
-def freeze_backbone(model, method):
+def freeze_backbone(model, method, steps_per_epoch):
     """What `METHODS` has for it."""
-    del method
+    del method, steps_per_epoch
     model.backbone.trainable = False
+    return {}
 
 
 class TextLabelRecipe(AdaptingRecipe):

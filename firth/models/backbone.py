@@ -7,6 +7,7 @@ import keras
 from firth import features as names
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
 from firth.layers.elements.types import Seed, Shape
+from firth.models.stages import Stages
 
 
 class Backbone(keras.Model):
@@ -44,6 +45,19 @@ class Backbone(keras.Model):
     def seed_generator(self) -> keras.random.SeedGenerator:
         """What dropout draws from; its `state`, int [2], is (seed, draws so far)."""
         return self._initializer.seed
+
+    @property
+    def stages(self) -> Stages:
+        """Its weights from the inputs to the outputs, by the paths that theirs begin with, below its own.
+
+        The first stage is what stands before the first layer, with what all layers share. Each other stage is
+        a layer, as many as `config.own_layers`; the norm after the last layer belongs to it. Stacks next to
+        each other end together: their last layers are one stage, and so on downwards (Raffel et al. 2019,
+        section 3.5.1, "gradual unfreezing").
+
+        Each weight is in one stage.
+        """
+        raise NotImplementedError
 
     @property
     def _common(self) -> dict[str, Any]:

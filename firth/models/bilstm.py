@@ -11,6 +11,7 @@ from firth.layers import BiLSTM, CharCNN, Highway
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbone import Backbone
 from firth.models.carried_state import CarriedState
+from firth.models.stages import Stages, stages_of
 from firth.recipes.models.model import BiLSTMConfig
 
 
@@ -84,6 +85,11 @@ class BiLSTMBackbone(Backbone):
             layers = self.config.layers
             widths = (layers, 2, projected), (layers, 2, self.config.cells)
             self.carried_state = CarriedState(widths, name="carried_state")
+
+    @property
+    def stages(self) -> Stages:
+        """Words from their characters, then each layer in both directions."""
+        return stages_of((self.char_cnn, *self.highways, self.projection), self.encoder)
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.

@@ -10,6 +10,7 @@ from firth import features as names
 from firth.layers import CausalTransformer
 from firth.layers.blocks.causal_transformer import Cache
 from firth.layers.elements.types import Tensor
+from firth.models.stages import Stages, stages_of
 from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import CausalTransformerConfig
 
@@ -62,6 +63,11 @@ class CausalTransformerBackbone(TransformerBackbone):
             name="decoder",
             **self._common,
         )
+
+    @property
+    def stages(self) -> Stages:
+        """Embeddings, then each block."""
+        return stages_of((self.token_embedding, self.embeddings, self.projection), self.decoder)
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.

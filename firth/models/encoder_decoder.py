@@ -10,6 +10,7 @@ from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
 from firth.layers.blocks.causal_transformer import Cache
 from firth.layers.elements.types import Shape, Tensor
+from firth.models.stages import Stages, stages_of
 from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import EncoderDecoderConfig
 
@@ -70,6 +71,15 @@ class EncoderDecoderBackbone(TransformerBackbone):
             self.encoder_embeddings = self._make_embeddings("encoder_embeddings")
             self.encoder_projection = self._make_projection("encoder_projection")
             self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
+
+    @property
+    def stages(self) -> Stages:
+        """Embeddings of both sides, then the blocks of encoder and decoder side by side."""
+        before = [self.token_embedding, self.decoder_embeddings, self.decoder_projection]
+        if self.is_shared:
+            return stages_of(before, self.decoder)
+        before += [self.encoder_embeddings, self.encoder_projection]
+        return stages_of(before, self.encoder, self.decoder)
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.

@@ -8,6 +8,7 @@ import keras
 from firth import features as names
 from firth.layers import MaskedTransformer
 from firth.layers.elements.types import Tensor
+from firth.models.stages import Stages, stages_of
 from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import MaskedTransformerConfig
 
@@ -50,6 +51,11 @@ class MaskedTransformerBackbone(TransformerBackbone):
         self.embeddings = self._make_embeddings("embeddings")
         self.projection = self._make_projection("projection")
         self.encoder = MaskedTransformer(self.config.stack, name="encoder", **self._common)
+
+    @property
+    def stages(self) -> Stages:
+        """Embeddings, then each block."""
+        return stages_of((self.token_embedding, self.embeddings, self.projection), self.encoder)
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.

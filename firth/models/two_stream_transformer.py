@@ -11,6 +11,7 @@ from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.elements.types import Tensor
 from firth.models.backbone import Backbone
+from firth.models.stages import Stages, stages_of
 from firth.recipes.models.model import TwoStreamTransformerConfig
 
 
@@ -49,6 +50,11 @@ class TwoStreamTransformerBackbone(Backbone):
         # A table of one row: what every token of the query stream starts from.
         self.mask_embedding = Embedding(1, self.width, name="mask_embedding", **start)
         self.encoder = TwoStreamTransformer(self.config, name="encoder", **self._common)
+
+    @property
+    def stages(self) -> Stages:
+        """Both tables, then each block."""
+        return stages_of((self.token_embedding, self.mask_embedding), self.encoder)
 
     def build(self, features_shape: Any = None) -> None:
         """Creates all weights; they depend on no input shape.

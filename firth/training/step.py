@@ -52,7 +52,9 @@ def build_train_step(
 
     def replica_step(batch: Mapping[str, tf.Tensor]) -> StepResult:
         _seed_draws(model.seed_generator, seed, optimizer.iterations)
-        with tf.GradientTape() as tape:
+        # Weights that are not trained are not watched, so that nothing is computed for their gradients.
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(trainable)
             sums = example_sums(model(batch, training=True))
             sums = {name: tf.reduce_sum(value) for name, value in sums.items()}
             weights = sum_over_replicas([sums[f"{name}_weight_sum"] for name in losses])

@@ -1,5 +1,21 @@
-"""The methods, by their kind in a recipe: functions (model, method) that prepare a built model."""
+"""The methods, by their kind in a recipe."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-METHODS: dict[str, Any] = {}
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.tuning import layers
+from firth.tuning.multipliers import Multipliers
+
+# From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of
+# weights, none where all have the optimizer's own. It says by `trainable` which weights are trained. What it
+# adds is built when it returns: the optimizer is made for the model's trainable weights afterwards.
+Prepare: TypeAlias = Callable[[BackboneWithHeads, Any, int], Multipliers]
+
+METHODS: dict[str, Prepare] = {
+    "full": layers.full,
+    "head": layers.head,
+    "last_layers": layers.last_layers,
+    "discriminative": layers.discriminative,
+    "gradual_unfreezing": layers.gradual_unfreezing,
+}

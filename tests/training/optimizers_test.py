@@ -5,7 +5,8 @@ import tensorflow as tf
 
 from firth.models import build_pretraining_model
 from firth.recipes.training import optimizers as recipes
-from firth.training.optimizers import OPTIMIZERS, AdamW, build_optimizer
+from firth.training.optimizers import OPTIMIZERS, AdamW, Lamb, build_optimizer
+from firth.tuning.multipliers import StartsAt
 from tests.training.artifacts import tiny_recipe
 
 
@@ -150,3 +151,83 @@ def test_adagrad_equals_a_naive_one():
         total += gradient**2
         value -= 0.5 * gradient / np.sqrt(total)
     np.testing.assert_allclose(variable.numpy(), value, rtol=1e-5)
+
+
+def updated(kind, multiplier=None, steps=1, learning_rate=0.1, **settings):
+    """A variable that some steps update, at the multiplied rate, and the optimizer."""
+    config = CONFIGS[kind].model_copy(
+        update={"warmup_steps": 0, "learning_rate": learning_rate, "schedule": "constant", **settings}
+    )
+    variables = [keras.Variable(np.full((3, 2), value, "float32"), name=f"v{value}") for value in (1, 2)]
+    multipliers = {} if multiplier is None else {"v1": multiplier}
+    optimizer = build_optimizer(config, steps=100, multipliers=multipliers)
+    for step in range(steps):
+        optimizer.apply([tf.fill([3, 2], 0.3 + step), tf.fill([3, 2], 0.4)], variables)
+    return variables[0].numpy(), variables[1].numpy(), optimizer
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_a_multiplier_scales_the_whole_update(kind):
+    """As another learning rate does, weight decay included, without effect on another variable."""
+    decays = "weight_decay" in type(CONFIGS[kind]).model_fields
+    settings = {"steps": 3, **({"weight_decay": 0.5} if decays else {})}
+    half, plain, lower = (
+        updated(kind, multiplier, learning_rate=rate, **settings)[:2]
+        for multiplier, rate in ((0.5, 0.1), (None, 0.1), (None, 0.05))
+    )
+    np.testing.assert_array_equal(half[1], plain[1])
+    np.testing.assert_allclose(half[0], lower[0], rtol=1e-6)
+    assert abs(half[0] - plain[0]).min() > 0.02
+
+
+def test_a_multiplier_scales_what_adafactor_takes_of_a_rate():
+    """The rate is at most one over the root of the step, which is 1 here."""
+    plain, quarter = (updated("adafactor", each, learning_rate=100.0)[0] for each in (None, 0.25))
+    np.testing.assert_allclose(quarter - 1, (plain - 1) / 4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_a_variable_stays_bit_for_bit_until_its_training_starts(kind):
+    for steps in (1, 2, 3):
+        value = updated(kind, StartsAt(2), steps=steps)[0]
+        assert (value == 1).all() == (steps < 3), steps
+
+
+def test_what_stays_as_it_is_does_not_count_in_the_norm():
+    _, _, optimizer = updated("adamw", StartsAt(1))
+    variables = optimizer._trainable_variables
+    gradients = [tf.ones([3, 2]), tf.ones([3, 2])]
+    assert float(optimizer.apply(gradients, variables)) == pytest.approx(np.sqrt(12))
+    again = build_optimizer(CONFIGS["adamw"], steps=10, multipliers={"v1": StartsAt(1)})
+    assert float(again.apply(gradients, variables)) == pytest.approx(np.sqrt(6))
+    # Its moments are known all the same.
+    assert (np.asarray(again._momentums[0]) > 0).all()
+
+
+def test_the_steps_of_a_multiplier_are_those_of_the_run():
+    """Where the optimizer has made updates in the run before."""
+    variable = keras.Variable(np.ones((2, 2), "float32"), name="v")
+    config = CONFIGS["adamw"].model_copy(update={"warmup_steps": 0})
+    optimizer = build_optimizer(config, steps=10, first=7, multipliers={"v": StartsAt(1)})
+    optimizer.build([variable])
+    optimizer.iterations.assign(7)
+    changed = []
+    for _ in range(2):
+        optimizer.apply([tf.ones([2, 2])], [variable])
+        changed.append(bool((variable.numpy() != 1).any()))
+    assert changed == [False, True]
+
+
+def test_multipliers_are_rebuilt_from_the_config():
+    _, _, optimizer = updated("lamb", StartsAt(2))
+    again = Lamb.from_config(optimizer.get_config())
+    assert again.get_config() == optimizer.get_config()
+    assert "multipliers" not in updated("lamb")[2].get_config()
+
+
+@pytest.mark.parametrize(
+    "multipliers, message", [({"v": 1.5}, "1.5 is not from 0 to 1"), ({"w": 0.5}, "path w")]
+)
+def test_a_multiplier_that_fits_nothing_is_refused(multipliers, message):
+    with pytest.raises(ValueError, match=message):
+        build_optimizer(CONFIGS["adamw"], 3, multipliers=multipliers).build([keras.Variable(1.0, name="v")])

@@ -57,6 +57,19 @@ class TransformerStack(Layer):
             return None
         return build_norm(norm.kind, norm.epsilon, biases=biases, dtype=self.dtype_policy, name="final_norm")
 
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the layers that weights are in: of those before the first block, then of each block.
+
+        Blocks stand in the order in which they are used for the last time, as some are used more than once.
+        """
+        last_use = {block: place for place, block in enumerate(self._order)}
+        blocks: list[tuple[str, ...]]
+        blocks = [(self.blocks[block].name,) for block in sorted(last_use, key=last_use.__getitem__)]
+        if self.final_norm is not None:
+            blocks[-1] = (*blocks[-1], self.final_norm.name)
+        return (() if self.positions is None else (self.positions.name,), *blocks)
+
     def build(self, hidden_shape: Shape) -> None:
         """Creates the weights of every block, of `positions` where they have some, and of `final_norm`.
 

@@ -59,6 +59,11 @@ class TwoStreamTransformer(Layer):
             self.stack.dropout, batch_axis=None, name="relative_dropout", **common
         )
 
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the layers that weights are in: none before the first block, then each block's."""
+        return ((), *((block.name,) for block in self.blocks))
+
     def build(self, content_shape: Shape) -> None:
         """Creates the weights of every block.
 

@@ -65,6 +65,11 @@ class BiLSTM(Layer):
         ]
         self.dropout = Dropout(dropout, batch_axis=-1, name="dropout", **common)
 
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the layers that weights are in: none before the first LSTM, then each LSTM's."""
+        return ((), *((layer.name,) for layer in self.layers))
+
     def build(self, inputs_shape: Shape, document_ids_shape: Shape | None = None) -> None:
         """Creates the weights of every layer, each for both directions.
 

@@ -22,6 +22,16 @@ class ModelFacts:
     has_decoder: ClassVar[bool] = False
     gives_layers: ClassVar[bool] = False
 
+    layers: int
+
+    @property
+    def own_layers(self) -> int:
+        """Number of layers with weights of their own, from the first to the last.
+
+        Stacks that stand next to each other count as one, with the layers of the deeper one.
+        """
+        return self.layers
+
     @property
     def max_characters(self) -> int:
         """Most characters of a word that it reads; 0 if it reads tokens by their ids."""

@@ -49,6 +49,11 @@ class TransformerConfig(ModelFacts, StackConfig):
         """The part that a stack of blocks is made of."""
         return StackConfig(**{name: getattr(self, name) for name in StackConfig.model_fields})
 
+    @property
+    def own_layers(self) -> int:
+        """Blocks that have weights of their own."""
+        return self.distinct_blocks(self.layers)
+
     def work(self, lengths: Lengths) -> Work:
         """Returns the work of all blocks over the whole row, scores of masked pairs included.
 
@@ -174,6 +179,12 @@ class EncoderDecoderConfig(TransformerConfig):
     def blocks_of_decoder(self) -> int:
         """Blocks of the decoder."""
         return self.decoder_layers or self.layers
+
+    @property
+    def own_layers(self) -> int:
+        """Those of the deeper stack; of the decoder where both are one."""
+        decoder = self.distinct_blocks(self.blocks_of_decoder)
+        return decoder if self.share_encoder_decoder else max(self.distinct_blocks(self.layers), decoder)
 
     @property
     def output_scale(self) -> float:

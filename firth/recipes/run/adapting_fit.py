@@ -34,5 +34,6 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
                 f"evaluation.thresholds.{number}.metric: {threshold.metric} is not a metric of "
                 f"task.kind: {recipe.task.kind}; {suggest(threshold.metric, known)}"
             )
+    yield from recipe.method.conflicts(model)
     if recipe.sequences.length <= recipe.task.special_tokens + 1:
         yield f"sequences.length: {recipe.sequences.length} leaves no room for text"

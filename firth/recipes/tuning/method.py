@@ -1,6 +1,7 @@
 """The base of all methods that adapt a model."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from firth.recipes.base.recipe_type import Config
 
@@ -13,3 +14,12 @@ class Method(Config):
 
     if TYPE_CHECKING:
         kind: str
+
+    def conflicts(self, model: Any) -> Iterator[str]:
+        """Yields a line for each value that does not fit a model; without any, nothing.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        del model
+        yield from ()

@@ -55,7 +55,7 @@ def adapted(tmp_path_factory) -> tuple[Served, str]:
     recipe = adapting_recipe(str(folder / "base"))
     model = build_model(recipe)
     model.backbone.set_weights(load_model(recipe.base.bundle).backbone.get_weights())
-    METHODS[recipe.method.kind](model, recipe.method)
+    METHODS[recipe.method.kind](model, recipe.method, 1)
     served = Served(model, load_tokenizer(folder / "base" / "tokenizer"), recipe)
     model.compile(keras.optimizers.Adam(0.03))
     model.fit(tf.data.Dataset.from_tensors(batch_of(served)).repeat(), steps_per_epoch=300, verbose=0)

@@ -1,0 +1,97 @@
+"""Learning rates that some variables of an optimizer have of their own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from firth.tuning.multipliers import Multiplier
+
+
+class OwnRates:
+    """What the updates of some variables are multiplied by.
+
+    Args:
+        multipliers: By the path of a variable a number from 0 to 1, or a Keras schedule that returns it from
+            the number of updates of the run, or its config. None for none.
+        first: Number of the run's first update, where the optimizer has made some before.
+
+    Raises:
+        ValueError: for a number that is not from 0 to 1.
+
+    Example:
+
+    >>> rates = OwnRates({"kernel": 0.5}, first=0)
+    >>> rates.find([keras.Variable([[1.0]], name="other"), keras.Variable([[1.0]], name="kernel")])
+    >>> rates.multiplier(0, updates=7), rates.multiplier(1, updates=7)
+    (None, 0.5)
+    """
+
+    def __init__(self, multipliers: Mapping[str, Any] | None, first: int) -> None:
+        self._by_path = {path: _read(path, value) for path, value in (multipliers or {}).items()}
+        self._by_index: dict[int, Multiplier] = {}
+        self._first = first
+
+    def find(self, variables: Sequence[keras.Variable]) -> None:
+        """Finds the variables that have a multiplier.
+
+        Args:
+            variables: Variables that will be updated, in the optimizer's order.
+
+        Raises:
+            ValueError: for a multiplier of a path that no variable has.
+        """
+        if not self._by_path:
+            return
+        places = {variable.path: index for index, variable in enumerate(variables)}
+        if unknown := [path for path in self._by_path if path not in places]:
+            raise ValueError(f"multipliers: no variable that is trained has the path {', '.join(unknown)}")
+        self._by_index = {places[path]: value for path, value in self._by_path.items()}
+
+    def multiplier(self, index: int, updates: Any) -> Any:
+        """Returns the multiplier of a variable, a float or float32 [], or None without one.
+
+        Args:
+            index: Number of the variable in the optimizer's order.
+            updates: Number of updates that the optimizer has made, an integer scalar.
+        """
+        value = self._by_index.get(index)
+        return value(updates - self._first) if callable(value) else value
+
+    def trained(self, grads: Sequence[tf.Tensor], indices: Sequence[int], updates: Any) -> list[tf.Tensor]:
+        """Returns gradients, with zeros for the variables that stay as they are in this step, but not in all.
+
+        Args:
+            grads: Gradients.
+            indices: Numbers of their variables.
+            updates: Number of updates that the optimizer has made, an integer scalar.
+        """
+
+        def shown(grad: tf.Tensor, index: int) -> tf.Tensor:
+            if not callable(self._by_index.get(index)):
+                return grad
+            return grad * tf.cast(self.multiplier(index, updates) > 0.0, grad.dtype)
+
+        return [shown(grad, index) for grad, index in zip(grads, indices, strict=True)]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The arguments as plain values; nothing without multipliers."""
+        if not self._by_path:
+            return {}
+        said = {path: _written(value) for path, value in self._by_path.items()}
+        return {"multipliers": said, "first": self._first}
+
+
+def _read(path: str, value: Any) -> Multiplier:
+    if isinstance(value, Mapping):
+        value = keras.saving.deserialize_keras_object(value)
+    if callable(value) or 0.0 <= value <= 1.0:
+        read: Multiplier = value
+        return read
+    raise ValueError(f"multipliers: {path}: {value} is not from 0 to 1")
+
+
+def _written(value: Multiplier) -> Any:
+    return keras.saving.serialize_keras_object(value) if callable(value) else value

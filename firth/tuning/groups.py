@@ -1,0 +1,53 @@
+"""The weights of a model in the groups in which methods train them."""
+
+from collections.abc import Iterable
+
+import keras
+
+from firth.models.backbone_with_heads import BackboneWithHeads
+
+Weights = list[keras.Variable]
+
+
+class TuningError(ValueError):
+    """A model that a method cannot prepare."""
+
+
+def groups_of(model: BackboneWithHeads) -> list[Weights]:
+    """Returns the trainable weights from the outputs to the inputs: heads, each layer, embeddings.
+
+    A head that reads a weight of the backbone, as a projection tied to the token table, has no other weight:
+    the table is one of the embeddings. A group may be empty.
+
+    Args:
+        model: Model, built. What its backbone's layers are is said by `Backbone.stages`.
+
+    Raises:
+        TuningError: for a weight of the backbone that is in no stage.
+    """
+    backbone = model.backbone
+    stages: list[Weights] = [[] for _ in backbone.stages]
+    for weight in backbone.trainable_weights:
+        path = weight.path.removeprefix(f"{backbone.path}/")
+        found = [
+            number
+            for number, stage in enumerate(backbone.stages)
+            if any(path == prefix or path.startswith(f"{prefix}/") for prefix in stage)
+        ]
+        if not found:
+            raise TuningError(f"{weight.path}: no stage of {type(backbone).__name__} has this weight")
+        stages[found[0]].append(weight)
+    of_backbone = {id(weight) for weight in backbone.weights}
+    heads = [weight for weight in model.trainable_weights if id(weight) not in of_backbone]
+    return [heads, *reversed(stages)]
+
+
+def freeze(groups: Iterable[Weights]) -> None:
+    """Keeps weights as they are: no gradient is computed for them, and nothing decays them.
+
+    Args:
+        groups: Groups of weights.
+    """
+    for weights in groups:
+        for weight in weights:
+            weight.trainable = False

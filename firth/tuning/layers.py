@@ -1,0 +1,102 @@
+"""Methods that choose which layers are trained, and at which rate; they add nothing to the model."""
+
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.methods import Discriminative, Full, GradualUnfreezing, Head, LastLayers
+from firth.tuning.groups import TuningError, freeze, groups_of
+from firth.tuning.multipliers import Multipliers, StartsAt
+
+
+def full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multipliers:
+    """Trains all weights at one rate.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+    """
+    del model, method, steps_per_epoch
+    return {}
+
+
+def head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -> Multipliers:
+    """Freezes the backbone.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: if no weight is left to train.
+    """
+    del steps_per_epoch
+    heads, *backbone = groups_of(model)
+    if not heads:
+        raise TuningError(
+            f"method.kind: {method.kind}: the heads of this model have no weights of their own to train, as "
+            "they read the token table; name last_layers, or another method"
+        )
+    freeze(backbone)
+    return {}
+
+
+def last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_epoch: int) -> Multipliers:
+    """Freezes the embeddings, and all layers but the last ones.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: if the model has fewer layers.
+    """
+    del steps_per_epoch
+    if problems := list(method.conflicts(model.backbone.config)):
+        raise TuningError("\n".join(problems))
+    freeze(groups_of(model)[1 + method.layers :])
+    return {}
+
+
+def discriminative(model: BackboneWithHeads, method: Discriminative, steps_per_epoch: int) -> Multipliers:
+    """Trains each layer at a lower rate than the layer above it.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Returns:
+        The decay to the power of the depth of each weight; the uppermost group has the depth 0.
+    """
+    del steps_per_epoch
+    groups = list(filter(None, groups_of(model)))
+    return {
+        weight.path: method.decay**depth
+        for depth, weights in enumerate(groups)
+        for weight in weights
+        if depth
+    }
+
+
+def gradual_unfreezing(
+    model: BackboneWithHeads, method: GradualUnfreezing, steps_per_epoch: int
+) -> Multipliers:
+    """Trains the uppermost group first, and with each epoch one group more.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch.
+
+    Returns:
+        Of each weight below the uppermost group, the step that it is trained from.
+    """
+    del method
+    groups = list(filter(None, groups_of(model)))
+    return {
+        weight.path: StartsAt(epoch * steps_per_epoch)
+        for epoch, weights in enumerate(groups)
+        for weight in weights
+        if epoch
+    }
