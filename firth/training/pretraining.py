@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -29,6 +30,7 @@ from firth.training.rows import RowLimits, Rows, RowsError
 from firth.training.starting import show_start, take_start
 from firth.training.step import build_train_step
 from firth.training.termination import TrainingTerminated, termination_deferred
+from firth.tuning import METHODS
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,7 +73,7 @@ def train(
     stages = stages_of(recipe)
     rows = [open_stage_rows(recipe, stage.recipe, train_files, checkpoint_root) for stage in stages]
     strategy = build_strategy(recipe.training)
-    model, optimizer = _build(recipe, strategy)
+    model, optimizer = _build(recipe, strategy, math.ceil(len(rows[-1]) / recipe.training.batch_size))
     key = run_key(recipe, "+".join(each.digest for each in rows), tokenizer.digest)
     state = state_by_name(model, optimizer)
     checkpoints = Checkpoints(os.path.join(checkpoint_root, key), state)
@@ -180,12 +182,14 @@ def _in_folder(pattern: str, folder: str) -> str:
 
 
 def _build(
-    recipe: RunRecipe, strategy: tf.distribute.Strategy
+    recipe: RunRecipe, strategy: tf.distribute.Strategy, steps_per_epoch: int
 ) -> tuple[keras.Model, keras.optimizers.Optimizer]:
     with strategy.scope():
         model = build_model(recipe, dtype=recipe.training.precision)
+        method, training = recipe.trained_by, recipe.training
+        multipliers = METHODS[method.kind](model, method, steps_per_epoch)
         first = recipe.base.updates if recipe.base else 0
-        optimizer = build_optimizer(recipe.training.optimizer, recipe.training.steps, first)
+        optimizer = build_optimizer(training.optimizer, training.steps, first, multipliers)
         optimizer.build(model.trainable_variables)
     return model, optimizer
 

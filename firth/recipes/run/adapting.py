@@ -16,6 +16,7 @@ from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.training.training import Training
+from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import AnyMethod, Full
 
 
@@ -77,6 +78,11 @@ class AdaptingRecipe(RunRecipe):
     def start_key(self) -> dict[str, Any]:
         """What else the weights at the start follow from: the base, by its content, and the method."""
         return {"base": self.base.start_key, "method": self.method.model_dump()}
+
+    @property
+    def trained_by(self) -> Method:
+        """Its `method`."""
+        return self.method
 
     @property
     def counts_epochs(self) -> bool:

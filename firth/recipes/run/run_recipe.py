@@ -11,6 +11,8 @@ from firth.recipes.goals.goal import Goal
 from firth.recipes.training.evaluation import Evaluation
 from firth.recipes.training.export import Export
 from firth.recipes.training.training import Training
+from firth.recipes.tuning.method import Method
+from firth.recipes.tuning.methods import Full
 
 if TYPE_CHECKING:
     from firth.recipes.models.model import AnyModel
@@ -70,6 +72,11 @@ class RunRecipe(Config):
         """
         del data
         return []
+
+    @property
+    def trained_by(self) -> Method:
+        """The method that says what of the model is trained: all of it."""
+        return Full()
 
     @property
     def counts_epochs(self) -> bool:

@@ -1,0 +1,46 @@
+"""How much of a model a method trains, against a model that is built."""
+
+import math
+
+import pytest
+
+from firth.models import build_model
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.classification import Classification
+from firth.tuning import METHODS, trainable_parameters
+from tests.exported_model import RECIPE
+
+
+def recipe_of(method):
+    return AdaptingRecipe(
+        name="adapted",
+        data={"kind": "columns", "train": "labelled.csv"},
+        base={"bundle": "base", "digest": "0" * 64},
+        tokenizer=RECIPE.tokenizer,
+        sequences=RECIPE.sequences,
+        model=RECIPE.model,
+        task=Classification(labels=("no", "yes")),
+        method=method,
+    )
+
+
+@pytest.mark.parametrize("method", [{"kind": "full"}, {"kind": "head"}, {"kind": "last_layers", "layers": 1}])
+def test_it_is_that_of_the_prepared_model(method):
+    recipe = recipe_of(method)
+    model = build_model(recipe)
+    METHODS[recipe.method.kind](model, recipe.method, 1)
+    expected = sum(math.prod(weight.shape) for weight in model.trainable_weights)
+    assert trainable_parameters(recipe) == expected > 0
+
+
+def test_the_head_alone_is_far_less_than_all():
+    assert (
+        0
+        < trainable_parameters(recipe_of({"kind": "head"}))
+        < 0.5 * trainable_parameters(recipe_of({"kind": "full"}))
+    )
+
+
+def test_more_layers_than_the_base_has_are_refused_in_the_recipe():
+    with pytest.raises(ValueError, match=r"method\.layers: 9, but model\.kind: masked_transformer has"):
+        recipe_of({"kind": "last_layers", "layers": 9})
