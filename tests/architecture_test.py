@@ -288,6 +288,7 @@ TABLES = {
     "tasks/table.py": "tasks",
     "tokenizers/table.py": "tokenizers",
     "training/optimizers.py": "optimizers",
+    "tuning/table.py": "methods that adapt a model",
 }
 # No kinds: names that are also those of kinds.
 NOT_KINDS = {"recipes/reading/families.py": "families of presets, two of which are called as objectives are"}

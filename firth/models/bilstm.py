@@ -9,9 +9,8 @@ from keras import ops
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
 from firth.layers.elements.types import Shape, Tensor
-from firth.models.backbone import Backbone
+from firth.models.backbone import Backbone, Stages, stages_of
 from firth.models.carried_state import CarriedState
-from firth.models.stages import Stages, stages_of
 from firth.recipes.models.model import BiLSTMConfig
 
 

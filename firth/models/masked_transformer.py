@@ -8,7 +8,7 @@ import keras
 from firth import features as names
 from firth.layers import MaskedTransformer
 from firth.layers.elements.types import Tensor
-from firth.models.stages import Stages, stages_of
+from firth.models.backbone import Stages, stages_of
 from firth.models.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import MaskedTransformerConfig
 

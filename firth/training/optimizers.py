@@ -7,9 +7,9 @@ import keras
 import tensorflow as tf
 
 from firth.recipes.training.optimizers import AnyOptimizer
-from firth.training.own_rates import OwnRates
 from firth.training.schedules import build_schedule
 from firth.tuning.multipliers import Multipliers
+from firth.tuning.own_rates import OwnRates
 
 
 class _SummedGradients:

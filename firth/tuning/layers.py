@@ -6,7 +6,7 @@ from firth.tuning.groups import TuningError, freeze, groups_of
 from firth.tuning.multipliers import Multipliers, StartsAt
 
 
-def full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multipliers:
+def prepare_full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multipliers:
     """Trains all weights at one rate.
 
     Args:
@@ -18,7 +18,7 @@ def full(model: BackboneWithHeads, method: Full, steps_per_epoch: int) -> Multip
     return {}
 
 
-def head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -> Multipliers:
+def prepare_head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -> Multipliers:
     """Freezes the backbone.
 
     Args:
@@ -40,7 +40,7 @@ def head(model: BackboneWithHeads, method: Head, steps_per_epoch: int) -> Multip
     return {}
 
 
-def last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_epoch: int) -> Multipliers:
+def prepare_last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_epoch: int) -> Multipliers:
     """Freezes the embeddings, and all layers but the last ones.
 
     Args:
@@ -58,7 +58,9 @@ def last_layers(model: BackboneWithHeads, method: LastLayers, steps_per_epoch: i
     return {}
 
 
-def discriminative(model: BackboneWithHeads, method: Discriminative, steps_per_epoch: int) -> Multipliers:
+def prepare_discriminative(
+    model: BackboneWithHeads, method: Discriminative, steps_per_epoch: int
+) -> Multipliers:
     """Trains each layer at a lower rate than the layer above it.
 
     Args:
@@ -79,7 +81,7 @@ def discriminative(model: BackboneWithHeads, method: Discriminative, steps_per_e
     }
 
 
-def gradual_unfreezing(
+def prepare_gradual_unfreezing(
     model: BackboneWithHeads, method: GradualUnfreezing, steps_per_epoch: int
 ) -> Multipliers:
     """Trains the uppermost group first, and with each epoch one group more.

@@ -13,9 +13,9 @@ from firth.tuning.multipliers import Multipliers
 Prepare: TypeAlias = Callable[[BackboneWithHeads, Any, int], Multipliers]
 
 METHODS: dict[str, Prepare] = {
-    "full": layers.full,
-    "head": layers.head,
-    "last_layers": layers.last_layers,
-    "discriminative": layers.discriminative,
-    "gradual_unfreezing": layers.gradual_unfreezing,
+    "full": layers.prepare_full,
+    "head": layers.prepare_head,
+    "last_layers": layers.prepare_last_layers,
+    "discriminative": layers.prepare_discriminative,
+    "gradual_unfreezing": layers.prepare_gradual_unfreezing,
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
 
 from firth.tuning.multipliers import Multiplier
 
@@ -59,7 +59,7 @@ class OwnRates:
         value = self._by_index.get(index)
         return value(updates - self._first) if callable(value) else value
 
-    def trained(self, grads: Sequence[tf.Tensor], indices: Sequence[int], updates: Any) -> list[tf.Tensor]:
+    def trained(self, grads: Sequence[Any], indices: Sequence[int], updates: Any) -> list[Any]:
         """Returns gradients, with zeros for the variables that stay as they are in this step, but not in all.
 
         Args:
@@ -68,10 +68,10 @@ class OwnRates:
             updates: Number of updates that the optimizer has made, an integer scalar.
         """
 
-        def shown(grad: tf.Tensor, index: int) -> tf.Tensor:
+        def shown(grad: Any, index: int) -> Any:
             if not callable(self._by_index.get(index)):
                 return grad
-            return grad * tf.cast(self.multiplier(index, updates) > 0.0, grad.dtype)
+            return grad * ops.cast(self.multiplier(index, updates) > 0.0, grad.dtype)
 
         return [shown(grad, index) for grad, index in zip(grads, indices, strict=True)]
 
