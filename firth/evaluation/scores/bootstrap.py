@@ -49,7 +49,13 @@ def mean_interval(
     Interval(value=1.0, low=1.0, high=1.0)
     """
     numbers = finite_numbers(values, "value of example")
-    return _interval(numbers.size, lambda places: float(numbers[places].mean()), level, resamples, seed)
+    return places_interval(
+        numbers.size,
+        lambda places: float(numbers[places].mean()),
+        level=level,
+        resamples=resamples,
+        seed=seed,
+    )
 
 
 def score_interval(
@@ -78,7 +84,7 @@ def score_interval(
     def value_of(places: Ints) -> float:
         return function([references[each] for each in places], [predictions[each] for each in places])
 
-    return _interval(len(references), value_of, level, resamples, seed)
+    return places_interval(len(references), value_of, level=level, resamples=resamples, seed=seed)
 
 
 def mean_difference(
@@ -148,9 +154,26 @@ def score_difference(
     return score_interval(apart, references, pairs, level=level, resamples=resamples, seed=seed)
 
 
-def _interval(
-    examples: int, value_of: Callable[[Ints], float], level: float, resamples: int, seed: int
+def places_interval(
+    examples: int,
+    value_of: Callable[[Ints], float],
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> Interval:
+    """Returns the interval of a value that is known of any examples by their places.
+
+    Args:
+        examples: Number of examples.
+        value_of: Function from the places of a resample's examples, int64 [examples], to its value.
+        level: Share of resamples within the interval.
+        resamples: Number of resamples.
+        seed: Seed of the resamples.
+
+    Raises:
+        ValueError: for no examples, a level outside 0 to 1, or no resamples.
+    """
     if not examples:
         raise ValueError("no examples, so that there is nothing to resample")
     if not 0 < level < 1:

@@ -11,6 +11,7 @@ from firth.evaluation.scores.bootstrap import (
     Interval,
     mean_difference,
     mean_interval,
+    places_interval,
     score_difference,
     score_interval,
 )
@@ -137,6 +138,10 @@ def compute_interval(
     if score.of_one is not None:
         values = _values(score, references, predictions, options)
         return mean_interval(values, level=level, resamples=resamples, seed=seed)
+    if score.of_places is not None:
+        value_of = score.of_places(references, predictions, **options)
+        found = places_interval(len(examples), value_of, level=level, resamples=resamples, seed=seed)
+        return found._replace(value=value)
     return score_interval(
         lambda right, given: score.function(right, given, **options),
         references,

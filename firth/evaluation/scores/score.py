@@ -5,6 +5,8 @@ import importlib.metadata
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from firth.evaluation.scores.inputs import Ints
+
 
 @dataclasses.dataclass(frozen=True)
 class Inputs:
@@ -34,6 +36,8 @@ class Score:
             sums and counts add up over workers, and intervals need no further call. None where the whole set
             is needed.
         of_nothing: Value of no examples.
+        of_places: From references, predictions and options to a function of the places of some examples,
+            which has the score's value of them: fast, for many resamples; None to call `function` for each.
         needs_variety: Whether it is defined only where references differ from each other, and predictions do.
         signature_of: What was computed, from references and options; None for the implementation's version
             and the options.
@@ -47,6 +51,7 @@ class Score:
     greater_is_better: bool = True
     of_one: Callable[..., float] | None = None
     of_nothing: float = 0.0
+    of_places: Callable[..., Callable[[Ints], float]] | None = None
     needs_variety: bool = False
     signature_of: Callable[..., str] | None = None
 

@@ -6,6 +6,13 @@ from firth.evaluation.scores.calibration import brier, brier_of, expected_calibr
 from firth.evaluation.scores.correlations import pearson, spearman
 from firth.evaluation.scores.entities import entity_f1, entity_f1_strict
 from firth.evaluation.scores.labels import accuracy, f1, is_right, macro_f1, matthews
+from firth.evaluation.scores.resampled import (
+    f1_of_places,
+    macro_f1_of_places,
+    matthews_of_places,
+    pearson_of_places,
+    spearman_of_places,
+)
 from firth.evaluation.scores.rouge import rouge_functions
 from firth.evaluation.scores.score import Inputs, Score
 
@@ -28,13 +35,37 @@ def _rouge(variant: str, title: str) -> Score:
 
 SCORES: dict[str, Score] = {
     "accuracy": Score("Accuracy", accuracy, LABELS, _SHARE, "scikit-learn", of_one=is_right),
-    "f1": Score("F1 of the positive class", f1, LABELS, _SHARE, "scikit-learn"),
-    "macro_f1": Score("F1, mean over classes", macro_f1, LABELS, _SHARE, "scikit-learn"),
-    "matthews": Score(
-        "Matthews' correlation", matthews, LABELS, _CORRELATION, "scikit-learn", needs_variety=True
+    "f1": Score("F1 of the positive class", f1, LABELS, _SHARE, "scikit-learn", of_places=f1_of_places),
+    "macro_f1": Score(
+        "F1, mean over classes", macro_f1, LABELS, _SHARE, "scikit-learn", of_places=macro_f1_of_places
     ),
-    "pearson": Score("Pearson's correlation", pearson, NUMBERS, _CORRELATION, "scipy", needs_variety=True),
-    "spearman": Score("Spearman's correlation", spearman, NUMBERS, _CORRELATION, "scipy", needs_variety=True),
+    "matthews": Score(
+        "Matthews' correlation",
+        matthews,
+        LABELS,
+        _CORRELATION,
+        "scikit-learn",
+        of_places=matthews_of_places,
+        needs_variety=True,
+    ),
+    "pearson": Score(
+        "Pearson's correlation",
+        pearson,
+        NUMBERS,
+        _CORRELATION,
+        "scipy",
+        of_places=pearson_of_places,
+        needs_variety=True,
+    ),
+    "spearman": Score(
+        "Spearman's correlation",
+        spearman,
+        NUMBERS,
+        _CORRELATION,
+        "scipy",
+        of_places=spearman_of_places,
+        needs_variety=True,
+    ),
     "squad_exact_match": Score(
         "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
     ),
