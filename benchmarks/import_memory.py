@@ -1,8 +1,9 @@
 """What bringing in a large checkpoint takes: peak memory above that of the process, and seconds.
 
 A BERT of random weights is written in four shards, then brought in as a bundle, and the bundle brought out
-again, each in a fresh process. The bound is the model plus its largest tensor. Peak memory is the resident
-set of the process, less what it had when its libraries were loaded.
+again, each in a fresh process; the SavedModel that `firth import` writes next to a bundle is not a part of
+it. The bound is the model plus its largest tensor. Peak memory is the resident set of the process, less what
+it had when its libraries were loaded.
 
 transformers reads the same shards where `FIRTH_TORCH_PYTHON` names an interpreter that has it.
 
@@ -55,7 +56,7 @@ def shapes(layers: int, width: int) -> dict[str, tuple[int, ...]]:
 
 def write_checkpoint(folder: pathlib.Path, layers: int, width: int) -> tuple[int, int]:
     """Writes a checkpoint; returns the bytes of all tensors and of the largest."""
-    from firth.interop.hugging_face.shards import write_shards
+    from firth.interop.hugging_face.checkpoint.shards import write_shards
     from firth.storage.tensor_files import TensorSpec
 
     random = np.random.default_rng(0)

@@ -1,15 +1,16 @@
 """What has been read of another library's folder becomes a bundle."""
 
 import dataclasses
+import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.incoming import Incoming
 from firth.interop.read import Read
-from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.build import build_model
-from firth.models.bundle import save_model
+from firth.models.build import build_outline, initial_values
+from firth.models.bundle import specs_of, weights_by_path, write_bundle
 from firth.recipes.base.choices import config_of
 from firth.recipes.models.model import AnyModel
 from firth.recipes.objectives.objective import AnyObjective
@@ -17,6 +18,7 @@ from firth.recipes.run.imported import ImportedRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.export import Export, Pooling
+from firth.storage.tensor_files import TensorSpec
 from firth.tokenizers import save_tokenizer
 from firth.tokenizers.storage import AnyTokenizer
 
@@ -79,26 +81,32 @@ class Imported:
         self,
         name: str,
         folder: str | os.PathLike[str],
-        read: Callable[[BackboneWithHeads, RunRecipe], Read],
+        bring: Callable[[Mapping[str, TensorSpec], RunRecipe], Incoming],
     ) -> Read:
-        """Writes the model bundle, and returns what was read.
+        """Writes the model bundle, and returns what was read. The model is never held whole.
 
         Args:
             name: Name of the model.
             folder: Place of the bundle, where nothing is.
-            read: Function that gives the built model of the recipe its weights.
+            bring: Function from the dtypes and shapes of the model's weights by path, and its recipe, to what
+                comes in. Weights that are fresh are made from the recipe's seed.
 
         Raises:
             InteropError: as for `recipe`.
             FileExistsError: if there is something in the bundle's place.
         """
         recipe = self.recipe(name)
-        model = build_model(recipe)
-        found = read(model, recipe)
+        weights = weights_by_path(build_outline(recipe))
+        specs = specs_of(weights)
+        incoming = bring(specs, recipe)
+        read = incoming.read
+        fresh = initial_values({path: weights[path] for path in read.fresh})
+        arrays = itertools.chain(incoming.weights, fresh.items())
         with storage.scratch_folder() as scratch:
-            save_tokenizer(self.tokenizer, os.path.join(scratch, "tokenizer"))
-            save_model(model, recipe, os.path.join(scratch, "tokenizer"), folder, found.stored)
-        return found
+            tokenizer = os.path.join(scratch, "tokenizer")
+            save_tokenizer(self.tokenizer, tokenizer)
+            write_bundle(folder, recipe, tokenizer, specs, arrays, read.stored)
+        return read
 
 
 def _tokenizer_config(tokenizer: AnyTokenizer, rows: int) -> AnyTokenizerConfig:

@@ -3,6 +3,8 @@
 import dataclasses
 from collections.abc import Mapping
 
+from firth.recipes.base.errors import first_of
+
 
 @dataclasses.dataclass(frozen=True)
 class Read:
@@ -40,18 +42,13 @@ class Read:
         """
         said = []
         if self.fresh:
-            names = _shown(self.fresh, most)
+            names = first_of(self.fresh, most)
             said.append(f"fresh, and random until trained, since the files lack {_it(self.fresh)}: {names}")
         if self.surplus:
-            names = _shown(self.surplus, most)
+            names = first_of(self.surplus, most)
             said.append(f"left out, since the model has no place for {_it(self.surplus)}: {names}")
         return [*said, *self.notes]
 
 
 def _it(names: tuple[str, ...]) -> str:
     return "it" if len(names) == 1 else "them"
-
-
-def _shown(names: tuple[str, ...], most: int) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -1,8 +1,11 @@
 """From recipe types to models."""
 
+import concurrent.futures
+from collections.abc import Mapping
 from typing import Any
 
 import keras
+import numpy.typing as npt
 
 from firth.layers.elements.types import Seed
 from firth.models.backbone_with_heads import BackboneWithHeads
@@ -84,3 +87,39 @@ def build_pretraining_model(recipe: Recipe, dtype: Any = None) -> PretrainingMod
     18
     """
     return build_model(recipe, dtype)
+
+
+def build_outline(recipe: RunRecipe) -> BackboneWithHeads:
+    """Returns a model as `build_model` does, whose weights are not made.
+
+    They have paths, shapes and dtypes. The model cannot be called, and nothing can be assigned to it.
+
+    Args:
+        recipe: Recipe of a run of any kind.
+
+    Example:
+
+    >>> from firth.recipes import load_recipe
+    >>> build_outline(load_recipe("bert_large")).backbone.count_params()
+    334092288
+    """
+    # Keras lists what it has not made, by thread, and makes it at the end of the next scope.
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        return thread.submit(_outline, recipe).result()
+
+
+def _outline(recipe: RunRecipe) -> BackboneWithHeads:
+    with keras.StatelessScope(initialize_variables=False):
+        return build_model(recipe)
+
+
+def initial_values(weights: Mapping[str, keras.Variable]) -> dict[str, npt.NDArray[Any]]:
+    """Returns values of an outline's weights, drawn from the recipe's seed, by path.
+
+    They follow from the seed and from which weights are drawn.
+
+    Args:
+        weights: Weights of an outline by path, in the order in which they are drawn.
+    """
+    with keras.StatelessScope(initialize_variables=False):
+        return {path: keras.ops.convert_to_numpy(each.value) for path, each in weights.items()}

@@ -9,6 +9,7 @@ from typing import Any
 
 import keras
 import numpy as np
+import numpy.typing as npt
 import safetensors
 
 from firth import storage
@@ -16,6 +17,7 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.carried_state import CarriedState
 from firth.recipes import RecipeError, recipe_to_yaml
+from firth.recipes.base.errors import first_of
 from firth.recipes.reading.loading import load_run_recipe
 from firth.recipes.run.base import RECIPE_FILE as RECIPE_FILE
 from firth.recipes.run.base import TOKENIZER_FOLDER as TOKENIZER_FOLDER
@@ -25,7 +27,6 @@ from firth.storage.tensor_files import TensorFile, TensorSpec, dtype_name, write
 
 _FORMAT = "1"
 _STORED = "stored_dtypes"
-_SHOWN = 3
 
 
 class BundleError(ValueError):
@@ -57,12 +58,38 @@ def save_model(
         OSError: if the tokenizer cannot be read, or the folder cannot be written.
     """
     weights = weights_by_path(model)
+    # `convert_to_numpy` would copy twice.
+    arrays = ((path, np.asarray(each.value)) for path, each in weights.items())
+    write_bundle(folder, recipe, tokenizer_folder, specs_of(weights), arrays, stored)
+
+
+def write_bundle(
+    folder: str | os.PathLike[str],
+    recipe: RunRecipe,
+    tokenizer_folder: str | os.PathLike[str],
+    specs: Mapping[str, TensorSpec],
+    arrays: Iterable[tuple[str, npt.NDArray[Any]]],
+    stored: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Writes a model bundle of weights that come one by one, in any order.
+
+    Args:
+        folder: The bundle's place, where nothing is.
+        recipe: Recipe of the model.
+        tokenizer_folder: Folder that `firth.tokenizers.save_tokenizer` wrote; it is copied.
+        specs: Dtypes and shapes of all weights of the recipe's model by path, as `specs_of` gives them.
+        arrays: Paths and weights.
+        stored: As for `save_model`.
+
+    Raises:
+        ValueError: if a weight is not that of the specs, or is missing.
+        FileExistsError: if there is a bundle already.
+        OSError: if the tokenizer cannot be read, or the folder cannot be written.
+    """
     metadata = {"format": _FORMAT, "library": "firth", **({_STORED: json.dumps(stored)} if stored else {})}
     with storage.whole_folder(folder) as unfinished:
         storage.copy_folder(tokenizer_folder, os.path.join(unfinished, TOKENIZER_FOLDER))
         storage.write_text(os.path.join(unfinished, RECIPE_FILE), recipe_to_yaml(recipe))
-        specs = {path: _spec(each) for path, each in weights.items()}
-        arrays = ((path, keras.ops.convert_to_numpy(each.value)) for path, each in weights.items())
         write_tensors(os.path.join(unfinished, WEIGHTS_FILE), specs, arrays, metadata)
 
 
@@ -148,6 +175,18 @@ def weights_by_path(model: BackboneWithHeads) -> dict[str, keras.Variable]:
     return by_path
 
 
+def specs_of(weights: Mapping[str, keras.Variable]) -> dict[str, TensorSpec]:
+    """Returns dtypes and shapes of a model's weights by path.
+
+    Args:
+        weights: Weights by path.
+    """
+    return {
+        path: TensorSpec(dtype_name(np.dtype(each.dtype)), tuple(each.shape))
+        for path, each in weights.items()
+    }
+
+
 def read_recipe(folder: str | os.PathLike[str]) -> RunRecipe:
     """Returns the recipe of a bundle.
 
@@ -177,10 +216,6 @@ def _opened(path: str) -> TensorFile:
         raise BundleError(f"{path} cannot be read: {error}") from error
     _check_format(path, file.metadata)
     return file
-
-
-def _spec(variable: keras.Variable) -> TensorSpec:
-    return TensorSpec(dtype_name(np.dtype(variable.dtype)), tuple(variable.shape))
 
 
 def _assign(model: BackboneWithHeads, file: TensorFile) -> None:
@@ -220,5 +255,4 @@ def _check_shapes(file: TensorFile, variables: dict[str, keras.Variable]) -> Non
 def _refuse(path: str, problems: Iterable[str]) -> None:
     problems = list(problems)
     if problems:
-        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise BundleError(f"{path} does not fit its recipe: {'; '.join(problems[:_SHOWN])}{more}")
+        raise BundleError(f"{path} does not fit its recipe: {first_of(problems, separator='; ')}")

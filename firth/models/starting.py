@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import BundleError, open_weights, weights_by_path
+from firth.recipes.base.errors import first_of
 
 _BACKBONE = "backbone/"
-_SHOWN = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,5 +115,4 @@ def _check_backbone(folder: str, fresh: set[str], shapes: dict[str, tuple[int, .
     lacking = sorted(name for name in fresh if name.startswith(_BACKBONE))
     if lacking:
         shown = [f"{name} is {list(shapes[name])}" if name in shapes else f"no {name}" for name in lacking]
-        more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-        raise BundleError(f"{folder} has another backbone: {'; '.join(shown[:_SHOWN])}{more}")
+        raise BundleError(f"{folder} has another backbone: {first_of(shown, separator='; ')}")

@@ -37,7 +37,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     )
 }
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
-_ALIGNMENT = 8
+_ALIGNMENT, _PART_BYTES = 8, 2**24
 
 
 class UnreadableDtypeError(ValueError):
@@ -116,13 +116,8 @@ class TensorFile(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         entry = self._header[name]
-        if entry["dtype"] not in DTYPES:
-            raise UnreadableDtypeError(
-                f"{self.path}: {name} is of dtype {entry['dtype']}; {', '.join(DTYPES)} can be read"
-            )
         begin, end = entry["data_offsets"]
-        raw = np.fromfile(self.path, np.uint8, end - begin, offset=self._start + begin)
-        return raw.view(DTYPES[entry["dtype"]]).reshape(entry["shape"])
+        return self._read(name, begin, end).reshape(entry["shape"])
 
     def __contains__(self, name: object) -> bool:
         return name in self._header
@@ -140,6 +135,25 @@ class TensorFile(Mapping[str, Array]):
             name: Name of the tensor.
         """
         return TensorSpec(self._header[name]["dtype"], tuple(self._header[name]["shape"]))
+
+    def parts(self, name: str) -> Iterator[Array]:
+        """Yields a tensor's numbers in their order, some at a time, so that it is never held whole.
+
+        Args:
+            name: Name of the tensor.
+        """
+        begin, end = self._header[name]["data_offsets"]
+        for start in range(begin, end, _PART_BYTES):
+            yield self._read(name, start, min(start + _PART_BYTES, end))
+
+    def _read(self, name: str, begin: int, end: int) -> Array:
+        dtype = self._header[name]["dtype"]
+        if dtype not in DTYPES:
+            raise UnreadableDtypeError(
+                f"{self.path}: {name} is of dtype {dtype}; {', '.join(DTYPES)} can be read"
+            )
+        raw = np.fromfile(self.path, np.uint8, end - begin, offset=self._start + begin)
+        return raw.view(DTYPES[dtype])
 
 
 def write_tensors(
@@ -189,6 +203,8 @@ def write_tensors(
                 raise ValueError(f"{name} is {spec_of(tensor)}, wanted is {specs.get(name)}, once")
             file.seek(start + missing.pop(name))
             _write(file, tensor)
+            # The next one is made without it.
+            del tensor
     if missing:
         raise ValueError(f"no tensor {min(missing)}")
 

@@ -66,7 +66,7 @@ def test_added_pieces_start_as_the_mean_of_their_parts(bundle):
 
 def test_another_backbone_is_refused(bundle):
     wide = tiny_recipe().model.model_copy(update={"width": 32})
-    with pytest.raises(BundleError, match=r"has another backbone: backbone/.* is \[.*16.*; and \d+ more"):
+    with pytest.raises(BundleError, match=r"has another backbone: backbone/.* is \[.*16.* and \d+ more"):
         start_from(build_model(with_(model=wide)), bundle)
     deep = wide.model_copy(update={"layers": 2, "width": 16})
     with pytest.raises(BundleError, match="has another backbone: no backbone/"):

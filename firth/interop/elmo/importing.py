@@ -3,14 +3,15 @@
 import fnmatch
 import json
 import os
+from collections.abc import Collection
+
+import numpy as np
 
 from firth import storage
 from firth.interop.errors import InteropError
 from firth.interop.imported import Imported
+from firth.interop.incoming import Incoming
 from firth.interop.read import Read
-from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bilstm import BiLSTMBackbone
-from firth.models.bundle import weights_by_path
 from firth.models.elmo_import import ElmoFileError, load_elmo, read_options
 from firth.recipes.models.bilstm import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
@@ -57,12 +58,15 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         vocabulary_size=_ROWS,
         tokenizer=WordTokenizer(SPECIAL_WORDS, max_characters=characters),
     )
-    return imported.write(name, folder, lambda model, recipe: _read(model, backbone))
+    given = {f"backbone/{each.path.split('/', 1)[1]}": each for each in backbone.weights}
 
+    def bring(specs: Collection[str], recipe: object) -> Incoming:
+        del recipe
+        fresh = tuple(path for path in specs if path not in given)
+        weights = ((path, np.asarray(given[path].value)) for path in specs if path in given)
+        return Incoming(Read(fresh, ()), weights)
 
-def _read(model: BackboneWithHeads, backbone: BiLSTMBackbone) -> Read:
-    model.backbone.set_weights(backbone.get_weights())
-    return Read(tuple(path for path in weights_by_path(model) if path.startswith("heads/")), ())
+    return imported.write(name, folder, bring)
 
 
 def _the_one(folder: str, pattern: str) -> str:

@@ -8,20 +8,19 @@ from typing import Any
 from firth import storage
 from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.directory import CONFIG_FILE
+from firth.interop.hugging_face.checkpoint.directory import CONFIG_FILE
+from firth.interop.hugging_face.checkpoint.shards import SHARD_BYTES, write_shards
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.finding import family_of
 from firth.interop.hugging_face.outgoing import Outgoing
 from firth.interop.hugging_face.rules import Rule
-from firth.interop.hugging_face.shards import SHARD_BYTES, write_shards
 from firth.interop.hugging_face.tokenizers import write_tokenizer
 from firth.interop.written import Written
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
+from firth.recipes.base.errors import first_of
 from firth.recipes.goals.goal import Goal
 from firth.tokenizers import load_tokenizer
 from firth.tokenizers.graph.special_pieces import MissingPieceError
-
-_SHOWN = 3
 
 
 def export_model(
@@ -109,5 +108,4 @@ def _left_out(bundle: str | os.PathLike[str], weights: Collection[str], rules: l
         raise InteropError(f"{os.fspath(bundle)}: no rule for {of_backbone[0]}")
     if not left_out:
         return ()
-    more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-    return (f"left out, since transformers has no place for them: {', '.join(left_out[:_SHOWN])}{more}",)
+    return (f"left out, since transformers has no place for them: {first_of(left_out)}",)

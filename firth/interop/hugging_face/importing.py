@@ -3,12 +3,12 @@
 import dataclasses
 import os
 
-from firth.interop.hugging_face.directory import Directory
+from firth.interop.hugging_face.checkpoint.directory import Directory
 from firth.interop.hugging_face.generation import generation_notes
 from firth.interop.hugging_face.pooling import read_pooling
 from firth.interop.hugging_face.tokenizers import frame_notes, read_tokenizer
 from firth.interop.hugging_face.tokenizers.files import Folder
-from firth.interop.hugging_face.weights import read_weights
+from firth.interop.hugging_face.weights import incoming_weights
 from firth.interop.imported import Imported
 from firth.interop.read import Read
 
@@ -47,6 +47,6 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             *generation_notes(Folder(path), directory.config, imported.objective, tokenizer, has_both),
         ]
         read = imported.write(
-            name, folder, lambda model, recipe: read_weights(model, recipe, family, tensors)
+            name, folder, lambda specs, recipe: incoming_weights(specs, recipe, family, tensors)
         )
     return dataclasses.replace(read, notes=tuple(notes))

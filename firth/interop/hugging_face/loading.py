@@ -5,7 +5,7 @@ from typing import Any
 
 import keras
 
-from firth.interop.hugging_face.directory import Directory
+from firth.interop.hugging_face.checkpoint.directory import Directory
 from firth.interop.hugging_face.weights import assign_weights
 from firth.models.build import build_backbone
 

@@ -1,39 +1,16 @@
 """The names that a checkpoint has for the tensors of a model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
+from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.family import Family
-from firth.interop.hugging_face.rules import Array, Rule
+from firth.interop.hugging_face.rules import Rule
 
 # Older checkpoints call a norm's weights as TensorFlow did.
 _OLDER = {".gamma": ".weight", ".beta": ".bias"}
 
 
-class Renamed(Mapping[str, Array]):
-    """Tensors under other names.
-
-    Args:
-        tensors: Tensors by the names that they have.
-        names: Those names by the new ones.
-    """
-
-    def __init__(self, tensors: Mapping[str, Array], names: Mapping[str, str]) -> None:
-        self._tensors, self._names = tensors, names
-
-    def __getitem__(self, name: str) -> Array:
-        return self._tensors[self._names[name]]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-def named(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Array]) -> Renamed:
+def named(family: Family, rules: Sequence[Rule], tensors: Tensors) -> Tensors:
     """Returns a checkpoint's tensors by the names of rules.
 
     A base model's lack the family's name in front, and a tied table may have the name of any of its copies.
@@ -54,7 +31,7 @@ def named(family: Family, rules: Sequence[Rule], tensors: Mapping[str, Array]) -
     for copy, table in family.copies.items():
         if copy in names and table not in names and copy not in read:
             names[table] = names.pop(copy)
-    return Renamed(tensors, names)
+    return tensors.renamed(names)
 
 
 def _newer(name: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from firth.interop.arrays import all_finite, holds_exactly
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.recipes.base.errors import suggest
@@ -67,6 +68,8 @@ class Outgoing:
                 for name, tensor in self._made(rule):
                     if name in wanted:
                         yield name, tensor.astype(DTYPES[self.specs[name].dtype], copy=False)
+                # The next weight is read without these.
+                del tensor
 
     def _specs_of(self, rule: Rule) -> Iterator[tuple[str, TensorSpec]]:
         stored = self._stored.get(rule.ours, ())
@@ -75,10 +78,10 @@ class Outgoing:
             # A float64 that came in was one that float32 holds.
             wanted = wanted if wanted in _WIDTHS.values() else "F32"
             cast = tensor.astype(DTYPES[wanted], copy=False)
-            if self._asked and not np.isfinite(cast).all():
+            if self._asked and not all_finite(cast):
                 raise InteropError(f"{name} holds numbers beyond {cast.dtype}")
             # What a model was trained to after its import is not rounded unless that is asked for.
-            is_kept = self._asked or np.array_equal(cast.astype(tensor.dtype), tensor)
+            is_kept = self._asked or holds_exactly(cast, tensor)
             yield name, spec_of(cast if is_kept else tensor)
 
     def _made(self, rule: Rule) -> Iterator[tuple[str, Array]]:

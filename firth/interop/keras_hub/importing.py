@@ -1,18 +1,17 @@
 """A preset of KerasHub becomes a bundle."""
 
+import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-import numpy as np
-
+from firth.interop.arrays import all_finite
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.imported import Imported
+from firth.interop.incoming import Incoming
 from firth.interop.keras_hub.preset import Preset
 from firth.interop.keras_hub.tokenizers import read_tokenizer
 from firth.interop.read import Read
-from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bundle import weights_by_path
 
 
 def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], name: str) -> Read:
@@ -42,37 +41,40 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
     )
     weights = preset.weights()
 
-    def read(model: BackboneWithHeads, recipe: object) -> Read:
+    def bring(specs: Collection[str], recipe: object) -> Incoming:
         del recipe
         rules = family.rules(imported.model, imported.objective)
         if preset.has_task_head and family.task_head is not None:
             rules += family.task_head(imported.model, imported.objective)
-        told = assign(model, rules, weights)
-        return Read(told.fresh, (*told.surplus, *preset.surplus))
+        incoming = incoming_weights(specs, rules, weights)
+        surplus = (*incoming.read.surplus, *preset.surplus)
+        return dataclasses.replace(incoming, read=dataclasses.replace(incoming.read, surplus=surplus))
 
-    return imported.write(name, folder, read)
+    return imported.write(name, folder, bring)
 
 
-def assign(model: BackboneWithHeads, rules: list[Rule], weights: Mapping[str, Array]) -> Read:
-    """Gives a built model the weights of KerasHub's, and returns what was read.
+def incoming_weights(paths: Collection[str], rules: Sequence[Rule], weights: Mapping[str, Array]) -> Incoming:
+    """Returns what the weights of KerasHub's model become.
 
     Args:
-        model: Model of the recipe.
+        paths: Paths of all weights of our model.
         rules: Rules of all weights that both have.
         weights: Weights of KerasHub's model by name.
 
-    Raises:
-        InteropError: for a weight that is not a finite number.
+    Returns:
+        Weights that are made as they are asked for, which raises InteropError for a number that
+        is not finite.
     """
-    variables = weights_by_path(model)
+    read, used = {rule.ours for rule in rules}, {name for rule in rules for name in rule.theirs}
+    fresh = tuple(path for path in paths if path not in read)
+    surplus = tuple(name for name in weights if name not in used)
+    return Incoming(Read(fresh, surplus), _converted(rules, weights))
+
+
+def _converted(rules: Iterable[Rule], weights: Mapping[str, Array]) -> Iterator[tuple[str, Array]]:
     for rule in rules:
         given = [weights[name] for name in rule.theirs]
         for name, each in zip(rule.theirs, given, strict=True):
-            if not np.isfinite(each).all():
+            if not all_finite(each):
                 raise InteropError(f"{name} holds what is not a finite number")
-        variables[rule.ours].assign(rule.read(*given))
-    read, used = {rule.ours for rule in rules}, {name for rule in rules for name in rule.theirs}
-    return Read(
-        tuple(path for path in variables if path not in read),
-        tuple(name for name in weights if name not in used),
-    )
+        yield rule.ours, rule.read(*given)

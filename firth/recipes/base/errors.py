@@ -44,3 +44,20 @@ def suggest(given: str, valid: Iterable[str]) -> str:
     folded = {name.casefold(): name for name in names}
     near = found or [folded[each] for each in difflib.get_close_matches(given.casefold(), folded, n=1)]
     return f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"
+
+
+def first_of(parts: Sequence[str], most: int = 3, separator: str = ", ") -> str:
+    """Returns the first few of several parts as one text, which says how many more there are.
+
+    Args:
+        parts: Names or sentences.
+        most: Number of parts that are shown.
+        separator: Text between two parts.
+
+    Example:
+
+    >>> first_of(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = f" and {len(parts) - most} more" if len(parts) > most else ""
+    return separator.join(parts[:most]) + more

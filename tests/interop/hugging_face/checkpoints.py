@@ -5,7 +5,8 @@ import pathlib
 
 import numpy as np
 
-from firth.storage.tensor_files import spec_of, write_tensors
+from firth.interop.hugging_face.checkpoint.tensors import Tensors
+from firth.storage.tensor_files import TensorFile, spec_of, write_tensors
 from tests.models import references
 
 WORDS = ["the", "a", "cat", "sat", "on", "mat", "##s"]
@@ -49,6 +50,13 @@ def _has_sentinels(name: str) -> bool:
 def write_safetensors(path: pathlib.Path, tensors: dict[str, np.ndarray]) -> None:
     specs = {name: spec_of(each) for name, each in tensors.items()}
     write_tensors(path, specs, tensors.items(), {"format": "pt"})
+
+
+def opened(path: pathlib.Path, tensors: dict[str, np.ndarray]) -> Tensors:
+    """Tensors by name as those of a file, which is written."""
+    write_safetensors(path, tensors)
+    file = TensorFile(path)
+    return Tensors({name: (file, name) for name in tensors})
 
 
 def checkpoint(folder: pathlib.Path, changed=(), name: str = "bert", **config) -> str:

@@ -6,9 +6,11 @@ import pytest
 
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.families import FAMILIES
-from firth.interop.hugging_face.weights import read_weights, written_tensors
+from firth.interop.hugging_face.weights import incoming_weights, written_tensors
 from firth.models import PretrainingModel, build_model
+from firth.models.bundle import specs_of, weights_by_path
 from firth.recipes import PermutationLM, load_recipe
+from tests.interop.hugging_face.checkpoints import opened
 from tests.models import references
 from tests.models import two_stream_transformer_parity_test as xlnet
 from tests.models.references import REFERENCES, Reference
@@ -91,9 +93,20 @@ def bert():
     )
 
 
-def test_a_model_with_heads_and_what_it_writes(bert):
-    given, model = tensors("bert"), build_model(bert)
-    read = read_weights(model, bert, FAMILIES["bert"], given)
+def bring_in(folder, recipe, tensors):
+    """A model with weights of tensors, and what was read."""
+    model = build_model(recipe)
+    variables = weights_by_path(model)
+    given = opened(folder / "tensors", tensors)
+    incoming = incoming_weights(specs_of(variables), recipe, FAMILIES["bert"], given)
+    for path, weight in incoming.weights:
+        variables[path].assign(weight)
+    return model, incoming.read
+
+
+def test_a_model_with_heads_and_what_it_writes(bert, tmp_path):
+    given = tensors("bert")
+    model, read = bring_in(tmp_path, bert, given)
     assert read.fresh == read.surplus == ()
     written = written_tensors(model, bert, FAMILIES["bert"])
     assert set(written) == set(given)
@@ -101,10 +114,9 @@ def test_a_model_with_heads_and_what_it_writes(bert):
         np.testing.assert_array_equal(written[name], tensor)
 
 
-def test_a_base_model_has_fresh_heads_and_its_own_names(bert):
+def test_a_base_model_has_fresh_heads_and_its_own_names(bert, tmp_path):
     base = {name.removeprefix("bert."): each for name, each in tensors("bert").items() if "cls." not in name}
-    model = build_model(bert)
-    read = read_weights(model, bert, FAMILIES["bert"], {**base, "embeddings.position_ids": np.arange(14)})
+    model, read = bring_in(tmp_path, bert, {**base, "embeddings.position_ids": np.arange(14)})
     # The pooler stands in the base model, which writes it without the family's name.
     assert sorted({path.split("/")[1] for path in read.fresh}) == ["masked_lm_head", "pair_head"]
     assert read.surplus == ()
@@ -115,18 +127,16 @@ def test_a_base_model_has_fresh_heads_and_its_own_names(bert):
     )
 
 
-def test_what_does_not_fit_is_told_by_tensor(bert):
+def test_what_does_not_fit_is_told_by_tensor(bert, tmp_path):
     given = tensors("bert")
     missing = {key: each for key, each in given.items() if key != "bert.encoder.layer.1.output.dense.weight"}
     name = r"bert\.encoder\.layer\.1\.output\.dense\.weight"
     with pytest.raises(InteropError, match=f"no tensor {name}, which backbone/.*/outer_kernel is made of"):
-        read_weights(build_model(bert), bert, FAMILIES["bert"], missing)
+        bring_in(tmp_path, bert, missing)
     name = "bert.encoder.layer.0.attention.self.key.weight"
     with pytest.raises(InteropError, match=r"self\.key\.weight \[8, 16\].*do not fit|gives \[16, 40\]"):
-        read_weights(build_model(bert), bert, FAMILIES["bert"], {**given, name: given[name][:8]})
-    read = read_weights(
-        build_model(bert), bert, FAMILIES["bert"], {**given, "bert.adapter.weight": given[name]}
-    )
+        bring_in(tmp_path, bert, {**given, name: given[name][:8]})
+    _, read = bring_in(tmp_path, bert, {**given, "bert.adapter.weight": given[name]})
     assert read.surplus == ("bert.adapter.weight",)
 
 

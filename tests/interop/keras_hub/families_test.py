@@ -6,7 +6,7 @@ import pytest
 
 from firth.interop.keras_hub.exporting import family_of
 from firth.interop.keras_hub.families import FAMILIES
-from firth.interop.keras_hub.importing import assign
+from firth.interop.keras_hub.importing import incoming_weights
 from firth.interop.keras_hub.variables import arrays_of, by_name
 from firth.models import build_model
 from firth.models.bundle import weights_by_path
@@ -28,8 +28,11 @@ def read(request):
     recipe = recipe.model_copy(update={"model": family.read_model(config), "objective": family.objective})
     model = build_model(recipe, "float32")
     rules = family.rules(recipe.model, recipe.goal)
-    told = assign(model, rules, arrays_of(by_name(theirs.weights)))
-    return request.param, theirs, recipe, model, told
+    variables = weights_by_path(model)
+    incoming = incoming_weights(variables, rules, arrays_of(by_name(theirs.weights)))
+    for path, weight in incoming.weights:
+        variables[path].assign(weight)
+    return request.param, theirs, recipe, model, incoming.read
 
 
 def test_hidden_states_are_those_of_keras_hub(read):

@@ -3,18 +3,18 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import safetensors
 
 from firth import storage
 from firth.interop.errors import InteropError
+from firth.interop.hugging_face.checkpoint.tensors import Tensors
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.family import Family
-from firth.interop.hugging_face.rules import Array
 from firth.recipes.base.errors import suggest
-from firth.storage.tensor_files import TensorFile, UnreadableDtypeError
+from firth.storage.tensor_files import TensorFile
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
@@ -25,7 +25,7 @@ _PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 class Directory:
     """A folder of `config.json` and safetensors, in one file or in shards.
 
-    Files are mapped into memory, and a tensor is read when it is asked for.
+    A tensor is read when it is asked for.
 
     Args:
         path: Path of the folder, on this machine or with a scheme (`gs://`).
@@ -60,7 +60,7 @@ class Directory:
         return size
 
     @contextlib.contextmanager
-    def tensors(self) -> Iterator["Tensors"]:
+    def tensors(self) -> Iterator[Tensors]:
         """Opens the files of the weights for as long as tensors are read, each when it is asked for."""
         with contextlib.ExitStack() as stack:
             opened = {file: stack.enter_context(_opened(file)) for file in sorted(set(self._files.values()))}
@@ -69,7 +69,7 @@ class Directory:
                     raise InteropError(
                         f"{self._place(INDEX_FILE)} says that {name} is in {file}, where it is not"
                     )
-            yield Tensors({name: opened[file] for name, file in self._files.items()})
+            yield Tensors({name: (opened[file], name) for name, file in self._files.items()})
 
     def _place(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -128,29 +128,3 @@ def _opened(file: str) -> Iterator[TensorFile]:
         except (safetensors.SafetensorError, OSError) as error:
             raise InteropError(f"{file} cannot be read: {error}") from error
         yield opened
-
-
-class Tensors(Mapping[str, Array]):
-    """The tensors of some files by name; each is read anew when it is asked for.
-
-    Args:
-        files: File of each tensor.
-    """
-
-    def __init__(self, files: Mapping[str, TensorFile]) -> None:
-        self._files = files
-
-    def __getitem__(self, name: str) -> Array:
-        try:
-            return self._files[name][name]
-        except UnreadableDtypeError as error:
-            raise InteropError(str(error)) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._files
-
-    def __len__(self) -> int:
-        return len(self._files)

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from firth.interop.errors import InteropError
-from firth.interop.hugging_face.directory import Directory
+from firth.interop.hugging_face.checkpoint.directory import Directory
 
 ONE, TWO = {"one": np.arange(3.0)}, {"two": np.ones((2, 2), "float16")}
 

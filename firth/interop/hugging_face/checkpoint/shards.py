@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from firth import storage
-from firth.interop.hugging_face.directory import INDEX_FILE, WEIGHTS_FILE
+from firth.interop.hugging_face.checkpoint.directory import INDEX_FILE, WEIGHTS_FILE
 from firth.interop.hugging_face.rules import Array
 from firth.storage.tensor_files import TensorSpec, write_tensors
 

@@ -1,0 +1,1 @@
+"""Files of a checkpoint: its configuration, and its tensors one by one."""

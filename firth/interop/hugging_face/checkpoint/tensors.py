@@ -1,0 +1,66 @@
+"""The tensors of a checkpoint by name, each read when it is asked for."""
+
+from collections.abc import Iterator, Mapping
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.rules import Array
+from firth.storage.tensor_files import TensorFile, TensorSpec, UnreadableDtypeError
+
+
+class Tensors(Mapping[str, Array]):
+    """The tensors of some files by name; each is read anew when it is asked for.
+
+    Args:
+        places: File of each tensor, and its name there.
+    """
+
+    def __init__(self, places: Mapping[str, tuple[TensorFile, str]]) -> None:
+        self._places = places
+
+    def __getitem__(self, name: str) -> Array:
+        file, there = self._places[name]
+        try:
+            return file[there]
+        except UnreadableDtypeError as error:
+            raise InteropError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def spec(self, name: str) -> TensorSpec:
+        """Returns the dtype and the shape of a tensor, which is not read.
+
+        Args:
+            name: Name of the tensor.
+        """
+        file, there = self._places[name]
+        return file.spec(there)
+
+    def parts(self, name: str) -> Iterator[Array]:
+        """Yields a tensor's numbers in their order, some at a time.
+
+        Args:
+            name: Name of the tensor.
+
+        Raises:
+            InteropError: if its dtype cannot be read.
+        """
+        file, there = self._places[name]
+        try:
+            yield from file.parts(there)
+        except UnreadableDtypeError as error:
+            raise InteropError(str(error)) from None
+
+    def renamed(self, names: Mapping[str, str]) -> "Tensors":
+        """Returns tensors under other names.
+
+        Args:
+            names: Names that they have, by the new ones.
+        """
+        return Tensors({new: self._places[name] for new, name in names.items()})
