@@ -23,6 +23,10 @@ NEGATIVE_PREFIX = "negative_"
 CHARACTERS = "characters"
 # Of a row of records: the label of each; zero where there is no record.
 RECORD_LABELS = "record_labels"
+# Of a row of records whose words have tags.
+TOKEN_LABELS = "token_labels"
+WORD_LABELS = "word_labels"
+RECORD_WORDS = "record_words"
 # On disk a word stands as its bytes; its characters are made when rows are read.
 WORDS = "words"
 
@@ -59,6 +63,7 @@ NOISE_KEYS = "noise_keys"
 RECORD_KEYS = "record_keys"
 RECORD_LENGTHS = "record_lengths"
 RECORD_PREDICTIONS = "record_predictions"
+WORD_PREDICTIONS = "word_predictions"
 
 # What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving import classify, embeddings, fill_mask, score
+from firth.serving import embeddings, fill_mask, score
 from firth.serving.signature import Signature
+from firth.serving.tasks import classify, tag
 from firth.tokenizers.graph.special_pieces import MASK
 
 # Each from a recipe to its signature, or to None if the recipe's model has no such signature.
@@ -12,6 +13,7 @@ SIGNATURES: dict[str, Callable[[RunRecipe], Signature | None]] = {
     "fill_mask": fill_mask.offer,
     "score": score.offer,
     **{name: classify.offering(name) for name in classify.NAMES},
+    "tag": tag.offer,
     "embed": embeddings.offer,
     "embed_tokens": embeddings.offer_tokens,
 }

@@ -129,7 +129,7 @@ def fingerprint(data: AnyLabelledData) -> str:
 def _names(data: AnyLabelledData, task: Task, train: LabelledRecords) -> tuple[str, ...]:
     if not hasattr(task, "labels"):
         return ()
-    return LABELLED_DATA[data.kind].classes(data) or tuple(sorted(set(_values(train.records))))
+    return LABELLED_DATA[data.kind].classes(data) or task.in_order(set(_values(train.records)))
 
 
 def _values(records: Iterable[LabelledRecord]) -> Iterable[str]:

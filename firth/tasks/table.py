@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from firth.tasks.tagging import TaggingTask
 from firth.tasks.texts import ClassificationTask, RegressionTask
 
-TASKS: dict[str, Any] = {"classification": ClassificationTask, "regression": RegressionTask}
+TASKS: dict[str, Any] = {
+    "classification": ClassificationTask,
+    "regression": RegressionTask,
+    "tagging": TaggingTask,
+}

@@ -13,8 +13,8 @@ from firth.recipes.tasks.forms import BERTForm, GPTForm
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.training.evaluation import Evaluation
 from firth.serving.evaluate import evaluator
-from firth.serving.records import encode_texts
 from firth.serving.served import Served
+from firth.serving.tasks.records import encode_texts
 from firth.tasks import TASKS
 from firth.tasks.readers import LabelledRecord
 from tests.exported_model import RECIPE, make_served

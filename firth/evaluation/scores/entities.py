@@ -3,9 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from firth.evaluation.scores.inputs import check_pairs
-
-Tags = Sequence[str]
+from firth.evaluation.scores.tags import Tags, sentences_of_tags
 
 _IOB2 = re.compile(r"O|[BI]-.+")
 _ANY_SCHEME = re.compile(r"O|[BIES]-.+")
@@ -22,8 +20,7 @@ def entity_f1(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
         predictions: Tags of the same words.
 
     Raises:
-        ValueError: for a sentence whose numbers of tags differ, for a tag of another form, or as
-            `check_pairs` says.
+        ValueError: for a tag of another form, or as `sentences_of_tags` says.
 
     Example:
 
@@ -85,14 +82,7 @@ def invalid_tags(sentences: Sequence[Tags]) -> list[tuple[int, int]]:
 def _tag_pairs(
     references: Sequence[Tags], predictions: Sequence[Tags], form: re.Pattern[str]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    check_pairs(references, predictions)
-    right, given = [list(tags) for tags in references], [list(tags) for tags in predictions]
-    for place, (tags, predicted) in enumerate(zip(right, given)):
-        if len(tags) != len(predicted):
-            raise ValueError(
-                f"sentence {place} has {len(tags)} tags, but {len(predicted)} predicted ones; "
-                "words that were cut off must be predicted as O"
-            )
+    right, given = sentences_of_tags(references, predictions)
     for tag in {tag for tags in (*right, *given) for tag in tags}:
         if not form.fullmatch(tag):
             raise ValueError(f"the tag {tag!r} is not of the form {form.pattern}")

@@ -15,6 +15,7 @@ from firth.evaluation.scores.resampled import (
 )
 from firth.evaluation.scores.rouge import rouge_functions
 from firth.evaluation.scores.score import Inputs, Score
+from firth.evaluation.scores.tags import tag_accuracy
 
 LABELS = Inputs("label: str, int or bool", "label of the same type")
 NUMBERS = Inputs("number", "number")
@@ -72,6 +73,7 @@ SCORES: dict[str, Score] = {
     "squad_f1": Score("SQuAD F1", squad_f1, ANSWERS, _PERCENT, "", of_one=answer_f1_of),
     "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval"),
     "entity_f1_strict": Score("Entity F1, strict IOB2", entity_f1_strict, TAGS, _SHARE, "seqeval"),
+    "tag_accuracy": Score("Accuracy of tags", tag_accuracy, TAGS, _SHARE, ""),
     "bleu": Score("BLEU", bleu, TEXTS, _PERCENT, "sacrebleu", signature_of=bleu_signature),
     "rouge_1": _rouge("rouge_1", "ROUGE-1"),
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),

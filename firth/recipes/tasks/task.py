@@ -1,5 +1,6 @@
 """The base of all downstream tasks."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
@@ -47,6 +48,14 @@ class Task(Goal):
         """
         del name
         return {}
+
+    def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Returns the names of the classes that data have in the order of their numbers.
+
+        Args:
+            labels: Different names.
+        """
+        return tuple(sorted(labels))
 
     @property
     def score_names(self) -> tuple[str, ...]:

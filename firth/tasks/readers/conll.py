@@ -173,6 +173,6 @@ CONLL: dict[str, TagFormat] = {
         },
         separator="\t",
         has_comments=True,
-        scores=("accuracy",),
+        scores=("tag_accuracy",),
     ),
 }

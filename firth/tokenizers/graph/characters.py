@@ -67,6 +67,22 @@ def kinds() -> npt.NDArray[Any]:
     return flags
 
 
+def spans(kind: Kind) -> list[tuple[int, int]]:
+    """Returns the first and last code points of the runs of characters of a kind.
+
+    Args:
+        kind: One flag or several, of which a character has any.
+
+    Example:
+
+    >>> spans(Kind.PUNCTUATION)[:2]
+    [(33, 47), (58, 64)]
+    """
+    points = np.flatnonzero(kinds() & kind)
+    breaks = np.flatnonzero(np.diff(points) > 1)
+    return list(zip(points[np.r_[0, breaks + 1]].tolist(), points[np.r_[breaks, -1]].tolist()))
+
+
 @functools.lru_cache(maxsize=1)
 def lowercased() -> dict[int, str]:
     """Returns the characters that lower-casing changes: decomposed, without accents, in lower case.

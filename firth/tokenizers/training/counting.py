@@ -5,7 +5,6 @@ import functools
 import re
 from collections.abc import Sequence
 
-import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 
@@ -28,11 +27,8 @@ def _normalizer(lowercase: bool) -> tf_text.FastBertNormalizer:
 @functools.lru_cache(maxsize=1)
 def ideograph_pattern() -> str:
     """Returns a regular expression with one group for a CJK ideograph, which is a word of its own."""
-    points = np.flatnonzero(characters.kinds() & characters.Kind.IDEOGRAPHS)
-    breaks = np.flatnonzero(np.diff(points) > 1)
-    firsts, lasts = points[np.r_[0, breaks + 1]], points[np.r_[breaks, -1]]
-    spans = "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts))
-    return f"([{spans}])"
+    ideographs = characters.spans(characters.Kind.IDEOGRAPHS)
+    return f"([{''.join(f'{chr(first)}-{chr(last)}' for first, last in ideographs)}])"
 
 
 def count_words(texts: Sequence[str], lowercase: bool, max_word_characters: int = 100) -> dict[str, int]:

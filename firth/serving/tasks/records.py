@@ -29,19 +29,28 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
         served: Model and tokenizer, of a task.
         *texts: The texts of the records, string [batch] each.
     """
-    form = served.task.form
-    room = served.row_length - form.special_tokens(len(texts))
+    room = served.row_length - served.task.form.special_tokens(len(texts))
     fitted = fit_texts([served.tokenizer.tokenize(each) for each in texts], room)
-    batch = tf.shape(texts[0])[0]
+    return EncodedTexts(features_of_pieces(served, *fitted.texts), fitted.cut > 0)
+
+
+def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+    """Returns the features of records whose pieces fit a row; see `EncodedTexts`.
+
+    Args:
+        served: Model and tokenizer, of a task.
+        *texts: Pieces of the texts of the records, ragged int32 [batch, (pieces)] each.
+    """
+    form, batch = served.task.form, texts[0].nrows()
     before, between, after = (
         _repeat(served.special_ids(each), batch) for each in (form.before, form.between, form.after)
     )
-    first = tf.concat([before, fitted.texts[0]], axis=1)
-    rest = [each for text in fitted.texts[1:] for each in (between, text)]
+    first = tf.concat([before, texts[0]], axis=1)
+    rest = [each for text in texts[1:] for each in (between, text)]
     # The special tokens between two texts belong to the first one, those at the end to the last one.
     ids = tf.concat([first, *rest, after], axis=1)
     starts = first.row_lengths() + len(form.between) if rest else ids.row_lengths()
-    return EncodedTexts(_features(served, ids, starts), fitted.cut > 0)
+    return _features(served, ids, starts)
 
 
 def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.RaggedTensor:

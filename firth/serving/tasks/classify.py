@@ -6,9 +6,9 @@ from typing import Any
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.serving.records import encode_texts
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
+from firth.serving.tasks.records import encode_texts
 
 _CLASSES = Answer(
     {"label": "label", "probability": "probability", "labels": "labels", "probabilities": "probabilities"},

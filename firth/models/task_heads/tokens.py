@@ -1,0 +1,63 @@
+"""The head of tasks with an answer for each token of a row."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth import features as names
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.types import Tensor
+from firth.models.heads import Features, Generator, Heads
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class TokensHeads(Heads):
+    """A dense layer on the state of each token.
+
+    Its parts are attributes: `dropout` and `dense`.
+
+    Args:
+        model: The recipe's `model`.
+        task: The recipe's `task`.
+        vocabulary_size: Number of rows of the token embeddings; not read.
+        seed: A `keras.random.SeedGenerator` to share.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example: see `tests/tasks/tagging_test.py`.
+    """
+
+    def _make(self, model: Any, task: Any, seed: Generator) -> None:
+        (self.loss_term,) = task.loss_terms
+        self.dropout = Dropout(task.dropout, seed=seed, name="dropout", dtype=self.dtype_policy)
+        self.dense = keras.layers.Dense(
+            self.loss_term.classes,
+            kernel_initializer=truncated_normal(model.initializer_stddev, seed),
+            name="dense",
+            dtype=self.dtype_policy,
+        )
+
+    def build(self) -> None:
+        """Creates all weights; they depend on no input shape."""
+        self.dense.build((None, None, self.width))
+        self.built = True
+
+    def logits(self, backbone: Any, features: Features, training: bool | None = None) -> dict[str, Tensor]:
+        """Returns the logits of each token's answers, float32 [batch, length, classes].
+
+        Args:
+            backbone: Backbone with one stack.
+            features: Task's features, batched.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
+        hidden = self.dropout(backbone(features, training=training), training=training)
+        return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}
+
+    def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
+        """Returns the labels and weights of the tokens, [batch, length] each.
+
+        Args:
+            features: Task's features, batched, with `label_ids` and `label_weights`.
+        """
+        return {self.loss_term.name: (features[names.LABEL_IDS], features[names.LABEL_WEIGHTS])}

@@ -1,0 +1,115 @@
+"""The task whose answer is a tag of each word: entities, chunks, parts of speech."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+import pydantic
+
+from firth.features import RECORD_WORDS, TOKEN_LABELS, WORD_LABELS, Spec
+from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.classification import Rate
+from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.task import Task
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+OUTSIDE = "O"
+# Most words of a record, for each of the tokens that it takes in a row. Words that were cut off count too.
+WORDS_A_TOKEN = 4
+_CHUNK = re.compile(r"[BIES]-.+")
+
+
+class Tagging(Task):
+    """Which tag each word of a sentence has (Devlin et al. 2018, section 5.3).
+
+    The first piece of a word carries its tag. A word that the model does not see, since it has no pieces or
+    was cut off, counts as tagged `O`.
+
+    Attributes:
+        labels: The tags, in the order of their numbers. An empty list takes those that the training data
+            have: `O` first, then the others, sorted.
+        scores: Scores of the held-out sentences, keys of `firth.evaluation.scores.SCORES`, the headline
+            first. If not given, `entity_f1` for tags such as `B-PER`, and `tag_accuracy` for others.
+        form: How a sentence is laid out; its pooling is not read.
+        dropout: Rate of dropout on what the head reads.
+
+    Raises:
+        ValueError: if there is one tag only, a tag occurs twice, or a score is of other tags.
+    """
+
+    heads: ClassVar[str] = "tokens"
+    label_type: ClassVar[str] = "tags"
+
+    kind: Literal["tagging"] = "tagging"
+    labels: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ("entity_f1",)
+    form: BERTForm = BERTForm()
+    dropout: Rate = 0.1
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _scores_of_labels(cls, values: Any) -> Any:
+        labels = values.get("labels") if isinstance(values, dict) else None
+        if not isinstance(labels, list | tuple) or not labels or "scores" in values:
+            return values
+        return {**values, "scores": ("entity_f1",) if _are_chunks(labels) else ("tag_accuracy",)}
+
+    @pydantic.model_validator(mode="after")
+    def _labels_are_tags(self) -> "Tagging":
+        if len(self.labels) == 1:
+            raise ValueError(f"labels: there is only one tag, {self.labels[0]!r}; two or more are needed")
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError("labels: a tag occurs twice")
+        of_entities = [name for name in self.scores if name.startswith("entity_f1")]
+        if of_entities and not _are_chunks(self.labels):
+            raise ValueError(f"scores: {of_entities[0]} is of tags such as B-PER; take tag_accuracy")
+        return self
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The role of the one text of a record, a list of words."""
+        return ("words",)
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "tag"
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The cross entropy of the tags of first pieces."""
+        return (Loss("tag", "tag", classes=max(len(self.labels), 2)),)
+
+    def in_order(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Returns the tags that data have in the order of their numbers: `O` first.
+
+        Args:
+            labels: Different tags.
+
+        Example:
+
+        >>> Tagging().in_order({"I-PER", "O", "B-PER"})
+        ('O', 'B-PER', 'I-PER')
+        """
+        return tuple(sorted(labels, key=lambda name: (name != OUTSIDE, name)))
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        token_labels: int32 [raw_length], of the first piece of each word its tag's number and 1, else 0.
+        word_labels: int32 [words], of each word of all records its tag's number and 1, negative if the row
+            holds no piece of it; zeros after.
+        record_words: int32 [max_documents], the number of words of each record.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {
+            TOKEN_LABELS: Spec("int32", (sequences.length - self.special_tokens,)),
+            WORD_LABELS: Spec("int32", (WORDS_A_TOKEN * sequences.length,)),
+            RECORD_WORDS: Spec("int32", (sequences.max_documents,)),
+        }
+
+
+def _are_chunks(labels: Iterable[Any]) -> bool:
+    return all(label == OUTSIDE or _CHUNK.fullmatch(str(label)) for label in labels)

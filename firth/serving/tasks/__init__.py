@@ -1,0 +1,1 @@
+"""The signatures of tasks."""

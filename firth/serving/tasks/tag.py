@@ -1,0 +1,70 @@
+"""The signature `tag`: the words of a text, each with its place and its tag."""
+
+import tensorflow as tf
+
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.recipes.tasks.tagging import OUTSIDE
+from firth.serving.served import Served
+from firth.serving.signature import Answer, Signature
+from firth.serving.tasks.records import features_of_pieces
+from firth.serving.tasks.word_offsets import split_words
+from firth.tasks.words import pieces_of_words
+
+_ANSWER = Answer(
+    {"words": "word", "starts": "start", "ends": "end", "tags": "tag", "probabilities": "probability"},
+    count="word_count",
+    records="words",
+    lines="{% for word in words %}{{ word.start }}-{{ word.end }} {{ word.word }} {{ word.tag }} "
+    "{{ '%.4f' % word.probability }}\n{% endfor %}",
+)
+_INVARIANT = ("starts", "ends", "probabilities", "word_count", "truncated")
+
+
+def offer(recipe: RunRecipe) -> Signature | None:
+    """Returns the signature, if the recipe's task is to tag words.
+
+    Args:
+        recipe: Recipe of the model.
+    """
+    if getattr(recipe.goal, "signature", "") != "tag":
+        return None
+    return Signature(tag, _INVARIANT, example={"text": "A sentence."}, answer=_ANSWER, reads_heads=True)
+
+
+def tag(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Returns the likeliest tag of each word. A word that the model does not see is `O`, of probability 0.
+
+    Args:
+        served: Model and tokenizer.
+        text: Texts, string [batch].
+
+    Returns:
+        words: string [batch, words], as they stand in the text; empty after a text's last word.
+        starts: int32 [batch, words], place of each word's first character; zeros after.
+        ends: int32 [batch, words], place after its last character; zeros after.
+        tags: string [batch, words]; empty after.
+        probabilities: float32 [batch, words], of the tags; zeros after.
+        word_count: int32 [batch].
+        truncated: bool [batch], whether words at the end were not seen.
+    """
+    words = split_words(text, served.tokenizer.specials.pieces)
+    form = served.task.form
+    pieces = pieces_of_words(served.tokenizer, words.texts, served.row_length - form.special_tokens(1))
+    (logits,) = served.model.logits(features_of_pieces(served, pieces.ids), training=False).values()
+    probabilities = tf.nn.softmax(logits)
+    first_places = pieces.first_places.to_tensor(-1)
+    seen = first_places >= 0
+    places = tf.where(seen, first_places + len(form.before), 0)
+    of_words = tf.gather(probabilities, places, batch_dims=1)
+    count = tf.cast(words.texts.row_lengths(), tf.int32)
+    tags = tf.gather(tf.constant(served.task.labels), tf.argmax(of_words, axis=-1))
+    real = tf.sequence_mask(count, tf.shape(first_places)[1])
+    return {
+        "words": words.texts.to_tensor(""),
+        "starts": words.starts.to_tensor(),
+        "ends": words.ends.to_tensor(),
+        "tags": tf.where(real, tf.where(seen, tags, OUTSIDE), ""),
+        "probabilities": tf.where(seen, tf.reduce_max(of_words, axis=-1), 0.0),
+        "word_count": count,
+        "truncated": pieces.cut > 0,
+    }

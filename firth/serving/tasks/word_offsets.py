@@ -1,0 +1,80 @@
+"""Raw text cut into words with their places in it, inside the graph."""
+
+import functools
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from firth.tokenizers.graph import characters
+from firth.tokenizers.graph.characters import Kind
+from firth.tokenizers.graph.specials import any_of
+
+
+class Words(NamedTuple):
+    """The words of some texts, each ragged [batch, (words)].
+
+    Attributes:
+        texts: The words as they stand in the text, string.
+        starts: Place of the first character in the text, int32.
+        ends: Place after the last character, int32.
+    """
+
+    texts: tf.RaggedTensor
+    starts: tf.RaggedTensor
+    ends: tf.RaggedTensor
+
+
+def split_words(text: tf.Tensor, specials: Iterable[str] = ()) -> Words:
+    r"""Splits texts at spaces, around punctuation and around CJK ideographs, as BERT's tokenizer does.
+
+    What that tokenizer drops, such as control characters, is no word by itself. Places are counted in
+    characters, as Python does. Bytes that are not UTF-8 are read as U+FFFD.
+
+    Args:
+        text: Texts, string [batch].
+        specials: Special pieces, which are words where they are typed in a text.
+
+    Example:
+
+    >>> words = split_words(tf.constant(["Zoë's  café."]))
+    >>> [word.decode() for word in words.texts.to_list()[0]]
+    ['Zoë', "'", 's', 'café', '.']
+    >>> words.starts.to_list(), words.ends.to_list()
+    ([[0, 3, 4, 7, 11]], [[3, 4, 5, 11, 12]])
+    """
+    with tf.device("CPU"):
+        readable = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="replace")
+        alone = _any_of_kind(Kind.PUNCTUATION | Kind.IDEOGRAPHS)
+        if specials := list(specials):
+            # The first choice that fits is taken, so special pieces come before what they begin with.
+            alone = f"{any_of(specials)}|{alone}"
+        words, *bounds = tf_text.regex_split_with_offsets(
+            readable, f"{alone}|{_any_of_kind(Kind.SPACES)}", alone
+        )
+        places = [_in_characters(readable, each) for each in bounds]
+        real = ~tf.strings.regex_full_match(words.flat_values, f"{_any_of_kind(Kind.REMOVED)}*")
+        kept = words.with_flat_values(real)
+        return Words(*(tf.ragged.boolean_mask(each, kept) for each in (words, *places)))
+
+
+def _in_characters(text: tf.Tensor, places: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Returns places in bytes, ragged int64 [batch, (words)], as int32 places in characters."""
+    of_all = tf.io.decode_raw(tf.strings.reduce_join(text), tf.uint8)
+    # In UTF-8 the bytes 10xxxxxx go on with a character, and all others begin one.
+    begins = tf.cast(tf.bitwise.bitwise_and(of_all, 0xC0) != 0x80, tf.int32)
+    counts = tf.pad(tf.cumsum(begins), [[1, 0]])
+    firsts = tf.gather(tf.cumsum(tf.strings.length(text), exclusive=True), places.value_rowids())
+    offsets = tf.cast(places.flat_values, tf.int32)
+    return places.with_flat_values(tf.gather(counts, firsts + offsets) - tf.gather(counts, firsts))
+
+
+@functools.cache
+def _any_of_kind(kind: Kind) -> str:
+    """Returns a regular expression of RE2 for a character of a kind."""
+    return "".join(["[", *map(_span, characters.spans(kind)), "]"])
+
+
+def _span(ends: tuple[int, int]) -> str:
+    return "-".join(rf"\x{{{point:x}}}" for point in ends)

@@ -1,0 +1,44 @@
+"""Words as pieces, each of them tokenized alone, and the places of their first pieces."""
+
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+
+class WordPieces(NamedTuple):
+    """The pieces of the words of some texts.
+
+    Attributes:
+        ids: Pieces of each text, ragged int32 [batch, (pieces)], cut at the room there is.
+        first_places: Place of each word's first piece among the pieces of its text, ragged int32 [batch,
+            (words)]; -1 for a word without pieces, or one that was cut off.
+        cut: Number of pieces that were cut off, int32 [batch].
+    """
+
+    ids: tf.RaggedTensor
+    first_places: tf.RaggedTensor
+    cut: tf.Tensor
+
+
+def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPieces:
+    """Tokenizes each word alone, as it is after a space.
+
+    Args:
+        tokenizer: Tokenizer of pieces.
+        words: Words of each text, ragged string [batch, (words)].
+        room: Most pieces of a text.
+    """
+    # Where a space is a part of the piece after it, a word without one would be the end of another word.
+    space = " " if tokenizer.keeps_spaces else ""
+    pieces = tokenizer.tokenize(tf.strings.join([space, words.flat_values]))
+    lengths = tf.cast(pieces.row_lengths(), tf.int32)
+    ends = tf.pad(tf.cumsum(lengths), [[1, 0]])
+    splits = tf.gather(ends, words.row_splits)
+    of_texts = tf.RaggedTensor.from_row_splits(
+        tf.cast(pieces.flat_values, tf.int32), tf.cast(splits, tf.int64)
+    )
+    starts = ends[:-1] - tf.gather(splits, tf.cast(words.value_rowids(), tf.int32))
+    seen = (lengths > 0) & (starts < room)
+    kept = of_texts[:, :room]
+    cut = tf.cast(of_texts.row_lengths() - kept.row_lengths(), tf.int32)
+    return WordPieces(kept, words.with_flat_values(tf.where(seen, starts, -1)), cut)
