@@ -8,6 +8,7 @@ import pytest
 
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import DocstringsData
+from firth.tasks.docstring_texts import docstring_texts, python_files
 from firth.tasks.docstrings import docstring_records, docstring_task
 from firth.tasks.labelled_data import class_names, fingerprint, published_scores, read_labelled_data
 from firth.tasks.readers import RefusedFileError
@@ -109,14 +110,18 @@ def test_parameters_are_told_from_words(packages):
 
 
 def test_types_are_found_at_their_places(packages):
-    found = {record.texts["question"]: record for record in read("type", packages(whales=MODULE)).records}
+    # One parameter of each docstring is asked for, so that of several each is.
+    source = "\n".join(
+        MODULE.replace("Swims", f"Swims {number}").replace("Makes", f"Makes {number}") for number in range(8)
+    )
+    found = {record.texts["question"]: record for record in read("type", packages(whales=source)).records}
     answers = {
         "What is the type of a?": "array_like",
         "What is the type of far_out?": "list of int",
         "What is the type of name?": "str",
         "What is the type of age?": "dict[str, int]",
     }
-    assert len(found) == 2 and set(found) <= set(answers)
+    assert set(found) == set(answers)
     for question, record in found.items():
         ((text, start),) = record.label
         context = record.texts["context"]
@@ -174,8 +179,12 @@ def test_copies_are_left_out(packages):
     copied = 'def copied():\n    """A text of six words here."""\n'
     own = 'def {0}():\n    """This {0} text is one of seven words."""\n'
     names = packages(ships=copied + own.format("whale") * 2, fishes=copied + own.format("shark"))
-    texts = sorted(record.texts["text"] for record in read("package", names).records)
-    assert texts == ["This shark text is one of seven words.", "This whale text is one of seven words."]
+    texts, rejected = docstring_texts(python_files(names))
+    assert [(each.package, each.name, each.line) for each in texts] == [
+        ("ships", "ships.whale", 3),
+        ("fishes", "fishes.shark", 3),
+    ]
+    assert rejected == [] and len(read("package", names).records) == 2
 
 
 def test_ids_differ(packages, tmp_path):
