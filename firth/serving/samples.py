@@ -1,5 +1,7 @@
 """Requests for warming up and checking a model without a user's text."""
 
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 
@@ -56,13 +58,20 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
         names.DOCUMENT_KEYS: [example_id + 1],
     }
     specs = recipe.goal.row_specs(recipe.sequences)
-    labels = {name: np.zeros(spec.shape).flatten() for name, spec in specs.items() if name not in fields}
-    fields |= labels
-    features = {
-        name: tf.train.Feature(int64_list=tf.train.Int64List(value=np.asarray(values, np.int64)))
-        for name, values in fields.items()
-    }
+    labels = {name: spec for name, spec in specs.items() if name not in {*fields, names.CHARACTERS}}
+    features = {name: _integers(values) for name, values in fields.items()}
+    for name, spec in labels.items():
+        zeros = np.zeros(spec.shape).flatten()
+        features[name] = _numbers(zeros) if spec.dtype == "float32" else _integers(zeros)
     if tokenizer.max_characters:
         words = tokenizer.split([text])[0].numpy()[:room].tolist()
         features[names.WORDS] = tf.train.Feature(bytes_list=tf.train.BytesList(value=words))
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def _integers(values: Any) -> tf.train.Feature:
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=np.asarray(values, np.int64)))
+
+
+def _numbers(values: Any) -> tf.train.Feature:
+    return tf.train.Feature(float_list=tf.train.FloatList(value=values))

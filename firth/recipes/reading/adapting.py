@@ -15,13 +15,15 @@ from firth.recipes.reading.bundles import digest_of_bundle, runs_root
 from firth.recipes.reading.explain import explain
 from firth.recipes.reading.loading import load_run_recipe, read_raw_file, with_full_paths
 from firth.recipes.reading.raw_recipes import Option, Origin, RawRecipe, assign, override
-from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm
 
 # Tokens of a row, unless the recipe says others: most sentences are far shorter, and several share a row.
 _LENGTH = 128
 _TOKENS_OF_A_RECORD = 8
+# Keys of the training that follow from the rows, and what they follow from.
+_COUNTED = {"steps": "epochs", "batch_size": "examples_per_step"}
 
 
 def load_adapting_recipe(
@@ -70,24 +72,35 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     stated = {key: raw.data[key] for key in brought if raw.data.get(key) is not None}
     check_stated(raw, stated, brought, str(given["bundle"]))
     data = {
-        "name": _name(raw.data, base),
+        "name": _name(raw.data, str(given["bundle"]), base),
         "export": base.export.model_dump(mode="json"),
         **raw.data,
         **assign(brought, (), stated),
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
     data["sequences"] = assign(_sequences(base), (), raw.data.get("sequences") or {})
-    task = data.get("task")
-    if isinstance(task, dict) and "form" not in task:
-        data["task"] = {**task, "form": _form(base)}
+    data["training"] = assign(TRAINING, (), _training(raw))
+    if isinstance(task := data.get("task"), dict):
+        data["task"] = {**task, "form": assign(_form(base), (), task.get("form") or {})}
     return RawRecipe(data, raw.origins)
 
 
-def _name(data: dict[str, Any], base: RunRecipe) -> str:
+def _training(raw: RawRecipe) -> dict[str, Any]:
+    said = raw.data.get("training") or {}
+    if counted := [key for key in _COUNTED if key in said]:
+        places = {key: raw.origin(("training", key)).place for key in counted}
+        raise RecipeError(
+            [f"{places[key]}: training.{key}: follows from {_COUNTED[key]}; say that" for key in counted]
+        )
+    return dict(said)
+
+
+def _name(data: dict[str, Any], said: str, base: RunRecipe) -> str:
+    start = base.name if os.sep in said else said
     labelled, task = data.get("data"), data.get("task")
     kind = task.get("kind") if isinstance(task, dict) else None
     of = labelled.get("format") if isinstance(labelled, dict) else None
-    return f"{base.name}_{of or kind or 'adapted'}"
+    return f"{start}_{of or kind or 'adapted'}"
 
 
 def _sequences(base: RunRecipe) -> dict[str, int]:

@@ -14,10 +14,12 @@ from firth.recipes.tasks.data import AnyLabelledData, labelled_data_from_json
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import AnyTokenizerConfig, Sequences
 from firth.recipes.training.evaluation import Evaluation
-from firth.recipes.training.optimizers import AdamWConfig
 from firth.recipes.training.training import Training
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import AnyMethod, Full
+
+# What a recipe does not say of the training; the warm-up follows from `warmup`.
+TRAINING: dict[str, Any] = {"optimizer": {"kind": "adamw", "learning_rate": 5e-5, "warmup_steps": 0}}
 
 
 class AdaptingRecipe(RunRecipe):
@@ -56,7 +58,7 @@ class AdaptingRecipe(RunRecipe):
     model: AnyModel
     task: AnyTask
     method: AnyMethod = Full()
-    training: Training = Training(optimizer=AdamWConfig(learning_rate=5e-5, warmup_steps=0))
+    training: Training = Training.of(TRAINING)
     evaluation: Evaluation = Evaluation(thresholds=())
     warmup: Annotated[float, pydantic.Field(ge=0.0, lt=1.0)] = 0.06
     epochs: Annotated[float, pydantic.Field(gt=0.0, le=1e6)] = 3.0

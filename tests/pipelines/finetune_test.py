@@ -1,0 +1,155 @@
+"""A model adapted to a task by the command, from a csv to a served classifier."""
+
+import csv
+import json
+import pathlib
+import random
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from firth.cli.main import app
+from firth.models import load_model, save_model
+from firth.models.bundle import weights_by_path
+from firth.pipelines import results
+from firth.pipelines.lineage import metadata_store
+from firth.tokenizers import save_tokenizer
+from tests.exported_model import RECIPE, make_served
+
+WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", ".")
+OPTIONS = (
+    "--set=training.optimizer.learning_rate=0.01",
+    "--set=sequences={length: 32, max_documents: 4}",
+    "--set=epochs=12",
+    "--set=examples_per_step=16",
+    "--set=evaluation.thresholds=[{metric: accuracy, lower_bound: 0.8}]",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a base among its runs, and a csv in which texts about a cat are told from others."""
+    folder = tmp_path_factory.mktemp("finetune")
+    served = make_served(RECIPE)
+    save_tokenizer(served.tokenizer, folder / "tokenizer")
+    save_model(served.model, RECIPE, folder / "tokenizer", folder / "firth-runs" / "base" / "bundle")
+    chosen = random.Random(5)
+    rows = [[" ".join(chosen.choices(WORDS, k=chosen.randint(2, 9))), "other"] for _ in range(160)]
+    for row in rows[::2]:
+        row[:] = f"{row[0]} cat", "cat"
+    write_csv(folder / "texts.csv", [["text", "label"], *rows, ["", "cat"], ["a word", ""]])
+    return folder
+
+
+def write_csv(path, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def finetune(folder, *more, base="base"):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return CliRunner().invoke(app, ["finetune", *([base] if base else []), *OPTIONS, *more])
+
+
+def of_csv(path="texts.csv"):
+    return ("--task", "classification", "--train", str(path))
+
+
+@pytest.fixture(scope="module")
+def first(folder):
+    result = finetune(folder, *of_csv())
+    assert result.exit_code == 0, result.output
+    return result.output, json.loads((folder / "firth-runs" / "base_classification" / "run.json").read_text())
+
+
+def test_a_csv_becomes_a_served_classifier(first, folder):
+    said, summary = first
+    assert summary["blessed"] and summary["evaluation"]["overall"]["accuracy"] >= 0.8
+    assert ", 2 rejected" in said and "made fresh: heads/" in said
+    assert "  firth predict base_classification classify 'A sentence.'" in said.splitlines()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        texts = ["the mat cat", "the mat ."]
+        asked = CliRunner().invoke(app, ["predict", "base_classification", "classify", *texts, "--json"])
+    answers = [json.loads(line) for line in asked.stdout.splitlines()]
+    assert [answer["label"] for answer in answers] == ["cat", "other"], asked.output
+    assert answers[0]["labels"] == ["cat", "other"] and sum(answers[0]["probabilities"]) == pytest.approx(1)
+
+
+def test_its_bundle_is_of_the_task_and_names_its_steps(first):
+    recipe = load_model(first[1]["bundle"])
+    assert recipe.heads.loss_term.classes == 2
+    text = pathlib.Path(first[1]["bundle"], "recipe.yaml").read_text()
+    assert "labels: [cat, other]" in text.replace("\n  - ", " ") or "- cat" in text
+
+
+def test_lineage_names_the_base(first, folder):
+    store = metadata_store(folder / "firth-runs" / "base_classification" / results.METADATA_FILE)
+    (imported,) = store.get_artifacts_by_uri(str(folder / "firth-runs" / "base" / "bundle"))
+    readers = {event.execution_id for event in store.get_events_by_artifact_ids([imported.id])}
+    names = {
+        store.get_execution_types_by_id([each.type_id])[0].name.rsplit(".", 1)[-1]
+        for each in store.get_executions_by_id(readers)
+    }
+    assert {"TaskRowGen", "Trainer"} <= names
+
+
+def test_what_has_not_changed_is_cached(first, folder):
+    """The head's weights, the training among them: of a changed seed only what depends on it runs anew."""
+    result = finetune(
+        folder, *of_csv(), "--set=evaluation.thresholds=[{metric: accuracy, lower_bound: 0.9999}]"
+    )
+    lines = [line.split()[:2] for line in result.output.splitlines()]
+    assert ["cached", "TaskRowGen"] in lines and ["cached", "Trainer"] in lines
+    assert ["done", "Evaluator"] in lines
+    blessed = json.loads((folder / "firth-runs" / "base_classification" / "run.json").read_text())["blessed"]
+    assert result.exit_code == (0 if blessed else 3)
+
+
+def test_other_data_do_not_go_into_the_folder_of_a_run(first, folder):
+    write_csv(folder / "others.csv", [["text", "label"], ["the cat", "a"], ["the word", "b"]])
+    result = finetune(folder, *of_csv("others.csv"))
+    assert result.exit_code == 2 and "no longer read: " in result.stderr
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    ((*of_csv("absent.csv"),), "absent.csv"),
+    ((*of_csv(), "--text", "txt"), "there is no column 'txt'; did you mean text?"),
+    (("--task", "clasification", "--train", "texts.csv"), "did you mean classification?"),
+    (("--task", "sst", "--data", "."), "unknown format 'sst'; did you mean sst2?"),
+    (("--task", "classification"), "--task needs the data"),
+    ((*of_csv("one.csv"),), "a task needs two different ones"),
+    ((*of_csv(), "--set", "task.form={kind: gpt}"), "gpt is read by models"),
+    ((*of_csv(), "--set", "sequences.length=100000"), "positions for"),
+    ((*of_csv(), "--set", "training.steps=5"), "training.steps: follows from epochs"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_before_anything_runs(folder, arguments, problem):
+    write_csv(folder / "one.csv", [["text", "label"], ["the cat", "a"], ["the word", "a"]])
+    result = finetune(folder, *arguments, "--name", "wrong")
+    assert result.exit_code == 2 and problem in result.stderr, result.output
+    assert not (folder / "firth-runs" / "wrong").exists()
+
+
+def test_a_base_is_found_by_its_nearest_name(folder):
+    result = finetune(folder, *of_csv(), base="bse")
+    assert result.exit_code == 2 and "did you mean base?" in result.stderr
+    result = finetune(folder, *of_csv(), base=None)
+    assert result.exit_code == 2 and "give a BASE and a --task, or a --recipe" in result.stderr
+
+
+@pytest.mark.repeated
+def test_two_texts_get_a_number(folder):
+    chosen = random.Random(6)
+    rows = [[chosen.choice(WORDS), chosen.choice(WORDS), chosen.randint(0, 5)] for _ in range(60)]
+    write_csv(folder / "pairs.csv", [["a", "b", "how"], *rows])
+    columns = ("--text", "a", "--pair", "b", "--label", "how", "--set", "evaluation.thresholds=[]")
+    result = finetune(folder, "--task", "regression", "--train", "pairs.csv", *columns, "--set", "epochs=1")
+    summary = json.loads((folder / "firth-runs" / "base_regression" / "run.json").read_text())
+    assert result.exit_code in (0, 3), result.output
+    assert {"pearson", "spearman"} <= summary["evaluation"]["overall"].keys()
+    assert np.isfinite(summary["evaluation"]["overall"]["value_squared_error"])
+    moved = weights_by_path(load_model(summary["bundle"]))
+    base = weights_by_path(load_model(folder / "firth-runs" / "base" / "bundle"))
+    assert any(float(abs(moved[name] - base[name]).numpy().max()) > 0 for name in moved.keys() & base.keys())
