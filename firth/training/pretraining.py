@@ -64,6 +64,7 @@ def train(
         RowsError: for missing, malformed or foreign rows.
         firth.tokenizers.TokenizerMismatchError: if the tokenizer is not what was saved.
         firth.models.BundleError: if the recipe's base cannot be read, or is not the one it was read with.
+        firth.tuning.TuningError: if the recipe's method cannot prepare the model.
         DeviceError: if the devices that the recipe asks for are not available.
         NonFiniteLossError: if the loss is infinite or not a number.
         TrainingTerminated: if SIGTERM comes while steps are made; the next call goes on from there.
