@@ -1,5 +1,6 @@
 """Packing of labelled records into rows, each of them whole."""
 
+import functools
 import itertools
 import operator
 from collections import defaultdict
@@ -127,6 +128,13 @@ def _chunks(record: EncodedRecord) -> list[Chunk]:
 
 
 def _chunk(key: int, number: int, tokens: npt.NDArray[np.int32], words: Any) -> Chunk:
-    """Returns a text as a chunk of which the first token begins a word and a sentence."""
-    starts = np.arange(len(tokens)) == 0
+    starts = _starts(len(tokens))
     return Chunk(key, number, tokens, starts, starts, words)
+
+
+@functools.lru_cache(maxsize=2**10)
+def _starts(length: int) -> npt.NDArray[np.bool_]:
+    """Returns where words and sentences begin in a text of so many tokens: at the first."""
+    starts = np.zeros(length, bool)
+    starts[:1] = True
+    return starts
