@@ -4,7 +4,7 @@ from firth.evaluation.record_scores import Records, record_scores
 from firth.evaluation.scores import SCORES, Collected
 from firth.recipes.tasks.classification import Classification, Regression
 
-CLASSES = Classification(labels=("no", "yes"), scores=("matthews", "accuracy", "brier"))
+CLASSES = Classification(labels=("no", "yes"), scores=("matthews", "f1", "accuracy", "brier"))
 
 
 def records(references, predictions):
