@@ -8,6 +8,7 @@ import pytest
 
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import DocstringsData
+from firth.recipes.tasks.tagging import Tagging
 from firth.tasks.docstring_texts import docstring_texts, python_files
 from firth.tasks.docstrings import docstring_records, docstring_task
 from firth.tasks.labelled_data import class_names, fingerprint, published_scores, read_labelled_data
@@ -239,6 +240,8 @@ def test_they_are_labelled_data_as_any():
     assert found.report()["in_both_splits"]["records"] == 0
     pair = read_labelled_data(DocstringsData(task="summary", packages=REAL[2:]), Classification(pair=True))
     assert pair.labels == ("no", "yes")
+    tags = read_labelled_data(DocstringsData(task="parameters", packages=REAL[2:]), Tagging())
+    assert tags.labels == ("O", "B-parameter")
     with pytest.raises(RefusedFileError, match=r"data\.task: a label of .* is of the type class"):
         read_labelled_data(data, Regression())
 

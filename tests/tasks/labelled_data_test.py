@@ -9,6 +9,7 @@ from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.task import Task
 from firth.tasks.data_readers import LABELLED_DATA
 from firth.tasks.labelled_data import class_names, fingerprint, published_scores, read_labelled_data
@@ -200,14 +201,6 @@ class Choosing(_Task):
     kind: Literal["choosing"] = "choosing"
 
 
-class Tagging(_Task):
-    label_type: ClassVar[str] = "tags"
-    reads: ClassVar[tuple[str, ...]] = ("words",)
-
-    kind: Literal["tagging"] = "tagging"
-    labels: tuple[str, ...] = ()
-
-
 class Answering(_Task):
     label_type: ClassVar[str] = "spans"
     reads: ClassVar[tuple[str, ...]] = ("question", "context")
@@ -236,16 +229,17 @@ ROWS = {
 @pytest.mark.parametrize("kind", ROWS)
 def test_columns_of_each_role_and_label(tmp_path, kind):
     row, label = ROWS[kind]
+    roles = kind().roles
     other = row | {"label": {Writing: "Another."}.get(kind, row["label"])}
     bad = row | {"label": None}
     path = write(tmp_path, "a.jsonl", *map(json.dumps, (row, other, bad)))
-    data = ColumnData(train=path, eval=path, texts={role: role for role in kind.reads})
+    data = ColumnData(train=path, eval=path, texts={role: role for role in roles})
     found = read_labelled_data(data, kind())
     record = found.splits["train"].records[0]
-    assert record.label == label and set(record.texts) == set(kind.reads)
+    assert record.label == label and set(record.texts) == set(roles)
     assert len(found.splits["train"].records) == 2
     assert found.splits["train"].rejected[0].line == 3
-    assert found.labels == (("B-ORG", "O") if kind is Tagging else ())
+    assert found.labels == (("O", "B-ORG") if kind is Tagging else ())
     assert found.report()["splits"]["train"]["kept"] == 2
 
 
@@ -340,6 +334,15 @@ def test_glue(name, task, kept):
     assert all(each["rejected"] == {} for each in report["splits"].values())
     for each in report["splits"].values():
         assert not found.labels or sum(each["labels"].values()) == each["kept"]
+
+
+@pytest.mark.needs_data("conll2000", twin="test_tags_outside_the_set_are_rejected")
+def test_tagged_words():
+    data = PublishedData(format="conll2000", folder=str(shared_data("conll2000")), eval="test")
+    found = read_labelled_data(data, Tagging())
+    report = found.report()["splits"]
+    assert (report["train"]["kept"], report["eval"]["kept"]) == (8936, 2012) and len(found.labels) == 23
+    assert sum(report["train"]["labels"].values()) == 211727
 
 
 @pytest.mark.needs_data("glue", twin="test_a_split_without_labels_is_never_scored")
