@@ -45,6 +45,13 @@ def gpt2() -> model.CausalTransformerConfig:
     )
 
 
+def gpt() -> model.CausalTransformerConfig:
+    """Its inner width is four times the width, whatever the file says."""
+    inner = blocks.FeedForwardConfig(activation="gelu_approximate")
+    parts = {**SHAPE, "norm": POST_NORM, "positions": POSITIONS, "feed_forward": inner}
+    return model.CausalTransformerConfig(**parts)
+
+
 def llama(rotary: positions.RotaryPositionsConfig, **parts) -> model.CausalTransformerConfig:
     attention = ATTENTION.model_copy(update={"key_value_heads": 2, **parts})
     return model.CausalTransformerConfig(
@@ -111,6 +118,13 @@ REFERENCES = {
         MASKED_LM,
         FAMILIES["roberta"].rules,
     ),
+    "distilbert": Reference(
+        encoder(
+            norm=blocks.NormConfig(epsilon=1e-12), embeddings=blocks.EmbeddingsConfig(segments=0, norm=True)
+        ),
+        MASKED_LM,
+        FAMILIES["distilbert"].rules,
+    ),
     "albert": Reference(
         encoder(
             embeddings=FACTORISED,
@@ -132,6 +146,7 @@ REFERENCES = {
         encoder(embeddings=FACTORISED), ReplacedTokenDetection(max_predictions=12), electra_rules
     ),
     "gpt2": Reference(gpt2(), CausalLM(), FAMILIES["gpt2"].rules),
+    "gpt": Reference(gpt(), CausalLM(), FAMILIES["openai-gpt"].rules),
     "llama": Reference(
         llama(positions.RotaryPositionsConfig(base=100.0)), CausalLM(), FAMILIES["llama"].rules
     ),

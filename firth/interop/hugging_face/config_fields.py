@@ -191,10 +191,10 @@ def differences(
         fields, always, theirs_always: As for `read_model`.
     """
     try:
-        back = _whole(read_model(_written(model, fields, theirs_always), fields, always, theirs_always))
+        back = whole_values(read_model(_written(model, fields, theirs_always), fields, always, theirs_always))
     except InteropError as error:
         return [f"model: {error}"]
-    ours = _whole(model)
+    ours = whole_values(model)
     return [
         f"model.{path}: {_at(ours, path)!r} cannot be expressed there, {_at(back, path)!r} can"
         for path in _paths(ours)
@@ -203,7 +203,7 @@ def differences(
 
 
 def _written(model: Any, fields: Sequence[Field], theirs_always: Mapping[str, Any]) -> dict[str, Any]:
-    stated, whole = model.model_dump(mode="json"), _whole(model)
+    stated, whole = model.model_dump(mode="json"), whole_values(model)
     config = dict(theirs_always)
     for field in fields:
         # What neither side states follows from the same other values.
@@ -213,8 +213,12 @@ def _written(model: Any, fields: Sequence[Field], theirs_always: Mapping[str, An
     return config
 
 
-def _whole(model: Any) -> dict[str, Any]:
-    """Returns the values of a model, those that follow from others included."""
+def whole_values(model: Any) -> dict[str, Any]:
+    """Returns the values of a model, those that follow from others included.
+
+    Args:
+        model: Model of a recipe.
+    """
     values: dict[str, Any] = model.model_dump(mode="json")
     for path, name in _FOLLOWING.items():
         *parents, last = path.split(".")

@@ -3,19 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from firth.interop.hugging_face.config_fields import whole_values
 from firth.interop.hugging_face.rules import Array
 
 # What acts in training alone: weights that are there already need no start.
 _IN_TRAINING = ("dropout", "initializer", "initializer_stddev")
 _UNUSED, _SEGMENTS = "positions.unused", "embeddings.segments"
-# What a recipe may leave to be computed, and the property that computes it.
-_COMPUTED = {
-    "attention.key_value_heads": "key_value_heads",
-    "attention.head_width": "head_width",
-    "feed_forward.width": "inner_width",
-    "embeddings.width": "embedding_width",
-    "decoder_layers": "blocks_of_decoder",
-}
 _TABLES = ("position/table", "segment/table")
 
 
@@ -29,9 +22,7 @@ def plain_values(model: Any, folds_segments: bool, in_training: bool = False) ->
         folds_segments: Whether a single vector of segments, which is added to all, does not count.
         in_training: Whether to return what acts in training alone, too.
     """
-    values = dict(_flat(model.model_dump(mode="json")))
-    groups = values.keys() | {path.partition(".")[0] for path in values}
-    values |= {path: value for path, value in _computed(model) if path.rpartition(".")[0] in groups | {""}}
+    values = dict(_flat(whole_values(model)))
     if _UNUSED in values:
         values[_UNUSED] = 0
     if folds_segments and values.get(_SEGMENTS) == 1:
@@ -70,7 +61,3 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def _computed(model: Any) -> Iterator[tuple[str, Any]]:
-    return ((path, getattr(model, name)) for path, name in _COMPUTED.items() if hasattr(model, name))

@@ -15,7 +15,7 @@ from tests.models import models_parity_test, references
 from tests.shared_data import shared_data
 
 ALONE = [name for name in references.REFERENCES if name != "electra"]
-MODEL_TYPES = {"deberta": "deberta-v2", "llama_3_1": "llama", "t5_1_1": "t5"}
+MODEL_TYPES = {"deberta": "deberta-v2", "gpt": "openai-gpt", "llama_3_1": "llama", "t5_1_1": "t5"}
 
 
 def checkpoint(folder, name) -> str:

@@ -289,6 +289,18 @@ GPT2 = {
     "embd_pdrop": 0.0,
     "attn_pdrop": 0.0,
 }
+GPT = {key: value for key, value in GPT2.items() if key != "n_inner"}
+# Its norms have the epsilon 1e-12, and there are no segments.
+DISTILBERT = {
+    "vocab_size": VOCABULARY,
+    "dim": 16,
+    "n_layers": 2,
+    "n_heads": 4,
+    "hidden_dim": 24,
+    "max_position_embeddings": 14,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+}
 # Two distances have a bucket of their own, and 8 tokens apart share the last with all beyond.
 DEBERTA_V3 = {
     **ENCODER,
@@ -328,6 +340,13 @@ FAMILIES = {
         lambda generator: masked_inputs(generator, pad=1),
         single("mlm"),
     ),
+    "distilbert": Family(
+        transformers.DistilBertForMaskedLM,
+        transformers.DistilBertConfig,
+        DISTILBERT,
+        masked_inputs,
+        single("mlm"),
+    ),
     "albert": Family(
         transformers.AlbertForPreTraining,
         transformers.AlbertConfig,
@@ -349,6 +368,9 @@ FAMILIES = {
         transformers.XLNetLMHeadModel, transformers.XLNetConfig, XLNET, permutation_inputs, run_permutation
     ),
     "gpt2": Family(transformers.GPT2LMHeadModel, transformers.GPT2Config, GPT2, causal_inputs, single("lm")),
+    "gpt": Family(
+        transformers.OpenAIGPTLMHeadModel, transformers.OpenAIGPTConfig, GPT, causal_inputs, single("lm")
+    ),
     "llama": Family(
         transformers.LlamaForCausalLM, transformers.LlamaConfig, LLAMA, causal_inputs, single("lm")
     ),
