@@ -13,6 +13,7 @@ from firth.models import save_model
 from firth.objectives import OBJECTIVES
 from firth.recipes import load_recipe
 from firth.recipes.base.errors import RecipeError
+from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.tokenizers import save_tokenizer
 from tests.docs.command_checks import CHECKS, check
 from tests.docs.snippets import PAGES, REPOSITORY, all_snippets, commands, indented_blocks, snippets_of
@@ -83,8 +84,10 @@ def test_every_check_of_a_program_is_used():
 @pytest.mark.parametrize("snippet", all_snippets("yaml"), ids=str)
 def test_recipes(snippet, tmp_path):
     """A whole recipe, or a part of one that a recipe with sources of the names it uses may have."""
-    text = snippet.text
-    if "sources:" not in text:
+    text, load = snippet.text, load_recipe
+    if "\ntask:" in text:
+        load = load_adapting_recipe
+    elif "sources:" not in text:
         sources = [f"{{kind: text, name: {name}, paths: [{name}.txt]}}" for name in ("crawl", "books")]
         text = f"extends: bert_mini\nsources: [{', '.join(sources)}]\n{text}"
     if "limits:" in text and "steps: [" not in text and "\n    steps:\n      - {step: c4" in text:
@@ -92,10 +95,10 @@ def test_recipes(snippet, tmp_path):
     path = tmp_path / "my_recipe.yaml"
     path.write_text(text)
     write_bundle(tmp_path / "minilm" / "bundle")
-    assert load_recipe(str(path), root=tmp_path).name in text or "name:" not in snippet.text
+    assert load(str(path), root=tmp_path).name in text or "name:" not in snippet.text
     with pytest.raises(RecipeError):
         path.write_text(re.sub(r"^(\w+):", r"\1x:", text, count=1, flags=re.MULTILINE))
-        load_recipe(str(path), root=tmp_path)
+        load(str(path), root=tmp_path)
 
 
 @pytest.mark.repeated

@@ -96,6 +96,9 @@ def load_with_places(
             problems += error.problems
     if problems:
         raise RecipeError(problems)
+    if "task" in raw.data and "sources" not in raw.data:
+        place = raw.origin(("task",)).place
+        raise RecipeError([f"{place}: task: a recipe that adapts a model is for `firth finetune --recipe`"])
     raw = with_base(raw, runs_root(root), load_run_recipe)
     raw = with_full_paths(_checked(raw, Recipe), raw)
     return _checked(raw, Recipe), raw

@@ -1,0 +1,82 @@
+"""Recipes that adapt a model: what they say, and what their base brings."""
+
+import pytest
+
+from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
+from firth.recipes.reading.adapting import load_adapting_recipe
+from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.reading.loading import load_run_recipe
+from tests.recipes.bundles import write_bundle
+
+DATA = "data={kind: columns, train: a.csv}"
+TASK = "task={kind: classification, labels: [no, yes]}"
+
+
+@pytest.fixture
+def root(tmp_path):
+    write_bundle(tmp_path / "runs" / "base" / "bundle")
+    return tmp_path / "runs"
+
+
+def load(root, *options):
+    return load_adapting_recipe(None, ["base=base", DATA, TASK, *options], root)
+
+
+def test_what_the_base_brings(root):
+    recipe, base = load(root), load_recipe("bert_tiny")
+    assert (recipe.tokenizer, recipe.model, recipe.export) == (base.tokenizer, base.model, base.export)
+    assert recipe.base.digest == digest_of_bundle(str(root / "base" / "bundle"))
+    assert recipe.name == "base_classification"
+    assert recipe.sequences.length == min(128, base.sequences.length)
+    assert recipe.training.optimizer.learning_rate == 5e-5 and recipe.evaluation.thresholds == ()
+    # BERT trains its pooler.
+    assert (recipe.task.form.kind, recipe.task.form.pooling) == ("bert", "first")
+
+
+def test_what_is_said_is_kept(root):
+    recipe = load(
+        root, "model.dropout=0.3", "training.optimizer.learning_rate=1e-3", "task.form.pooling=mean"
+    )
+    assert recipe.model.dropout == 0.3 and recipe.training.optimizer.learning_rate == 1e-3
+    assert recipe.task.form.pooling == "mean"
+
+
+@pytest.mark.parametrize(("options", "problem"), [
+    (["model.width=8"], "model.width: 8 is not what the base base has, 128; leave the key out"),
+    (["training.batch_size=8"], "training.batch_size: follows from examples_per_step; say that"),
+    (["task.kind=clasification"], "did you mean classification"),
+    (["epoch=3"], "did you mean epochs"),
+    (["base=bse"], "did you mean base"),
+    (["task.labels=[no]"], "there is only one class"),
+    (["task.form.kind=gpt"], "gpt is read by models of the architecture decoder"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_with_its_key(root, options, problem):
+    with pytest.raises(RecipeError) as error:
+        load(root, *options)
+    assert problem in str(error.value)
+
+
+def test_without_a_base(root):
+    with pytest.raises(RecipeError, match="name the model to start from"):
+        load_adapting_recipe(None, [DATA, TASK], root)
+
+
+def test_a_whole_recipe_is_read_back(root, tmp_path):
+    recipe = load(root)
+    path = tmp_path / "whole.yaml"
+    path.write_text(recipe_to_yaml(recipe))
+    assert load_run_recipe(path) == recipe
+    with pytest.raises(RecipeError, match="is for `firth finetune --recipe`"):
+        load_recipe(path)
+
+
+@pytest.mark.parametrize(("rows", "records", "epochs", "per_step", "batch", "steps"), [
+    (100, 800, 3.0, 32, 4, 75),
+    (10, 10, 1.0, 32, 10, 1),
+    (7, 70, 0.5, 20, 2, 2),
+])  # fmt: skip
+def test_epochs_become_steps(root, rows, records, epochs, per_step, batch, steps):
+    recipe = load(root, f"epochs={epochs}", f"examples_per_step={per_step}")
+    training = recipe.scheduled(rows, records).training
+    assert (training.batch_size, training.steps) == (batch, steps)
+    assert training.optimizer.warmup_steps == min(steps - 1, round(0.06 * steps))
