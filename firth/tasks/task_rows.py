@@ -28,7 +28,7 @@ def make_task_rows(
     folders: Mapping[str, str],
     report_folder: str,
 ) -> dict[str, dict[str, Any]]:
-    """Writes the rows of some splits, and `report.json`; see `pack_records`.
+    """Writes the rows of some splits, and `report.json`, whose `splits` holds what is returned.
 
     The files are the same, byte for byte, whatever the order and the number of the files that are read.
 
@@ -56,7 +56,7 @@ def make_task_rows(
         read: Counter[str] = Counter()
         packed = pack_records(_encoded(kind, _records(pattern), read), task, sequences)
         report[split] = {"read": read.total(), **packed.report}
-        storage.write_json(f"{report_folder}/{REPORT_FILE}", report)
+        storage.write_json(f"{report_folder}/{REPORT_FILE}", {"splits": report})
         if not packed.rows:
             raise TaskRowsError(f"the split {split!r} has no rows; of {read.total()} records none has tokens")
         _write(packed.rows, folders[split], sequences.shards)

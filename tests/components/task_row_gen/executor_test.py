@@ -102,7 +102,7 @@ def test_rows_hold_the_records_of_their_split_with_their_labels(examples):
 
 
 def test_what_is_cut_and_rejected_is_reported(examples):
-    report = json.loads(pathlib.Path(examples.uri, "report.json").read_text())
+    report = json.loads(pathlib.Path(examples.uri, "report.json").read_text())["splits"]
     for split, records in (("train", RECORDS), ("eval", EVAL)):
         sizes = [sum(len(text.split()) for text in record.texts.values()) for record in records]
         found = report[split]
@@ -140,7 +140,7 @@ def test_the_order_and_number_of_files_do_not_matter(examples, base, tmp_path):
 def test_a_split_without_rows_is_refused_and_its_report_is_kept(base, tmp_path):
     with pytest.raises(TaskRowsError, match=r"the split 'eval' has no rows.*Kept: .*report.json"):
         run(tmp_path, base, RECORDS, (EMPTY,))
-    report = json.loads((tmp_path / "TaskRowGen/failed/examples/7/report.json").read_text())
+    report = json.loads((tmp_path / "TaskRowGen/failed/examples/7/report.json").read_text())["splits"]
     assert report["eval"]["rejected"] == {"no_tokens": 1}
 
 
