@@ -7,10 +7,12 @@ It runs in an environment of its own, so that the tests need no torch:
     build/transformers/bin/python tests/models/golden/make_transformers_golden.py [FAMILY ...]
 
 A file holds `input/*`, `weight/*` (tied ones once), `hidden/*` (last hidden states), `loss/*` by the names
-that losses have in recipes, and under `made_with` the versions and the configuration it was made with.
+that losses have in recipes, and under `made_with` the versions and the configuration it was made with. That of
+a task holds `logits`, and `loss/after`, the loss after a step of plain descent.
 """
 
 import argparse
+import copy
 import dataclasses
 import json
 import pathlib
@@ -28,6 +30,8 @@ IGNORED = -100
 VOCABULARY, MASK = 40, 1
 # Large enough that a norm without it, or with another one, is seen.
 EPSILON = 1e-3
+# Of the step of tasks.
+RATE = 0.01
 
 Arrays = dict[str, np.ndarray]
 Tensors = dict[str, torch.Tensor]
@@ -58,6 +62,19 @@ def pair_inputs(generator: np.random.Generator, label: str) -> Arrays:
     inputs = masked_inputs(generator)
     second = np.arange(max(LENGTHS)) >= np.array([[5], [3], [4]])
     return {**inputs, "token_type_ids": second * inputs["attention_mask"], label: np.array([0, 1, 1])}
+
+
+def labelled_inputs(generator: np.random.Generator, labels: np.ndarray) -> Arrays:
+    """Returns pairs, with the label of each."""
+    inputs = pair_inputs(generator, "unused")
+    read = {name: inputs[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
+    return {**read, "labels": labels}
+
+
+def tagged_inputs(generator: np.random.Generator) -> Arrays:
+    """Returns texts of which some tokens have one of three tags."""
+    inputs = masked_inputs(generator)
+    return {**inputs, "labels": np.where(inputs["labels"] == IGNORED, IGNORED, inputs["labels"] % 3)}
 
 
 def causal_inputs(generator: np.random.Generator) -> Arrays:
@@ -95,6 +112,23 @@ def single(name: str) -> Callable:
 
     def run(model, inputs: Tensors) -> Tensors:
         return {**last_states(model, inputs), f"loss/{name}": model(**inputs).loss}
+
+    return run
+
+
+def fine_tuned(name: str) -> Callable:
+    """Returns what runs a model of a task, and tells its loss before and after a step of plain descent."""
+
+    def run(model, inputs: Tensors) -> Tensors:
+        trained = copy.deepcopy(model)
+        answers = model(**inputs)
+        with torch.enable_grad():
+            trained(**inputs).loss.backward()
+        for parameter in trained.parameters():
+            if parameter.grad is not None:
+                parameter -= RATE * parameter.grad
+        after = trained(**inputs).loss
+        return {"logits": answers.logits, f"loss/{name}": answers.loss, "loss/after": after}
 
     return run
 
@@ -390,6 +424,27 @@ FAMILIES = {
         {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
         lambda generator: decoder_inputs(generator, pad=0),
         encoder_and_decoder,
+    ),
+    "bert_tags": Family(
+        transformers.BertForTokenClassification,
+        transformers.BertConfig,
+        {**ENCODER, "num_labels": 3},
+        tagged_inputs,
+        fine_tuned("tag"),
+    ),
+    "bert_classes": Family(
+        transformers.BertForSequenceClassification,
+        transformers.BertConfig,
+        {**ENCODER, "num_labels": 3, "problem_type": "single_label_classification"},
+        lambda generator: labelled_inputs(generator, np.array([2, 0, 1])),
+        fine_tuned("label"),
+    ),
+    "bert_numbers": Family(
+        transformers.BertForSequenceClassification,
+        transformers.BertConfig,
+        {**ENCODER, "num_labels": 1, "problem_type": "regression"},
+        lambda generator: labelled_inputs(generator, np.array([0.5, 4.0, 2.25], "float32")),
+        fine_tuned("value"),
     ),
     # Its `final_logits_bias` is a buffer of zeros that is never trained, and so no weight here.
     "bart": Family(
