@@ -49,7 +49,7 @@ INSTALL_REQUIRES = [
     # Language identification with its model inside. 0.4 has another interface.
     "py3langid>=0.2,<0.4",
     "pyarrow",
-    "pydantic>=2.7,<3",
+    "pydantic>=2.10,<3",
     # IBAN, payment cards and national numbers.
     "python-stdnum>=1.20",
     "pyyaml>=6",

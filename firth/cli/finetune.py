@@ -31,8 +31,8 @@ TaskName = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="A published data set, such as sst2, with --data; or the kind of task, such as classification "
-        "or regression, with --train.",
+        help="A published data set, such as sst2, with --data; or the kind of task, such as classification, "
+        "regression or tagging, with --train.",
     ),
 ]
 Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Folder of the published data set.")]
@@ -106,8 +106,10 @@ def _task(
             fail(f"--task: {error}", ExitCode.USAGE)
         read: dict[str, Any] = {"kind": "published", "format": task, "folder": data}
     elif train is not None:
-        described = {"kind": task, "pair": pair is not None}
-        texts = {"text": text} if pair is None else {"text": text, "pair": pair}
+        from firth.pipelines.labels import text_role
+
+        described = {"kind": task, **({} if pair is None else {"pair": True})}
+        texts = {text_role(task): text, **({} if pair is None else {"pair": pair})}
         read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": label}
     else:
         fail("--task needs the data: --data DIR of a published data set, or --train FILE", ExitCode.USAGE)
@@ -144,6 +146,7 @@ register = commands.registrar(
     _finetune,
     "firth finetune minilm --task classification --train reviews.csv --text review --label stars",
     "firth finetune minilm --task sst2 --data glue",
+    "firth finetune minilm --task wnut17 --data wnut17",
     "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",

@@ -130,5 +130,6 @@ register = commands.registrar(
     "firth predict demo embed 'A sentence.' 'Another one.' --json",
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
     "firth predict my_reviews classify 'A film to see twice.'",
+    "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
 )

@@ -16,8 +16,8 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     """Returns a recipe with what it leaves open to its data.
 
     Empty `task.labels` become the classes of the data: in the order of a published format, or else the names
-    that the training records have, sorted. `task.scores` that the recipe does not state become those that are
-    published of the format.
+    that the training records have, in the task's order. `task.scores` that the recipe does not state become
+    those that are published of the format.
 
     Args:
         recipe: Recipe that adapts a model.
@@ -50,13 +50,36 @@ def task_of_format(name: str) -> dict[str, Any]:
 
     >>> task_of_format("rte")
     {'kind': 'classification', 'pair': True}
+    >>> task_of_format("wnut17")
+    {'kind': 'tagging'}
     """
     described: Any = format_of(name)
     labels = described.labels
-    kinds = [kind for each in configs_in(AnyTask) for kind in kinds_of(each)]
+    kinds = _kinds()
     if labels.task not in kinds:
         there = ", ".join(kinds)
         raise ValueError(f"{described.title} is a task of the kind {labels.task}; there are {there}")
-    said = {"kind": labels.task, "pair": PAIR in described.texts}
+    said: dict[str, Any] = {"kind": labels.task}
+    if "pair" in kinds[labels.task].model_fields:
+        said["pair"] = PAIR in described.texts
     positive = getattr(labels, "positive", None)
     return {**said, "positive": positive} if positive else said
+
+
+def text_role(kind: str) -> str:
+    """Returns the role of the first text that a kind of task reads; `text` for an unknown kind.
+
+    Args:
+        kind: Kind of a task.
+
+    Example:
+
+    >>> text_role("classification"), text_role("tagging")
+    ('text', 'words')
+    """
+    found = _kinds().get(kind)
+    return found().roles[0] if found else "text"
+
+
+def _kinds() -> dict[str, Any]:
+    return {kind: each for each in configs_in(AnyTask) for kind in kinds_of(each)}

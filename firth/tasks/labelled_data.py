@@ -90,7 +90,7 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
 
 
 def class_names(data: AnyLabelledData, task: Task) -> tuple[str, ...]:
-    """Returns the names of the classes, or tags: as they were published, or else those that occur, sorted.
+    """Returns the names of the classes, or tags: as published, or else those that occur in the task's order.
 
     Args:
         data: The recipe's `data`.

@@ -2,10 +2,11 @@
 
 import pytest
 
-from firth.pipelines.labels import with_labels
+from firth.pipelines.labels import task_of_format, with_labels
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.tagging import Tagging
 from firth.tasks.readers import FORMATS, RefusedFileError
 from tests.exported_model import RECIPE
 
@@ -72,3 +73,32 @@ def test_the_class_that_f1_is_of_is_the_last(name):
     """A task that names no class takes the last one."""
     labels = FORMATS[name].labels
     assert getattr(labels, "positive", None) in (None, (labels.names or (None,))[-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "wnut_like"),
+    [("conll2000", True), ("conll2003", True), ("wnut17", True), ("ud_english_ewt", False)],
+)
+def test_formats_of_tagged_words_are_tagging(tmp_path, name, wnut_like):
+    """With their tags in the order of the format, and the score that is published."""
+    described = FORMATS[name]
+    assert task_of_format(name) == {"kind": "tagging"}
+    rows = [["_"] * described.columns for _ in range(2)]
+    for number, cells in enumerate(rows):
+        cells[0], cells[described.word] = "1", "word"
+        cells[described.tag] = described.labels.names[number]
+    lines = "\n".join(described.separator.join(cells) for cells in rows)
+    (tmp_path / described.files["train"][0]).write_text(lines + "\n")
+    data = PublishedData(format=name, folder=str(tmp_path))
+    found = with_labels(recipe(data, Tagging(**task_of_format(name)))).task
+    assert found.labels == described.labels.names
+    assert found.scores == (("entity_f1",) if wnut_like else ("tag_accuracy",))
+
+
+def test_tags_of_columns_begin_with_outside(tmp_path):
+    (tmp_path / "train.jsonl").write_text(
+        '{"words": ["a", "b"], "label": ["B-X", "O"]}\n{"words": ["a"], "label": ["B-A"]}\n'
+    )
+    data = ColumnData(train=str(tmp_path / "train.jsonl"), texts={"words": "words"})
+    found = with_labels(recipe(data, Tagging(dropout=0.0))).task
+    assert (found.labels, found.scores) == (("O", "B-A", "B-X"), ("entity_f1",))

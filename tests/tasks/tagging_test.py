@@ -9,6 +9,7 @@ from firth.evaluation.scores import compute
 from firth.models import build_model
 from firth.recipes.tasks.data import PublishedData
 from firth.recipes.tasks.tagging import Tagging
+from firth.recipes.tasks.tasks import task_from_json
 from firth.serving.served import Served
 from firth.serving.tasks.records import features_of_pieces
 from firth.serving.tasks.tag import tag
@@ -200,6 +201,7 @@ def test_scores_follow_from_the_tags():
     assert TASK.scores == ("entity_f1",) and Tagging().scores == ("entity_f1",)
     assert Tagging(labels=("NOUN", "VERB")).scores == ("tag_accuracy",)
     assert Tagging(labels=("NOUN", "VERB"), scores=("tag_accuracy",)).scores == ("tag_accuracy",)
+    assert task_from_json(TASK.to_json()) == TASK
     with pytest.raises(ValueError, match="entity_f1 is of tags such as B-PER"):
         Tagging(labels=("NOUN", "VERB"), scores=("entity_f1",))
     with pytest.raises(ValueError, match="only one tag"):

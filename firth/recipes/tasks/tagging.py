@@ -42,17 +42,11 @@ class Tagging(Task):
 
     kind: Literal["tagging"] = "tagging"
     labels: tuple[str, ...] = ()
-    scores: tuple[str, ...] = ("entity_f1",)
+    scores: tuple[str, ...] = pydantic.Field(
+        default_factory=lambda values: _scores_of(values.get("labels", ()))
+    )
     form: BERTForm = BERTForm()
     dropout: Rate = 0.1
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _scores_of_labels(cls, values: Any) -> Any:
-        labels = values.get("labels") if isinstance(values, dict) else None
-        if not isinstance(labels, list | tuple) or not labels or "scores" in values:
-            return values
-        return {**values, "scores": ("entity_f1",) if _are_chunks(labels) else ("tag_accuracy",)}
 
     @pydantic.model_validator(mode="after")
     def _labels_are_tags(self) -> "Tagging":
@@ -109,6 +103,10 @@ class Tagging(Task):
             WORD_LABELS: Spec("int32", (WORDS_A_TOKEN * sequences.length,)),
             RECORD_WORDS: Spec("int32", (sequences.max_documents,)),
         }
+
+
+def _scores_of(labels: Iterable[str]) -> tuple[str, ...]:
+    return ("entity_f1",) if _are_chunks(labels) else ("tag_accuracy",)
 
 
 def _are_chunks(labels: Iterable[Any]) -> bool:

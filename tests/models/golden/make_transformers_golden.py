@@ -7,8 +7,8 @@ It runs in an environment of its own, so that the tests need no torch:
     build/transformers/bin/python tests/models/golden/make_transformers_golden.py [FAMILY ...]
 
 A file holds `input/*`, `weight/*` (tied ones once), `hidden/*` (last hidden states), `loss/*` by the names
-that losses have in recipes, and under `made_with` the versions and the configuration it was made with. That of
-a task holds `logits`, and `loss/after`, the loss after a step of plain descent.
+that losses have in recipes, and under `made_with` the versions and the configuration it was made with. A file
+of a task holds `logits`, and `loss/after`, the loss after a step of plain descent.
 """
 
 import argparse
