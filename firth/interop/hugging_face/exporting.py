@@ -13,6 +13,7 @@ from firth.interop.hugging_face.checkpoint.shards import SHARD_BYTES, write_shar
 from firth.interop.hugging_face.family import Family
 from firth.interop.hugging_face.finding import family_of
 from firth.interop.hugging_face.outgoing import Outgoing
+from firth.interop.hugging_face.pooling import write_pooling
 from firth.interop.hugging_face.rules import Rule
 from firth.interop.hugging_face.tokenizers import write_tokenizer
 from firth.interop.written import Written
@@ -70,6 +71,7 @@ def export_model(
             storage.write_json(os.path.join(unfinished, CONFIG_FILE), config)
             files = write_shards(unfinished, outgoing.specs, outgoing.tensors, shard_bytes)
             files += write_tokenizer(tokenizer, unfinished, family.model_type, model.longest)
+            files += write_pooling(unfinished, recipe.export.pooling, model.width)
     return Written((CONFIG_FILE, *files), notes)
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from firth import storage
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.tokenizers.files import Folder
 from firth.recipes.training.export import Pooling
@@ -38,6 +39,33 @@ def read_pooling(path: str | os.PathLike[str]) -> Pooling:
     if len(chosen) > 1:
         raise InteropError(f"{folder.place(file)}: {' and '.join(chosen)} at once cannot be expressed here")
     return _POOLINGS[chosen[0]]
+
+
+def write_pooling(folder: str, pooling: Pooling, width: int) -> list[str]:
+    """Writes what sentence-transformers reads of pooling; nothing for a way that it does not have.
+
+    Args:
+        folder: Folder on this machine.
+        pooling: Way in which the model makes one vector of a text.
+        width: Width of its hidden states.
+
+    Returns:
+        Paths of the files, below the folder.
+    """
+    if pooling not in _POOLINGS.values():
+        return []
+    said = {key: pooling == each for key, each in _POOLINGS.items()}
+    modules = [
+        {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.models.{module}"}
+        for index, (module, path) in enumerate((("Transformer", ""), ("Pooling", _USUAL_PLACE)))
+    ]
+    contents = {
+        _MODULES_FILE: modules,
+        os.path.join(_USUAL_PLACE, "config.json"): {"word_embedding_dimension": width, **said},
+    }
+    for name, content in contents.items():
+        storage.write_json(os.path.join(folder, name), content, indent=2)
+    return list(contents)
 
 
 def _pooling_place(folder: Folder) -> str:

@@ -115,6 +115,21 @@ def test_a_large_model_is_written_in_shards(tmp_path):
     assert_same(tensors_in(out), tensors)
 
 
+@pytest.mark.parametrize("pooling", ["mean_with_special", "first"])
+def test_pooling_that_sentence_transformers_has_comes_back(pooling, tmp_path):
+    path = bundle(tmp_path, "bert_tiny", [f"export.pooling={pooling}"])
+    files = export_model(path, tmp_path / "out").files
+    assert {"modules.json", "1_Pooling/config.json"} <= set(files)
+    import_model(tmp_path / "out", tmp_path / "back", "back")
+    assert read_recipe(tmp_path / "back").export.pooling == pooling
+
+
+def test_pooling_of_our_own_is_not_written(tmp_path):
+    """It leaves special tokens out."""
+    files = export_model(bundle(tmp_path, "bert_tiny"), tmp_path / "out").files
+    assert not [name for name in files if "modules" in name or "Pooling" in name]
+
+
 def bundle(folder, preset, overrides=()) -> str:
     """A bundle of a preset with a vocabulary of a few words."""
     recipe = load_recipe(preset, ["tokenizer.vocabulary_size=300", *overrides])
