@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import os
+import sys
 
 import pytest
 
@@ -21,6 +22,14 @@ def pytest_collection_modifyitems(items):
     problems = {f"{path}: {problem}" for path, mark in pairs if (problem := twin_problem(path, mark))}
     if problems:
         raise pytest.UsageError("\n".join(sorted(problems)))
+
+
+def pytest_collection_finish():
+    """Makes the pipelines of tests quick to build, where any test has imported Beam."""
+    if "apache_beam" in sys.modules:
+        from tests.beam_lookups import remember_lookups
+
+        remember_lookups()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -20,7 +20,8 @@ CHARACTERS = [
 ]
 
 
-@pytest.mark.parametrize("lowercase", [True, False])
+# With case kept, the words below show the same of each character.
+@pytest.mark.parametrize("lowercase", [True, pytest.param(False, marks=pytest.mark.repeated)])
 def test_ids(both, lowercase):
     ours, reference = both[lowercase]
     texts = [f"{c} a{c}b {c}{c}.[MASK]{c}" for c in CHARACTERS]
