@@ -246,6 +246,7 @@ def test_the_rule_itself_notices(source, complaint):
 OUTSIDE = {
     "additions_test": "what an addition to any folder touches",
     "architecture_test": "BUILD and the folders",
+    "beam_lookups_test": "Beam, in the tests of every folder",
     "docs": "README.md, the site, and scripts/docs",
     "docstrings_test": "the docstrings of every folder",
     "pipelines/examples_scripts_test": "examples/",

@@ -10,6 +10,8 @@ from firth.tokenizers import WordPieceTokenizer
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PIECES = 95
+# More than there are cases, so that the files that share them share their graphs too.
+GRAPHS = 64
 
 
 def tokenizer(pieces: int = PIECES) -> WordPieceTokenizer:
@@ -85,7 +87,7 @@ def output_specs(objective, rows, negatives):
     return {name: tf.TensorSpec(value.shape, value.dtype) for name, value in outputs.items()}
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=GRAPHS)
 def _traced(objective, names, specs, negative_names, negative_specs):
     """The objective in a graph."""
     signature = (dict(zip(names, specs)), dict(zip(negative_names, negative_specs)))
@@ -102,7 +104,7 @@ def _signature(rows, negatives):
     return [each for part in parts for each in (tuple(part), tuple(part.values()))]
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=GRAPHS)
 def _mapped(traced, signature):
     """The objective over a batch, in the way of an exported graph."""
     return tf.function(
