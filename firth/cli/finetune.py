@@ -49,6 +49,19 @@ PairColumn = Annotated[
 ]
 LabelColumn = Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column of the label.")]
 
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="METHOD",
+        help="What is trained: full (all), head, last_layers, discriminative or gradual_unfreezing.",
+    ),
+]
+Epochs = Annotated[
+    float | None,
+    typer.Option("--epochs", min=0.0, help="Times that each record is trained on; 3 if not given."),
+]
+
 
 def _finetune(
     base: Model = None,
@@ -60,6 +73,8 @@ def _finetune(
     text: TextColumn = "text",
     pair: PairColumn = None,
     label: LabelColumn = "label",
+    method: MethodName = None,
+    epochs: Epochs = None,
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
     name: execution.Name = None,
@@ -69,7 +84,13 @@ def _finetune(
     """Trains a model for a task on labelled data, evaluates it, and serves it on raw strings."""
     if recipe is None and (task is None or base is None):
         fail("give a BASE and a --task, or a --recipe", ExitCode.USAGE)
-    options = [*_base(base), *_task(task, data, train, eval, text, pair, label), *(overrides or ())]
+    options = [
+        *_base(base),
+        *_task(task, data, train, eval, text, pair, label),
+        *_option("method.kind", method, "--method"),
+        *_option("epochs", epochs, "--epochs"),
+        *(overrides or ()),
+    ]
     checked = _recipe_or_exit(recipe, options, root)
     from firth.pipelines import local
 
@@ -78,9 +99,13 @@ def _finetune(
 
 
 def _base(base: str | None) -> "list[Option]":
+    return _option("base", base, "BASE")
+
+
+def _option(key: str, value: str | float | None, said: str) -> "list[Option]":
     from firth.recipes.reading.raw_recipes import Option
 
-    return [] if base is None else [Option(f"base={json.dumps(base)}", f"BASE {base}")]
+    return [] if value is None else [Option(f"{key}={json.dumps(value)}", f"{said} {value}")]
 
 
 def _task(
@@ -145,8 +170,8 @@ register = commands.registrar(
     "finetune",
     _finetune,
     "firth finetune minilm --task classification --train reviews.csv --text review --label stars",
-    "firth finetune minilm --task sst2 --data glue",
-    "firth finetune minilm --task wnut17 --data wnut17",
+    "firth finetune minilm --task sst2 --data glue --epochs 2",
+    "firth finetune minilm --task wnut17 --data wnut17 --method head",
     "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",

@@ -2,6 +2,7 @@
 
 from typing import Any, TypeVar
 
+from firth.evaluation.scores import score_of
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.tasks import AnyTask
@@ -23,9 +24,11 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
         recipe: Recipe that adapts a model.
 
     Raises:
-        ValueError: if the training data cannot be read, or do not fit the task.
+        ValueError: if the training data cannot be read, or do not fit the task; for an unknown score.
     """
     task, filled = recipe.task, dict[str, Any]()
+    for name in task.scores:
+        score_of(name)
     if getattr(task, "labels", None) == ():
         filled["labels"] = class_names(recipe.data, task)
     scores = published_scores(recipe.data)

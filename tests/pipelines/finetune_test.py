@@ -123,6 +123,8 @@ def test_other_data_do_not_go_into_the_folder_of_a_run(first, folder):
     ((*of_csv("one.csv"),), "a task needs two different ones"),
     ((*of_csv(), "--set", "task.form={kind: gpt}"), "gpt is read by models"),
     ((*of_csv(), "--set", "sequences.length=100000"), "positions for"),
+    ((*of_csv(), "--set", "task.scores=[acuracy]"), "unknown score 'acuracy'; did you mean accuracy?"),
+    ((*of_csv(), "--method", "haed"), "--method haed: method: kind: unknown kind 'haed'; did you mean head?"),
     ((*of_csv(), "--set", "training.steps=5"), "training.steps: follows from epochs"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_runs(folder, arguments, problem):
