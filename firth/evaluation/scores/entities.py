@@ -2,7 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+
+from firth.evaluation.scores.inputs import Ints
+from firth.evaluation.scores.resampled import OfPlaces
 from firth.evaluation.scores.tags import Tags, sentences_of_tags
 
 _IOB2 = re.compile(r"O|[BI]-.+")
@@ -55,6 +60,47 @@ def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) ->
 
     right, given = _tag_pairs(references, predictions, _IOB2)
     return float(f1_score(right, given, mode="strict", scheme=IOB2, zero_division=0)) if right else 0.0
+
+
+def entity_f1_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
+    """Returns `entity_f1` of resamples, as a function of places; entities are found once.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+    """
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    right, given = _tag_pairs(references, predictions, _ANY_SCHEME)
+    return _micro_f1([set(get_entities(tags)) for tags in right], [set(get_entities(tags)) for tags in given])
+
+
+def entity_f1_strict_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
+    """Returns `entity_f1_strict` of resamples, as a function of places; entities are found once.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+    """
+    from seqeval.scheme import IOB2, Entities
+
+    right, given = _tag_pairs(references, predictions, _IOB2)
+    sides = (
+        [{each.to_tuple() for each in of_one} for of_one in Entities(side, IOB2).entities]
+        for side in (right, given)
+    )
+    return _micro_f1(*sides)
+
+
+def _micro_f1(right: Sequence[set[Any]], given: Sequence[set[Any]]) -> OfPlaces:
+    both = np.array([len(one & other) for one, other in zip(right, given, strict=True)])
+    all_of = np.array([len(one) + len(other) for one, other in zip(right, given, strict=True)])
+
+    def value_of(places: Ints) -> float:
+        total = all_of[places].sum()
+        return float(2 * both[places].sum() / total) if total else 0.0
+
+    return value_of
 
 
 def invalid_tags(sentences: Sequence[Tags]) -> list[tuple[int, int]]:

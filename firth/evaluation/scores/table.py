@@ -4,7 +4,12 @@ from firth.evaluation.scores.answers import answer_f1_of, exact_match_of, squad_
 from firth.evaluation.scores.bleu import bleu, bleu_signature
 from firth.evaluation.scores.calibration import brier, brier_of, expected_calibration_error
 from firth.evaluation.scores.correlations import pearson, spearman
-from firth.evaluation.scores.entities import entity_f1, entity_f1_strict
+from firth.evaluation.scores.entities import (
+    entity_f1,
+    entity_f1_of_places,
+    entity_f1_strict,
+    entity_f1_strict_of_places,
+)
 from firth.evaluation.scores.labels import accuracy, f1, is_right, macro_f1, matthews
 from firth.evaluation.scores.resampled import (
     f1_of_places,
@@ -71,8 +76,15 @@ SCORES: dict[str, Score] = {
         "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
     ),
     "squad_f1": Score("SQuAD F1", squad_f1, ANSWERS, _PERCENT, "", of_one=answer_f1_of),
-    "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval"),
-    "entity_f1_strict": Score("Entity F1, strict IOB2", entity_f1_strict, TAGS, _SHARE, "seqeval"),
+    "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval", of_places=entity_f1_of_places),
+    "entity_f1_strict": Score(
+        "Entity F1, strict IOB2",
+        entity_f1_strict,
+        TAGS,
+        _SHARE,
+        "seqeval",
+        of_places=entity_f1_strict_of_places,
+    ),
     "tag_accuracy": Score("Accuracy of tags", tag_accuracy, TAGS, _SHARE, ""),
     "bleu": Score("BLEU", bleu, TEXTS, _PERCENT, "sacrebleu", signature_of=bleu_signature),
     "rouge_1": _rouge("rouge_1", "ROUGE-1"),

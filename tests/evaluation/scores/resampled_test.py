@@ -3,7 +3,7 @@ import pytest
 
 from firth.evaluation.scores import SCORES, Collected, compute_interval
 from firth.evaluation.scores.bootstrap import score_interval
-from firth.evaluation.scores.table import NUMBERS
+from firth.evaluation.scores.table import NUMBERS, TAGS
 
 OF_PLACES = [name for name, score in SCORES.items() if score.of_places is not None]
 OPTIONS = {"f1": {"positive": "a"}}
@@ -16,6 +16,9 @@ def pairs(name, examples, seed):
     given = np.where(random.random(examples) < 0.7, right, random.integers(0, 3, examples))
     if SCORES[name].inputs is NUMBERS:
         return [each / 2 for each in right.tolist()], (given + random.integers(0, 2, examples) / 4).tolist()
+    if SCORES[name].inputs is TAGS:
+        tags = (["B-x", "I-x", "O"], ["I-y", "I-x", "B-y"], ["O", "O", "B-x"])
+        return [[tags[each] for each in values] for values in (right, given)]
     return [["abc"[each] for each in values] for values in (right, given)]
 
 
