@@ -18,6 +18,8 @@ def _report(
     found = find_run(root, run)
     if found.imported_from:
         fail(f"{found.directory} is an imported model, of which there is no report")
+    if found.report is None and found.is_finished:
+        fail(f"{found.directory} has no report; its scores are in {found.directory / 'run.json'}")
     if found.report is None:
         fail(f"{found.directory} has no report yet: {found.state}. Run the same command again to finish it.")
     typer.echo(found.report)

@@ -18,10 +18,16 @@ def open_bundle(bundle: str | os.PathLike[str]) -> tuple[BackboneWithHeads, RunR
         bundle: Path of the folder that `firth.models.save_model` wrote.
 
     Raises:
-        InteropError: if it is not a bundle, or is damaged.
+        InteropError: if it is not a bundle, or is damaged, or its model answers a task.
     """
     with _told(bundle):
-        return load_model(bundle, dtype="float32"), read_recipe(bundle)
+        recipe = read_recipe(bundle)
+        if recipe.goal_key == "task":
+            raise InteropError(
+                f"{bundle} is the model of a task, whose head this format has no place for; "
+                "--format hf writes what is below the head"
+            )
+        return load_model(bundle, dtype="float32"), recipe
 
 
 def recipe_of(bundle: str | os.PathLike[str]) -> RunRecipe:

@@ -90,7 +90,7 @@ class TaggingTask:
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
         length = self._sequences.length
-        encoder = names.encoder_specs(length, segments=self._config.form.segments)
+        encoder = names.encoder_specs(length, segments=self._config.form.has_segments)
         return {**encoder, **names.label_specs(length)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
@@ -108,7 +108,7 @@ class TaggingTask:
         # What is no token of the text comes from after the last one.
         labels = tf.gather(tf.pad(of_tokens, [[0, 1]]), tf.minimum(layout.sources, tf.size(of_tokens)))
         return {
-            **layout.encoder_features(self._config.form.segments),
+            **layout.encoder_features(self._config.form.has_segments),
             names.LABEL_IDS: tf.maximum(labels - 1, 0),
             names.LABEL_WEIGHTS: tf.cast(labels > 0, tf.float32),
         }

@@ -73,7 +73,7 @@ class TextsTask:
 
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
-        encoder = names.encoder_specs(self._sequences.length, segments=self._config.form.segments)
+        encoder = names.encoder_specs(self._sequences.length, segments=self._config.form.has_segments)
         return {**encoder, **names.record_specs(self._sequences.max_documents, self.label_dtype)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
@@ -95,8 +95,10 @@ class TextsTask:
             self.frame,
             self._tokenizer.pad_id,
         )
+        if not self._config.form.tells_texts:
+            layout = layout._replace(segment_ids=tf.zeros_like(layout.segment_ids))
         return {
-            **layout.encoder_features(self._config.form.segments),
+            **layout.encoder_features(self._config.form.has_segments),
             names.POOLED_POSITIONS: self._pooled(layout, lengths),
             names.RECORD_LABELS: row[names.RECORD_LABELS],
             names.RECORD_WEIGHTS: tf.cast(lengths > 0, tf.float32),

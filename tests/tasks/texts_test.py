@@ -7,6 +7,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.features import evaluation_sums
 from firth.models import build_model
+from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BERTForm, GPTForm
@@ -35,14 +36,14 @@ def base() -> Served:
     return make_served(RECIPE)
 
 
-def recipe_of(task, length=32):
+def recipe_of(task, length=32, model=RECIPE.model):
     return AdaptingRecipe(
         name="adapted",
         data={"kind": "columns", "train": "labelled.csv"},
         base={"bundle": "base", "digest": "0" * 64},
         tokenizer=RECIPE.tokenizer,
         sequences=RECIPE.sequences.model_copy(update={"length": length, "max_documents": 4}),
-        model=RECIPE.model,
+        model=model,
         task=task,
         training={"precision": "float32"},
     )
@@ -158,3 +159,30 @@ def test_gpt_reads_the_last_token(base):
     assert features[names.TOKEN_IDS].numpy()[pooled[:2]].tolist() == [base.tokenizer.sep_id] * 2
     assert features[names.DOCUMENT_IDS].numpy()[pooled[:2]].tolist() == [1, 2]
     assert pooled[2:].tolist() == [0, 0]
+
+
+# The table in docs/how-to/finetune.md: of each family, its form and two texts.
+FAMILIES = {
+    "bert_tiny": BERTForm(),
+    "roberta_tiny": BERTForm(pooling="mean", segments=False),
+    "albert_tiny": BERTForm(),
+    "electra_tiny": BERTForm(),
+    "deberta_v3_tiny": BERTForm(),
+    "xlnet_tiny": BERTForm(),
+    "gpt_1_tiny": GPTForm(),
+    "gpt2_tiny": GPTForm(),
+    "llama_tiny": GPTForm(),
+}
+
+
+@pytest.mark.parametrize("preset", FAMILIES)
+def test_every_family_reads_packed_records_as_it_reads_them_alone(base, preset):
+    task = Classification(labels=LABELS, pair=True, form=FAMILIES[preset])
+    recipe = recipe_of(task, model=load_recipe(preset).model)
+    served = Served(build_model(recipe), base.tokenizer, recipe)
+    made = TASKS[task.kind](task, recipe.sequences, base.tokenizer)
+    features = made(row_of(task, made.encode(records(task, "yes")), 32, 4), None, [0, 0])
+    (packed,) = served.model.logits({name: each[tf.newaxis] for name, each in features.items()}).values()
+    texts = [tf.constant(column) for column in zip(*TEXTS)]
+    (alone,) = served.model.logits(encode_texts(served, *texts).features).values()
+    np.testing.assert_allclose(np.asarray(packed)[0, :3], np.asarray(alone)[:, 0], atol=2e-5)

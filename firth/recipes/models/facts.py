@@ -38,6 +38,11 @@ class ModelFacts:
         return 0
 
     @property
+    def tells_segments(self) -> bool:
+        """True if it has more than one segment to tell, so that a second text can have an id of its own."""
+        return self.reads_segments
+
+    @property
     def reads_segments(self) -> bool:
         """True if it tells segments of a document apart."""
         return False

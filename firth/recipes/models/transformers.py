@@ -35,6 +35,11 @@ class TransformerConfig(ModelFacts, StackConfig):
         return self.embeddings.width or self.width
 
     @property
+    def tells_segments(self) -> bool:
+        """Whether the table of segments has more than one row, which RoBERTa's has not."""
+        return self.embeddings.segments > 1
+
+    @property
     def reads_segments(self) -> bool:
         """Whether there is a table of segments."""
         return bool(self.embeddings.segments)

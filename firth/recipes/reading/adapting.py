@@ -109,13 +109,20 @@ def _sequences(base: RunRecipe) -> dict[str, int]:
 
 
 def _form(base: RunRecipe) -> dict[str, Any]:
-    """Returns the form that the base's model reads; none if there is none."""
+    """Returns the form that the base's model reads.
+
+    Raises:
+        RecipeError: if there is none.
+    """
     forms: list[Any] = configs_in(AnyForm)
     for form in forms:
         if base.model.architecture in form.architectures:
-            made: dict[str, Any] = form.reading_as(_pooling(base)).model_dump(mode="json")
-            return made
-    return {}
+            made = form.reading_as(_pooling(base), base.model.tells_segments)
+            dumped: dict[str, Any] = made.model_dump(mode="json")
+            return dumped
+    read = ", ".join(sorted({each for form in forms for each in form.architectures}))
+    kind = f"{base.model.kind}, of the architecture {base.model.architecture}"
+    raise RecipeError([f"{BASE}: tasks have no form of texts for model.kind: {kind}; they have for {read}"])
 
 
 def _pooling(base: RunRecipe) -> str:

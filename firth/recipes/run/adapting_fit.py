@@ -21,6 +21,8 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"task.form.kind: {form.kind} is read by models of the architecture "
             f"{' or '.join(form.architectures)}, not by model.kind: {model.kind}, {model.architecture}"
         )
+    if form is not None and form.tells_texts and model.reads_segments and not model.tells_segments:
+        yield "task.form.segments: the base's model has one segment only, so it must be false"
     longest = model.longest
     if longest is not None and recipe.sequences.length > longest:
         yield (

@@ -17,24 +17,30 @@ class Form(Config):
         before: The special tokens in front of the first text.
         between: The special tokens between two texts.
         after: The special tokens after the last text.
-        segments: Whether the second text has segment ids of its own.
+        has_segments: Whether its features hold segment ids.
         architectures: The models that read it; see `firth.recipes.models.facts`.
     """
 
     before: ClassVar[tuple[str, ...]] = ("cls",)
     between: ClassVar[tuple[str, ...]] = ("sep",)
     after: ClassVar[tuple[str, ...]] = ("sep",)
-    segments: ClassVar[bool] = False
+    has_segments: ClassVar[bool] = False
     architectures: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def tells_texts(self) -> bool:
+        """Whether the second text has segment ids of its own."""
+        return False
+
     @classmethod
-    def reading_as(cls, pooling: str) -> "Form":
-        """Returns the form for a model whose vectors of texts are pooled in some way.
+    def reading_as(cls, pooling: str, tells_segments: bool) -> "Form":
+        """Returns the form for a model.
 
         Args:
-            pooling: The model's `export.pooling`.
+            pooling: How vectors of texts are pooled, as `export.pooling` says it.
+            tells_segments: Whether the model tells segments of a text.
         """
-        del pooling
+        del pooling, tells_segments
         return cls()
 
     def special_tokens(self, texts: int) -> int:
@@ -51,22 +57,30 @@ class BERTForm(Form):
 
     Attributes:
         pooling: `first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens.
+        segments: True if the second text has segment ids of its own; RoBERTa has one segment only.
     """
 
-    segments: ClassVar[bool] = True
+    has_segments: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("encoder", "two_streams")
 
     kind: Literal["bert"] = "bert"
     pooling: Literal["first", "mean"] = "first"
+    segments: bool = True
+
+    @property
+    def tells_texts(self) -> bool:
+        """Whether the second text has segment ids of its own."""
+        return self.segments
 
     @classmethod
-    def reading_as(cls, pooling: str) -> "BERTForm":
+    def reading_as(cls, pooling: str, tells_segments: bool) -> "BERTForm":
         """Returns the form for a model whose vectors of texts are means, or pooled at their start.
 
         Args:
-            pooling: The model's `export.pooling`.
+            pooling: How vectors of texts are pooled, as `export.pooling` says it.
+            tells_segments: Whether the model tells segments of a text.
         """
-        return cls(pooling="mean" if pooling.startswith("mean") else "first")
+        return cls(pooling="mean" if pooling.startswith("mean") else "first", segments=tells_segments)
 
 
 class GPTForm(Form):

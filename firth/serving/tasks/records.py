@@ -71,7 +71,7 @@ def _features(served: Served, ids: tf.RaggedTensor, starts: tf.Tensor) -> dict[s
         names.DOCUMENT_IDS: real,
         names.POOLED_POSITIONS: pooled[:, tf.newaxis],
     }
-    if form.segments:
-        second = places >= tf.cast(starts, tf.int32)[:, tf.newaxis]
+    if form.has_segments:
+        second = (places >= tf.cast(starts, tf.int32)[:, tf.newaxis]) & form.tells_texts
         features[names.SEGMENT_IDS] = tf.cast(second, tf.int32) * real
     return features

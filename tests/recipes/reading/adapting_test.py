@@ -61,6 +61,13 @@ def test_without_a_base(root):
         load_adapting_recipe(None, [DATA, TASK], root)
 
 
+def test_a_model_that_no_form_is_for_is_refused_by_name(root):
+    t5 = load_recipe("t5_tiny")
+    (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(t5))
+    with pytest.raises(RecipeError, match="no form of texts for model"):
+        load(root)
+
+
 def test_a_whole_recipe_is_read_back(root, tmp_path):
     recipe = load(root)
     path = tmp_path / "whole.yaml"
