@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from firth.models import build_backbone
-from firth.recipes.models import blocks, positions
-from tests.models import keras_hub_weights, references
-from tests.models.weights import copy_weights
-
+# Before what it is compared by, which imports KerasHub too.
 keras_hub = pytest.importorskip("keras_hub", reason="needs KerasHub")
+
+from firth.models import build_backbone  # noqa: E402
+from firth.recipes.models import blocks, positions  # noqa: E402
+from tests.models import keras_hub_weights, references  # noqa: E402
+from tests.models.weights import copy_weights  # noqa: E402
 
 VOCABULARY = references.VOCABULARY
 SHAPE = {"vocabulary_size": VOCABULARY, "num_layers": 2, "hidden_dim": 16, "intermediate_dim": 24}

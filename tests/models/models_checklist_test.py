@@ -20,7 +20,9 @@ from firth.models import (
     example_sums,
     total_loss,
 )
+from firth.recipes.base.types import configs_in
 from firth.recipes.run.recipe import Recipe
+from firth.recipes.tasks.tasks import AnyTask
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import (
     BATCH,
@@ -83,7 +85,8 @@ def test_tables_and_recipe_types_agree():
     trained = {objective.kind for _, objective in TRAINED.values()}
     assert set(BACKBONES) == kinds_of("model") == {model.kind for model in {**MODELS, **OTHERS}.values()}
     assert kinds_of("objective") == trained
-    assert set(HEADS) == {objective.heads for _, objective in TRAINED.values()}
+    of_tasks = {task.heads for task in configs_in(AnyTask)}
+    assert set(HEADS) == {objective.heads for _, objective in TRAINED.values()} | of_tasks
 
 
 @pytest.mark.parametrize("kind", BACKBONES)

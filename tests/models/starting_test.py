@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+# Bundles for tests are written with a tokenizer.
+pytest.importorskip("tensorflow", reason="needs TensorFlow")
+
 from firth.models import BundleError, build_model
 from firth.models.bundle import WEIGHTS_FILE, load_model, weights_by_path
 from firth.models.starting import AddedPieces, start_from

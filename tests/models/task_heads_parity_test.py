@@ -6,6 +6,9 @@ import keras
 import numpy as np
 import pytest
 
+# Weights of transformers are read next to tokenizers, which need KerasHub.
+pytest.importorskip("keras_hub", reason="needs KerasHub")
+
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import linear
 from firth.models import TaskModel, example_sums, total_loss
