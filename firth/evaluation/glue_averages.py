@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
-from firth.evaluation.scores import score_of
+from firth.scores import score_of
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from firth.evaluation.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
-from firth.evaluation.scores.bootstrap import RESAMPLES
-from firth.evaluation.scores.inputs import label_type
-from firth.evaluation.scores.table import PROBABILITIES
 from firth.recipes.goals.goal import HIGH, LOW
 from firth.recipes.tasks.task import Task
+from firth.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
+from firth.scores.bootstrap import RESAMPLES
+from firth.scores.inputs import label_type
+from firth.scores.table import PROBABILITIES
 
 
 @dataclasses.dataclass

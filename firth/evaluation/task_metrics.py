@@ -18,11 +18,11 @@ import tensorflow_text  # noqa: F401
 
 from firth import features as names
 from firth.evaluation.record_scores import Records, record_scores, split_name
-from firth.evaluation.scores import Collected, score_of
-from firth.evaluation.scores.table import PROBABILITIES
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
+from firth.scores import Collected, score_of
+from firth.scores.table import PROBABILITIES
 from firth.tasks import TASKS
 
 metric_types = tfma.metrics.metric_types

@@ -3,8 +3,6 @@
 import dataclasses
 from collections.abc import Mapping
 
-from firth.recipes.base.errors import first_of
-
 
 @dataclasses.dataclass(frozen=True)
 class Read:
@@ -40,6 +38,8 @@ class Read:
         >>> Read(("heads/masked_lm_head/bias",), ()).sentences(most=5)
         ['fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias']
         """
+        from firth.recipes.base.errors import first_of
+
         said = []
         if self.fresh:
             names = first_of(self.fresh, most)

@@ -2,10 +2,10 @@
 
 from typing import Any, TypeVar
 
-from firth.evaluation.scores import score_of
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.tasks import AnyTask
+from firth.scores import score_of
 from firth.tasks.labelled_data import class_names, published_scores
 from firth.tasks.readers import format_of
 from firth.tasks.readers.records import PAIR

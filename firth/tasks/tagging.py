@@ -8,11 +8,11 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.evaluation.scores import Collected
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.tagging import OUTSIDE, WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import key_of
@@ -155,7 +155,7 @@ class TaggingTask:
     def collected(
         cls, config: Tagging, outputs: Mapping[str, npt.NDArray[Any]], source: str
     ) -> list[Collected]:
-        """Returns the sentences of a row with the tags of all their words, for `firth.evaluation.scores`.
+        """Returns the sentences of a row with the tags of all their words, for `firth.scores`.
 
         Args:
             config: The recipe's `task`.

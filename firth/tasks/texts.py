@@ -9,11 +9,11 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.evaluation.scores import Collected
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
 from firth.tasks.readers.records import LabelledRecord
@@ -148,7 +148,7 @@ class TextsTask:
 
     @classmethod
     def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
-        """Returns the records of a row with their answers, for `firth.evaluation.scores`.
+        """Returns the records of a row with their answers, for `firth.scores`.
 
         Args:
             config: The recipe's `task`.

@@ -1,8 +1,8 @@
 import pytest
 
 from firth.evaluation.record_scores import Records, record_scores
-from firth.evaluation.scores import SCORES, Collected
 from firth.recipes.tasks.classification import Classification, Regression
+from firth.scores import SCORES, Collected
 
 CLASSES = Classification(labels=("no", "yes"), scores=("matthews", "f1", "accuracy", "brier"))
 

@@ -114,6 +114,9 @@ def test_other_data_do_not_go_into_the_folder_of_a_run(first, folder):
     assert result.exit_code == 2 and "no longer read: " in result.stderr
 
 
+UNKNOWN_SCORE = ("--set=task.scores=[acuracy]", "--set=evaluation.thresholds=[]")
+
+
 @pytest.mark.parametrize(("arguments", "problem"), [
     ((*of_csv("absent.csv"),), "absent.csv"),
     ((*of_csv(), "--text", "txt"), "there is no column 'txt'; did you mean text?"),
@@ -123,7 +126,8 @@ def test_other_data_do_not_go_into_the_folder_of_a_run(first, folder):
     ((*of_csv("one.csv"),), "a task needs two different ones"),
     ((*of_csv(), "--set", "task.form={kind: gpt}"), "gpt is read by models"),
     ((*of_csv(), "--set", "sequences.length=100000"), "positions for"),
-    ((*of_csv(), "--set", "task.scores=[acuracy]"), "unknown score 'acuracy'; did you mean accuracy?"),
+    ((*of_csv(), "--set=task.scores=[acuracy]"), "accuracy is not a metric of task.kind: classification with"),
+    ((*of_csv(), *UNKNOWN_SCORE), "unknown score 'acuracy'; did you mean accuracy?"),
     ((*of_csv(), "--method", "haed"), "--method haed: method: kind: unknown kind 'haed'; did you mean head?"),
     ((*of_csv(), "--set", "training.steps=5"), "training.steps: follows from epochs"),
 ])  # fmt: skip

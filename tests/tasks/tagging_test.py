@@ -5,11 +5,11 @@ import pytest
 import tensorflow as tf
 
 from firth import features as names
-from firth.evaluation.scores import compute
 from firth.models import build_model
 from firth.recipes.tasks.data import PublishedData
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.tasks import task_from_json
+from firth.scores import compute
 from firth.serving.served import Served
 from firth.serving.tasks.records import features_of_pieces
 from firth.serving.tasks.tag import tag

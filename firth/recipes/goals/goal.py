@@ -76,7 +76,7 @@ class Goal(Config):
 
     @property
     def score_names(self) -> tuple[str, ...]:
-        """The names of its scores, keys of `firth.evaluation.scores.SCORES`, the headline first."""
+        """The names of its scores, keys of `firth.scores.SCORES`, the headline first."""
         return ()
 
     @property

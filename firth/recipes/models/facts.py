@@ -1,6 +1,6 @@
 """The facts that every model states."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from firth.recipes.models.counts import Lengths, Work
 
@@ -22,7 +22,8 @@ class ModelFacts:
     has_decoder: ClassVar[bool] = False
     gives_layers: ClassVar[bool] = False
 
-    layers: int
+    if TYPE_CHECKING:
+        layers: int
 
     @property
     def own_layers(self) -> int:

@@ -17,8 +17,7 @@ def differences(recipes: Sequence[RunRecipe]) -> dict[str, list[Any]]:
 
     Example:
 
-    >>> from firth.recipes.run.run_recipe import RunRecipe
-    from firth.recipes.reading.loading import load_recipe
+    >>> from firth.recipes.reading.loading import load_recipe
     >>> differences([load_recipe("bert_tiny"), load_recipe("bert_tiny", ["training.steps=7", "seed=1"])])
     {'seed': [42, 1], 'training.steps': [600, 7]}
     """

@@ -34,7 +34,8 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         if threshold.metric not in known:
             yield (
                 f"evaluation.thresholds.{number}.metric: {threshold.metric} is not a metric of "
-                f"task.kind: {recipe.task.kind}; {suggest(threshold.metric, known)}"
+                f"task.kind: {recipe.task.kind} with task.scores: {list(recipe.task.scores)}; "
+                f"{suggest(threshold.metric, known)}"
             )
     yield from recipe.method.conflicts(model)
     if recipe.sequences.length <= recipe.task.special_tokens + 1:

@@ -40,7 +40,7 @@ class Classification(_OfTexts):
     Attributes:
         labels: Names of the classes, in the order of their numbers. An empty list takes those that the
             training data have, sorted.
-        scores: Scores of the held-out records, keys of `firth.evaluation.scores.SCORES`, the headline first.
+        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
         positive: The class that F1 is of; empty for the last one.
 
     Raises:
@@ -66,7 +66,7 @@ class Classification(_OfTexts):
         """Returns the options of a score: of F1, the class that it is of.
 
         Args:
-            name: Key of `firth.evaluation.scores.SCORES`.
+            name: Key of `firth.scores.SCORES`.
         """
         return {"positive": self.positive or self.labels[-1]} if name == "f1" else {}
 
@@ -85,7 +85,7 @@ class Regression(_OfTexts):
     """A number for a text, or for two (Devlin et al. 2018, section 4.1, STS-B), by the squared error.
 
     Attributes:
-        scores: Scores of the held-out records, keys of `firth.evaluation.scores.SCORES`, the headline first.
+        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
     """
 
     label_type: ClassVar[str] = "number"

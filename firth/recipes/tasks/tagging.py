@@ -28,7 +28,7 @@ class Tagging(Task):
     Attributes:
         labels: The tags, in the order of their numbers. An empty list takes those that the training data
             have: `O` first, then the others, sorted.
-        scores: Scores of the held-out sentences, keys of `firth.evaluation.scores.SCORES`, the headline
+        scores: Scores of the held-out sentences, keys of `firth.scores.SCORES`, the headline
             first. If not given, `entity_f1` for tags such as `B-PER`, and `tag_accuracy` for others.
         form: How a sentence is laid out; its pooling is not read.
         dropout: Rate of dropout on what the head reads.

@@ -17,7 +17,7 @@ class Task(Goal):
     to them. A row holds as many whole records as fit. `firth.tasks.TASKS` has the class of each kind, which
     makes such rows, and Features of them.
 
-    Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.evaluation.scores.SCORES`, the
+    Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.scores.SCORES`, the
     headline first.
 
     Attributes:
@@ -44,7 +44,7 @@ class Task(Goal):
         """Returns the options of a score, such as the class that F1 is of.
 
         Args:
-            name: Key of `firth.evaluation.scores.SCORES`.
+            name: Key of `firth.scores.SCORES`.
         """
         del name
         return {}

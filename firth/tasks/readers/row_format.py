@@ -36,7 +36,7 @@ class RowFormat:
         labels: What the label can be.
         label_column: Column of the label.
         files: Names of the file of each split; the first that is there is read.
-        scores: Names of the scores that are published of it, in `firth.evaluation.scores.SCORES`.
+        scores: Names of the scores that are published of it, in `firth.scores.SCORES`.
         folder: Folder that the files are usually in.
         unlabelled: Splits without labels.
         id_columns: Columns of ids; the first that is there is read, and the line is the id if none is.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.evaluation.scores import SCORES, collect, compute
+from firth.scores import SCORES, collect, compute
 from firth.tasks.readers import FORMATS, RefusedFileError, format_of, read_file, read_split
 from firth.tasks.readers.labels import ChoiceLabels, ClassLabels, NumberLabels
 from firth.tasks.readers.records import ROLES

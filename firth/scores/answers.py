@@ -1,0 +1,110 @@
+"""Scores of answers that are cut from a text: exact match and F1 of SQuAD 1.1 and 2.0, in percent."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+
+from firth.scores.inputs import check_pairs
+
+Answers = Sequence[str]
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalised(answer: str) -> str:
+    """Returns an answer as SQuAD's scripts compare it: lower case, no ASCII punctuation, no articles.
+
+    Args:
+        answer: Any text.
+
+    Example:
+
+    >>> normalised(" The U.S.   Navy's an--them ")
+    'us navys anthem'
+    """
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match_of(reference: Answers, prediction: str) -> float:
+    """Returns 100 if a prediction equals one of the right answers when both are normalised, else 0.
+
+    Args:
+        reference: Right answers; none if the text has no answer.
+        prediction: Predicted answer; empty for no answer.
+
+    Raises:
+        TypeError: if the reference is one string, whose characters would be taken for answers.
+    """
+    given = normalised(prediction)
+    return 100.0 * any(given == each for each in _right(reference))
+
+
+def answer_f1_of(reference: Answers, prediction: str) -> float:
+    """Returns the greatest F1, in percent, of the words of a prediction and of each right answer.
+
+    Where either has no words, it is 100 if neither has, else 0: the rule of SQuAD 2.0.
+
+    Args:
+        reference: Right answers; none if the text has no answer.
+        prediction: Predicted answer; empty for no answer.
+
+    Raises:
+        TypeError: if the reference is one string.
+
+    Example:
+
+    >>> round(answer_f1_of(["the Norse", "Norse raiders from Denmark"], "Norse raiders"), 2)
+    66.67
+    >>> answer_f1_of([], ""), answer_f1_of([], "Norse")
+    (100.0, 0.0)
+    """
+    given = normalised(prediction).split()
+    return 100.0 * max(_f1(each.split(), given) for each in _right(reference))
+
+
+def squad_exact_match(references: Sequence[Answers], predictions: Sequence[str]) -> float:
+    """Returns the share of answers that match exactly, in percent; 0 of no examples.
+
+    Args:
+        references: Right answers of each question; none if it has no answer.
+        predictions: Predicted answer of each question; empty for no answer.
+
+    Raises:
+        ValueError: as `check_pairs` says: a missing prediction is an error.
+    """
+    check_pairs(references, predictions)
+    return _mean([exact_match_of(*pair) for pair in zip(references, predictions)])
+
+
+def squad_f1(references: Sequence[Answers], predictions: Sequence[str]) -> float:
+    """Returns the mean over questions of `answer_f1_of`, in percent; 0 of no examples.
+
+    Args:
+        references: Right answers of each question; none if it has no answer.
+        predictions: Predicted answer of each question; empty for no answer.
+
+    Raises:
+        ValueError: as `check_pairs` says.
+    """
+    check_pairs(references, predictions)
+    return _mean([answer_f1_of(*pair) for pair in zip(references, predictions)])
+
+
+def _right(reference: Answers) -> list[str]:
+    if isinstance(reference, str):
+        raise TypeError(f"right answers are a list of strings, not one string: {reference!r}")
+    # An answer of articles and punctuation alone counts as none, as in the script of SQuAD 2.0.
+    return [normal for each in reference if (normal := normalised(each))] or [""]
+
+
+def _f1(right: list[str], given: list[str]) -> float:
+    if not right or not given:
+        return float(right == given)
+    shared = sum((Counter(right) & Counter(given)).values())
+    return 2 * shared / (len(right) + len(given))
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

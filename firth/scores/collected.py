@@ -1,0 +1,235 @@
+"""Scores of collected examples: the seam to whatever collects them, a loop or a pipeline."""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from firth.recipes.base.errors import suggest
+from firth.scores.bootstrap import (
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    mean_difference,
+    mean_interval,
+    places_interval,
+    score_difference,
+    score_interval,
+)
+from firth.scores.score import Score
+from firth.scores.table import SCORES
+
+
+@dataclasses.dataclass(frozen=True)
+class Collected:
+    """An example with its reference and its prediction.
+
+    Attributes:
+        id: Id of the example.
+        reference: What is right, as the score's `inputs` say.
+        prediction: What was predicted.
+        source: Name of the source that the example is from.
+        length: Length of its text, in words or pieces; None if it is not known.
+    """
+
+    id: str
+    reference: Any
+    prediction: Any
+    source: str = ""
+    length: int | None = None
+
+
+class ScoreValue(NamedTuple):
+    """A score with what is needed to compare it.
+
+    Attributes:
+        name: Name of the score, a key of `SCORES`.
+        value: Value.
+        examples: Number of examples.
+        signature: How it was computed: sacrebleu's signature of BLEU, else the implementation with its
+            version, and options.
+    """
+
+    name: str
+    value: float
+    examples: int
+    signature: str
+
+
+def collect(references: Mapping[str, Any], predictions: Mapping[str, Any]) -> list[Collected]:
+    """Returns examples in the order of their ids.
+
+    Args:
+        references: References by the examples' ids.
+        predictions: Predictions by the examples' ids.
+
+    Raises:
+        ValueError: if an example has no prediction, which is not skipped, or a prediction no example.
+
+    Example:
+
+    >>> collect({"a": "yes"}, {})
+    Traceback (most recent call last):
+        ...
+    ValueError: 1 of 1 examples have no prediction, the first is 'a'
+    """
+    missing = sorted(references.keys() - predictions.keys())
+    if missing:
+        raise ValueError(
+            f"{len(missing)} of {len(references)} examples have no prediction, the first is {missing[0]!r}"
+        )
+    unknown = sorted(predictions.keys() - references.keys())
+    if unknown:
+        raise ValueError(
+            f"{len(unknown)} of {len(predictions)} predictions are of no example, the first is {unknown[0]!r}"
+        )
+    return [Collected(each, references[each], predictions[each]) for each in sorted(references)]
+
+
+def compute(name: str, examples: Sequence[Collected], **options: Any) -> ScoreValue:
+    """Returns a score of examples, whatever their order.
+
+    Args:
+        name: Key of `SCORES`.
+        examples: Examples with different ids.
+        **options: Options of the score, such as `positive` of F1.
+
+    Raises:
+        ValueError: for an unknown name, for two examples of one id, or as the score's function says.
+
+    Example:
+
+    >>> compute("accuracy", [Collected("a", "yes", "yes"), Collected("b", "no", "yes")]).value
+    0.5
+    """
+    score = score_of(name)
+    references, predictions = _columns(examples)
+    value = score.function(references, predictions, **options)
+    return ScoreValue(name, value, len(examples), score.signature(references, **options))
+
+
+def compute_interval(
+    name: str,
+    examples: Sequence[Collected],
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **options: Any,
+) -> Interval:
+    """Returns a score of examples with its interval; of no examples, the whole range.
+
+    Args:
+        name: Key of `SCORES`.
+        examples: Examples with different ids.
+        level: Share of resamples within the interval.
+        resamples: Number of resamples.
+        seed: Seed of the resamples.
+        **options: Options of the score.
+
+    Raises:
+        ValueError: as of `compute` and `mean_interval`.
+    """
+    value = compute(name, examples, **options).value
+    score = score_of(name)
+    if not examples:
+        return Interval(value, *score.range)
+    references, predictions = _columns(examples)
+    if score.of_one is not None:
+        values = _values(score, references, predictions, options)
+        return mean_interval(values, level=level, resamples=resamples, seed=seed)
+    if score.of_places is not None:
+        value_of = score.of_places(references, predictions, **options)
+        found = places_interval(len(examples), value_of, level=level, resamples=resamples, seed=seed)
+        return found._replace(value=value)
+    return score_interval(
+        lambda right, given: score.function(right, given, **options),
+        references,
+        predictions,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def compute_difference(
+    name: str,
+    examples: Sequence[Collected],
+    other_examples: Sequence[Collected],
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **options: Any,
+) -> Interval:
+    """Returns the score of one system less that of another on the same examples, with its interval.
+
+    Args:
+        name: Key of `SCORES`.
+        examples: Examples with what the one system predicted.
+        other_examples: The same examples with what the other predicted.
+        level: Share of resamples within the interval.
+        resamples: Number of resamples.
+        seed: Seed of the resamples.
+        **options: Options of the score.
+
+    Raises:
+        ValueError: if ids or references differ, or as of `compute` and `mean_interval`.
+    """
+    compute(name, examples, **options)
+    compute(name, other_examples, **options)
+    score = score_of(name)
+    references, predictions = _columns(examples)
+    other_references, other_predictions = _columns(other_examples)
+    same_ids = {each.id for each in examples} == {each.id for each in other_examples}
+    if not same_ids or references != other_references:
+        raise ValueError("the two systems were not scored on the same examples")
+    if score.of_one is not None:
+        values = _values(score, references, predictions, options)
+        other_values = _values(score, references, other_predictions, options)
+        return mean_difference(values, other_values, level=level, resamples=resamples, seed=seed)
+    return score_difference(
+        lambda right, given: score.function(right, given, **options),
+        references,
+        predictions,
+        other_predictions,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def score_of(name: str) -> Score:
+    """Returns a score by its name.
+
+    Args:
+        name: Key of `SCORES`.
+
+    Raises:
+        ValueError: for an unknown name, with the nearest.
+
+    Example:
+
+    >>> score_of("acuracy")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown score 'acuracy'; did you mean accuracy?
+    """
+    if name not in SCORES:
+        raise ValueError(f"unknown score {name!r}; {suggest(name, SCORES)}")
+    return SCORES[name]
+
+
+def _columns(examples: Sequence[Collected]) -> tuple[list[Any], list[Any]]:
+    ordered = sorted(examples, key=lambda each: each.id)
+    for before, after in itertools.pairwise(ordered):
+        if before.id == after.id:
+            raise ValueError(f"two examples have the id {after.id!r}")
+    return [each.reference for each in ordered], [each.prediction for each in ordered]
+
+
+def _values(
+    score: Score, references: list[Any], predictions: list[Any], options: dict[str, Any]
+) -> list[float]:
+    assert score.of_one is not None
+    return [score.of_one(*pair, **options) for pair in zip(references, predictions)]

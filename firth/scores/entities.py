@@ -1,0 +1,135 @@
+"""F1 of entities, by seqeval: an entity counts if its words and its type are all right."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from firth.scores.inputs import Ints
+from firth.scores.resampled import OfPlaces
+from firth.scores.tags import Tags, sentences_of_tags
+
+_IOB2 = re.compile(r"O|[BI]-.+")
+_ANY_SCHEME = re.compile(r"O|[BIES]-.+")
+
+
+def entity_f1(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
+    """Returns micro F1 of entities as seqeval's default and the script conlleval count them.
+
+    An `I-` that continues nothing begins an entity. It is 0 where neither side has an entity, and of no
+    examples.
+
+    Args:
+        references: Tags of the words of each sentence: `O`, or `B-`, `I-`, `E-` or `S-` and a type.
+        predictions: Tags of the same words.
+
+    Raises:
+        ValueError: for a tag of another form, or as `sentences_of_tags` says.
+
+    Example:
+
+    >>> round(entity_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "I-PER", "O", "O"]]), 4)
+    0.6667
+    """
+    from seqeval.metrics import f1_score
+
+    right, given = _tag_pairs(references, predictions, _ANY_SCHEME)
+    return float(f1_score(right, given, zero_division=0)) if right else 0.0
+
+
+def entity_f1_strict(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
+    """Returns micro F1 of entities in strict IOB2: an `I-` that continues nothing belongs to no entity.
+
+    It is 0 where neither side has an entity, and of no examples.
+
+    Args:
+        references: Tags of the words of each sentence: `O`, or `B-` or `I-` and a type.
+        predictions: Tags of the same words.
+
+    Raises:
+        ValueError: as of `entity_f1`.
+
+    Example:
+
+    >>> entity_f1_strict([["B-PER", "I-PER"]], [["I-PER", "I-PER"]])
+    0.0
+    """
+    from seqeval.metrics import f1_score
+    from seqeval.scheme import IOB2
+
+    right, given = _tag_pairs(references, predictions, _IOB2)
+    return float(f1_score(right, given, mode="strict", scheme=IOB2, zero_division=0)) if right else 0.0
+
+
+def entity_f1_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
+    """Returns `entity_f1` of resamples, as a function of places; entities are found once.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+    """
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    right, given = _tag_pairs(references, predictions, _ANY_SCHEME)
+    return _micro_f1([set(get_entities(tags)) for tags in right], [set(get_entities(tags)) for tags in given])
+
+
+def entity_f1_strict_of_places(references: Sequence[Tags], predictions: Sequence[Tags]) -> OfPlaces:
+    """Returns `entity_f1_strict` of resamples, as a function of places; entities are found once.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+    """
+    from seqeval.scheme import IOB2, Entities
+
+    right, given = _tag_pairs(references, predictions, _IOB2)
+    sides = (
+        [{each.to_tuple() for each in of_one} for of_one in Entities(side, IOB2).entities]
+        for side in (right, given)
+    )
+    return _micro_f1(*sides)
+
+
+def _micro_f1(right: Sequence[set[Any]], given: Sequence[set[Any]]) -> OfPlaces:
+    both = np.array([len(one & other) for one, other in zip(right, given, strict=True)])
+    all_of = np.array([len(one) + len(other) for one, other in zip(right, given, strict=True)])
+
+    def value_of(places: Ints) -> float:
+        total = all_of[places].sum()
+        return float(2 * both[places].sum() / total) if total else 0.0
+
+    return value_of
+
+
+def invalid_tags(sentences: Sequence[Tags]) -> list[tuple[int, int]]:
+    """Returns the places, as sentence and word, of the tags that IOB2 does not allow there.
+
+    They are those of another form, and each `I-` that does not follow `B-` or `I-` of its type. The two
+    scores of entities differ only by them.
+
+    Args:
+        sentences: Tags of the words of each sentence.
+
+    Example:
+
+    >>> invalid_tags([["O", "I-PER", "I-PER"], ["B-PER", "I-LOC"]])
+    [(0, 1), (1, 1)]
+    """
+    return [
+        (place, word)
+        for place, tags in enumerate(sentences)
+        for word, (before, tag) in enumerate(zip(["O", *tags], tags))
+        if not _IOB2.fullmatch(tag) or (tag.startswith("I-") and before[2:] != tag[2:])
+    ]
+
+
+def _tag_pairs(
+    references: Sequence[Tags], predictions: Sequence[Tags], form: re.Pattern[str]
+) -> tuple[list[list[str]], list[list[str]]]:
+    right, given = sentences_of_tags(references, predictions)
+    for tag in {tag for tags in (*right, *given) for tag in tags}:
+        if not form.fullmatch(tag):
+            raise ValueError(f"the tag {tag!r} is not of the form {form.pattern}")
+    return right, given

@@ -1,0 +1,113 @@
+"""The scores by name."""
+
+from firth.scores.answers import answer_f1_of, exact_match_of, squad_exact_match, squad_f1
+from firth.scores.bleu import bleu, bleu_signature
+from firth.scores.calibration import brier, brier_of, expected_calibration_error
+from firth.scores.correlations import pearson, spearman
+from firth.scores.entities import (
+    entity_f1,
+    entity_f1_of_places,
+    entity_f1_strict,
+    entity_f1_strict_of_places,
+)
+from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
+from firth.scores.resampled import (
+    f1_of_places,
+    macro_f1_of_places,
+    matthews_of_places,
+    pearson_of_places,
+    spearman_of_places,
+)
+from firth.scores.rouge import rouge_functions
+from firth.scores.score import Inputs, Score
+from firth.scores.tags import tag_accuracy
+
+LABELS = Inputs("label: str, int or bool", "label of the same type")
+NUMBERS = Inputs("number", "number")
+ANSWERS = Inputs("right answers, none if the text has no answer", "answer, empty for none")
+TAGS = Inputs("tags of the words of a sentence", "tags of the same words")
+TEXTS = Inputs("one text, or several right ones", "text")
+PROBABILITIES = Inputs("place of the right class", "probabilities of all classes")
+
+_SHARE = (0.0, 1.0)
+_PERCENT = (0.0, 100.0)
+_CORRELATION = (-1.0, 1.0)
+
+
+def _rouge(variant: str, title: str) -> Score:
+    function, of_one = rouge_functions(variant)
+    return Score(title, function, TEXTS, _SHARE, "rouge-score", of_one=of_one)
+
+
+SCORES: dict[str, Score] = {
+    "accuracy": Score("Accuracy", accuracy, LABELS, _SHARE, "scikit-learn", of_one=is_right),
+    "f1": Score("F1 of the positive class", f1, LABELS, _SHARE, "scikit-learn", of_places=f1_of_places),
+    "macro_f1": Score(
+        "F1, mean over classes", macro_f1, LABELS, _SHARE, "scikit-learn", of_places=macro_f1_of_places
+    ),
+    "matthews": Score(
+        "Matthews' correlation",
+        matthews,
+        LABELS,
+        _CORRELATION,
+        "scikit-learn",
+        of_places=matthews_of_places,
+        needs_variety=True,
+    ),
+    "pearson": Score(
+        "Pearson's correlation",
+        pearson,
+        NUMBERS,
+        _CORRELATION,
+        "scipy",
+        of_places=pearson_of_places,
+        needs_variety=True,
+    ),
+    "spearman": Score(
+        "Spearman's correlation",
+        spearman,
+        NUMBERS,
+        _CORRELATION,
+        "scipy",
+        of_places=spearman_of_places,
+        needs_variety=True,
+    ),
+    "squad_exact_match": Score(
+        "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
+    ),
+    "squad_f1": Score("SQuAD F1", squad_f1, ANSWERS, _PERCENT, "", of_one=answer_f1_of),
+    "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval", of_places=entity_f1_of_places),
+    "entity_f1_strict": Score(
+        "Entity F1, strict IOB2",
+        entity_f1_strict,
+        TAGS,
+        _SHARE,
+        "seqeval",
+        of_places=entity_f1_strict_of_places,
+    ),
+    "tag_accuracy": Score("Accuracy of tags", tag_accuracy, TAGS, _SHARE, ""),
+    "bleu": Score("BLEU", bleu, TEXTS, _PERCENT, "sacrebleu", signature_of=bleu_signature),
+    "rouge_1": _rouge("rouge_1", "ROUGE-1"),
+    "rouge_2": _rouge("rouge_2", "ROUGE-2"),
+    "rouge_l": _rouge("rouge_l", "ROUGE-L"),
+    "rouge_lsum": _rouge("rouge_lsum", "ROUGE-Lsum"),
+    "expected_calibration_error": Score(
+        "Expected calibration error",
+        expected_calibration_error,
+        PROBABILITIES,
+        _SHARE,
+        "",
+        greater_is_better=False,
+        of_nothing=1.0,
+    ),
+    "brier": Score(
+        "Brier score",
+        brier,
+        PROBABILITIES,
+        (0.0, 2.0),
+        "",
+        greater_is_better=False,
+        of_one=brier_of,
+        of_nothing=2.0,
+    ),
+}

@@ -1,0 +1,50 @@
+"""Accuracy of the tags of words, whatever the tags are."""
+
+from collections.abc import Sequence
+
+from firth.scores.inputs import check_pairs
+
+Tags = Sequence[str]
+
+
+def tag_accuracy(references: Sequence[Tags], predictions: Sequence[Tags]) -> float:
+    """Returns the share of the words of all sentences whose tag is right; 0 of no words.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+
+    Raises:
+        ValueError: as `sentences_of_tags` says.
+
+    Example:
+
+    >>> tag_accuracy([["DET", "NOUN", "VERB"], ["NOUN"]], [["DET", "VERB", "VERB"], ["NOUN"]])
+    0.75
+    """
+    right, given = sentences_of_tags(references, predictions)
+    hits = [one == other for pair in zip(right, given) for one, other in zip(*pair)]
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+def sentences_of_tags(
+    references: Sequence[Tags], predictions: Sequence[Tags]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Returns references and predictions as lists, which are of the same words.
+
+    Args:
+        references: Tags of the words of each sentence.
+        predictions: Tags of the same words.
+
+    Raises:
+        ValueError: for a sentence whose numbers of tags differ, or as `check_pairs` says.
+    """
+    check_pairs(references, predictions)
+    right, given = [list(tags) for tags in references], [list(tags) for tags in predictions]
+    for place, (tags, predicted) in enumerate(zip(right, given)):
+        if len(tags) != len(predicted):
+            raise ValueError(
+                f"sentence {place} has {len(tags)} tags, but {len(predicted)} predicted ones; "
+                "words that were cut off must be predicted as O"
+            )
+    return right, given

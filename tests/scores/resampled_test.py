@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from firth.scores import SCORES, Collected, compute_interval
+from firth.scores.bootstrap import score_interval
+from firth.scores.table import NUMBERS, TAGS
+
+OF_PLACES = [name for name, score in SCORES.items() if score.of_places is not None]
+OPTIONS = {"f1": {"positive": "a"}}
+
+
+def pairs(name, examples, seed):
+    """References and predictions that agree more often than not, with ties."""
+    random = np.random.default_rng(seed)
+    right = random.integers(0, 3, examples)
+    given = np.where(random.random(examples) < 0.7, right, random.integers(0, 3, examples))
+    if SCORES[name].inputs is NUMBERS:
+        return [each / 2 for each in right.tolist()], (given + random.integers(0, 2, examples) / 4).tolist()
+    if SCORES[name].inputs is TAGS:
+        tags = (["B-x", "I-x", "O"], ["I-y", "I-x", "B-y"], ["O", "O", "B-x"])
+        return [[tags[each] for each in values] for values in (right, given)]
+    return [["abc"[each] for each in values] for values in (right, given)]
+
+
+@pytest.mark.parametrize("name", OF_PLACES)
+def test_a_resample_has_the_value_of_the_published_implementation(name):
+    score, options = SCORES[name], OPTIONS.get(name, {})
+    random = np.random.default_rng(5)
+    for examples in (1, 2, 5, 40):
+        references, predictions = pairs(name, examples, examples)
+        value_of = score.of_places(references, predictions, **options)
+        for _ in range(12):
+            places = random.integers(examples, size=examples)
+            wanted = score.function(
+                [references[each] for each in places], [predictions[each] for each in places], **options
+            )
+            assert value_of(places) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", OF_PLACES)
+def test_intervals_are_those_of_the_published_implementation(name):
+    score, options = SCORES[name], OPTIONS.get(name, {})
+    references, predictions = pairs(name, 30, 1)
+    examples = [Collected(f"{n:02}", *pair) for n, pair in enumerate(zip(references, predictions))]
+    wanted = score_interval(
+        lambda right, given: score.function(right, given, **options), references, predictions, resamples=40
+    )
+    assert compute_interval(name, examples, resamples=40, **options) == pytest.approx(wanted, abs=1e-12)
