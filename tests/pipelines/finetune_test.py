@@ -126,7 +126,7 @@ UNKNOWN_SCORE = ("--set=task.scores=[acuracy]", "--set=evaluation.thresholds=[]"
     ((*of_csv("one.csv"),), "a task needs two different ones"),
     ((*of_csv(), "--set", "task.form={kind: gpt}"), "gpt is read by models"),
     ((*of_csv(), "--set", "sequences.length=100000"), "positions for"),
-    ((*of_csv(), "--set=task.scores=[acuracy]"), "accuracy is not a metric of task.kind: classification with"),
+    ((*of_csv(), "--set=task.scores=[acuracy]"), "accuracy is not a metric of task.kind: classification"),
     ((*of_csv(), *UNKNOWN_SCORE), "unknown score 'acuracy'; did you mean accuracy?"),
     ((*of_csv(), "--method", "haed"), "--method haed: method: kind: unknown kind 'haed'; did you mean head?"),
     ((*of_csv(), "--set", "training.steps=5"), "training.steps: follows from epochs"),
