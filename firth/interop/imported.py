@@ -105,7 +105,7 @@ class Imported:
         with storage.scratch_folder() as scratch:
             tokenizer = os.path.join(scratch, "tokenizer")
             save_tokenizer(self.tokenizer, tokenizer)
-            write_bundle(folder, recipe, tokenizer, specs, arrays, read.stored)
+            write_bundle(folder, recipe, tokenizer, specs, arrays, read.stored, read.fresh)
         return read
 
 

@@ -26,7 +26,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorFile, TensorSpec, dtype_name, write_tensors
 
 _FORMAT = "1"
-_STORED = "stored_dtypes"
+_STORED, _FRESH = "stored_dtypes", "fresh"
 
 
 class BundleError(ValueError):
@@ -70,6 +70,7 @@ def write_bundle(
     specs: Mapping[str, TensorSpec],
     arrays: Iterable[tuple[str, npt.NDArray[Any]]],
     stored: Mapping[str, Sequence[str]] | None = None,
+    fresh: Sequence[str] = (),
 ) -> None:
     """Writes a model bundle of weights that come one by one, in any order.
 
@@ -80,13 +81,15 @@ def write_bundle(
         specs: Dtypes and shapes of all weights of the recipe's model by path, as `specs_of` gives them.
         arrays: Paths and weights.
         stored: As for `save_model`.
+        fresh: Paths of weights that nothing was ever trained on; kept for what starts from the bundle.
 
     Raises:
         ValueError: if a weight is not that of the specs, or is missing.
         FileExistsError: if there is a bundle already.
         OSError: if the tokenizer cannot be read, or the folder cannot be written.
     """
-    metadata = {"format": _FORMAT, "library": "firth", **({_STORED: json.dumps(stored)} if stored else {})}
+    told = {name: json.dumps(each) for name, each in ((_STORED, stored), (_FRESH, fresh)) if each}
+    metadata = {"format": _FORMAT, "library": "firth", **told}
     with storage.whole_folder(folder) as unfinished:
         storage.copy_folder(tokenizer_folder, os.path.join(unfinished, TOKENIZER_FOLDER))
         storage.write_text(os.path.join(unfinished, RECIPE_FILE), recipe_to_yaml(recipe))
@@ -151,6 +154,15 @@ def stored_dtypes(file: TensorFile) -> dict[str, list[str]]:
     """
     stored: dict[str, list[str]] = json.loads(file.metadata.get(_STORED, "{}"))
     return stored
+
+
+def untrained_weights(file: TensorFile) -> tuple[str, ...]:
+    """Returns the paths of a bundle's weights that are as a seed made them, such as those of a fresh head.
+
+    Args:
+        file: Weights that `open_weights` opened.
+    """
+    return tuple(json.loads(file.metadata.get(_FRESH, "[]")))
 
 
 def weights_by_path(model: BackboneWithHeads) -> dict[str, keras.Variable]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.models.bundle import BundleError, open_weights, weights_by_path
+from firth.models.bundle import BundleError, open_weights, untrained_weights, weights_by_path
 from firth.recipes.base.errors import first_of
 
 _BACKBONE = "backbone/"
@@ -21,7 +21,7 @@ class Start:
     """Where the weights of a model come from that starts from a bundle.
 
     Attributes:
-        fresh: Paths of weights that the bundle lacks; they are as the seed made them.
+        fresh: Paths of weights that the bundle lacks, or has as a seed made them; they are not trained yet.
         unused: Paths of the bundle's weights that the model has no place for.
     """
 
@@ -107,7 +107,8 @@ def start_from(
         for name in grown:
             variable = variables[name]
             variable.assign(added.grow(file[name], keras.ops.convert_to_numpy(variable.value)))
-    fresh = (name for name in variables if name not in taken | grown)
+        trained = (taken | grown) - set(untrained_weights(file))
+    fresh = (name for name in variables if name not in trained)
     return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
 
 

@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("tensorflow", reason="needs TensorFlow")
 
 from firth.models import BundleError, build_model
-from firth.models.bundle import WEIGHTS_FILE, load_model, weights_by_path
+from firth.models import bundle as bundles
+from firth.models.bundle import WEIGHTS_FILE, load_model, specs_of, weights_by_path
 from firth.models.starting import AddedPieces, start_from
 from firth.recipes.objectives.masking import MaskedLM, SpanMasking
 from tests.training.artifacts import tiny_recipe, write_bundle
@@ -46,6 +47,16 @@ def test_heads_that_the_bundle_lacks_are_made_by_the_seed(bundle, objective, fre
     assert start.unused and all(name.startswith(unused) for name in start.unused)
     for name, each in arrays(model).items():
         np.testing.assert_array_equal(each, (untouched if name in start.fresh else base)[name], err_msg=name)
+
+
+def test_what_is_untrained_in_the_bundle_is_fresh_too(bundle, tmp_path):
+    """A head that an import made is as random as one that this run makes."""
+    weights, untrained = weights_by_path(load_model(bundle)), "heads/masked_lm_head/bias"
+    pairs = ((name, np.array(each)) for name, each in weights.items())
+    tokenizer, place = f"{bundle}/tokenizer", tmp_path / "imported"
+    bundles.write_bundle(place, tiny_recipe(), tokenizer, specs_of(weights), pairs, fresh=[untrained])
+    start = start_from(build_model(tiny_recipe()), place)
+    assert (start.fresh, start.unused) == ((untrained,), ())
 
 
 def test_added_pieces_start_as_the_mean_of_their_parts(bundle):

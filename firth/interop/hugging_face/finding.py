@@ -8,12 +8,13 @@ from firth.interop.hugging_face.family import Family
 from firth.recipes.goals.goal import Goal
 
 
-def family_of(model: Any, goal: Goal) -> Family:
+def family_of(model: Any, goal: Goal, is_trained: bool = True) -> Family:
     """Returns the first family that can express a model with its heads, or else without them.
 
     Args:
         model: Model of a recipe.
         goal: Goal of the recipe.
+        is_trained: Whether the model may be trained on there, so that its rates of dropout count too.
 
     Raises:
         InteropError: if no family can, with the nearest one and the key that stands in its way.
@@ -25,7 +26,7 @@ def family_of(model: Any, goal: Goal) -> Family:
     >>> family_of(recipe.model, recipe.goal).model_type
     'roberta'
     """
-    differences = {name: family.differences(model) for name, family in FAMILIES.items()}
+    differences = {name: _differences(family, model, is_trained) for name, family in FAMILIES.items()}
     able = [FAMILIES[name] for name, keys in differences.items() if not keys]
     if able:
         return next((family for family in able if family.heads_of(model, goal)), able[0])
@@ -34,6 +35,11 @@ def family_of(model: Any, goal: Goal) -> Family:
         f"no family of Hugging Face's format can express this model; the nearest is {nearest}: "
         f"{differences[nearest][0]}"
     )
+
+
+def _differences(family: Family, model: Any, is_trained: bool) -> list[str]:
+    found = family.differences(model)
+    return [each for each in found if is_trained or "dropout" not in each.partition(":")[0]]
 
 
 def _distance(differences: list[str]) -> tuple[bool, bool, int]:

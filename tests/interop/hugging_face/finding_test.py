@@ -48,3 +48,8 @@ def test_one_key_in_the_way(preset, override, message):
     recipe = load_recipe(preset, [override])
     with pytest.raises(InteropError, match=message):
         family_of(recipe.model, recipe.goal)
+
+
+def test_rates_of_dropout_do_not_count_where_nothing_is_trained():
+    recipe = load_recipe("t5_tiny", ["model.attention.dropout=0.3"])
+    assert family_of(recipe.model, recipe.goal, is_trained=False).model_type == "t5"

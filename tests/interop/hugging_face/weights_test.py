@@ -6,7 +6,7 @@ import pytest
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face import import_model
 from firth.interop.hugging_face.checkpoint.directory import Directory
-from firth.models.bundle import open_weights
+from firth.models.bundle import open_weights, untrained_weights
 from tests.interop.hugging_face.checkpoints import checkpoint, tensors_of
 
 TABLE = "bert.embeddings.word_embeddings.weight"
@@ -54,6 +54,8 @@ def test_another_head_is_surplus_and_ours_are_fresh(tmp_path):
     pooler = {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
     assert set(read.surplus) == {*classifier, *pooler}
     assert read.fresh and all(path.startswith("heads/masked_lm_head/") for path in read.fresh)
+    with open_weights(tmp_path / "bundle") as weights:
+        assert untrained_weights(weights) == read.fresh
 
 
 def test_fresh_heads_follow_from_the_seed(tmp_path):
