@@ -50,7 +50,7 @@ LOCAL = {
     "cli/compare.py": (".write_text", _USER),
     "cli/import_weights.py": (".exists", _LOCAL_RUN),
     "cli/main.py": ("tempfile.NamedTemporaryFile", _LOG),
-    "cli/predict.py": (".exists", _USER),
+    "cli/asking/predict.py": (".exists", _USER),
     "cli/quietly.py": ("os.remove tempfile.mkstemp", _LOG),
     "cli/runs_on_disk.py": (".exists .glob .read_text .stat", "the folders of local runs"),
     "corpus/curation/step_files.py": ("FileSystems.open", _BEAM),

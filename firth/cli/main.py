@@ -15,13 +15,13 @@ from firth.cli import (
     export_weights,
     finetune,
     import_weights,
-    predict,
     recipes,
     report,
     run,
     runs,
     show,
 )
+from firth.cli.asking import predict
 from firth.cli.output import ExitCode, print_error
 
 HELP = """Raw text to a validated, served language model.

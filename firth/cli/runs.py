@@ -4,7 +4,7 @@ import typer
 
 from firth.analysis.quantities import seconds_text
 from firth.cli import commands
-from firth.cli.runs_on_disk import RunOnDisk, all_runs
+from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, all_runs
 
 
 def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
@@ -17,7 +17,7 @@ def _runs(root: commands.Root = commands.DEFAULT_ROOT) -> None:
         typer.echo(f"no runs in {root}; make one with: firth run demo")
         return
     table = Table(box=None, pad_edge=False)
-    for header in ("run", "state", "perplexity", "unigram", "time", "report"):
+    for header in ("run", "state", "perplexity", "unigram", "score", "time", "report"):
         table.add_column(header, justify="right" if header in ("perplexity", "unigram", "time") else "left")
     for run in found:
         table.add_row(*_cells(run))
@@ -35,9 +35,27 @@ def _cells(run: RunOnDisk) -> tuple[str, ...]:
         run.directory.name,
         run.state,
         *("-" if value is None else f"{value:,.1f}" for value in perplexities),
+        _score(run, metrics),
         seconds_text(seconds) if run.timings else "-",
         "yes" if run.report else "-",
     )
+
+
+def _score(run: RunOnDisk, metrics: dict[str, float]) -> str:
+    """Returns the first of a task's scores; a dash for a run that is judged by its perplexity."""
+    from firth.analysis.task_scores import held_out_scores
+    from firth.recipes import RecipeError
+    from firth.recipes.goals.goal import LOW
+    from firth.recipes.reading.loading import load_run_recipe
+
+    # Recipes are read of those alone that have scores.
+    if not any(name.endswith(LOW) for name in metrics):
+        return "-"
+    try:
+        names = load_run_recipe(run.directory / RECIPE_FILE).goal.score_names
+    except RecipeError:
+        return "-"
+    return next((f"{each.name} {each.value:.3f}" for each in held_out_scores(metrics, names)), "-")
 
 
 register = commands.registrar("runs", _runs, "firth runs", "firth runs --root /data/firth-runs")

@@ -1,9 +1,11 @@
 """The text that is printed when a run has adapted a model to a task."""
 
 import pathlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
+from firth.analysis.task_scores import held_out_scores
 from firth.analysis.threshold_results import overall
 from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
 
@@ -56,13 +58,8 @@ def score_line(metrics: dict[str, float], scores: tuple[str, ...]) -> str:
     >>> score_line({"accuracy": 0.9, "accuracy_low": 0.85, "accuracy_high": 0.94}, ("accuracy",))
     'held-out accuracy: 0.900 (0.850 to 0.940)'
     """
-    said = []
-    for name in scores:
-        if name in metrics:
-            low, high = metrics.get(f"{name}_low"), metrics.get(f"{name}_high")
-            interval = f" ({low:.3f} to {high:.3f})" if low is not None and high is not None else ""
-            said.append(f"{name}: {metrics[name]:.3f}{interval}")
-    return "held-out " + (", ".join(said) or "scores: not recorded")
+    said = ", ".join(each.text for each in held_out_scores(metrics, scores))
+    return f"held-out {said or 'scores: not recorded'}"
 
 
 def data_lines(result: "RunResult") -> list[str]:
@@ -75,11 +72,12 @@ def data_lines(result: "RunResult") -> list[str]:
     rows = _report(result, "TaskRowGen")
     lines = []
     for split, found in records.get("splits", {}).items():
-        rejected = sum(found["rejected"].values())
-        cut = rows.get("splits", {}).get(split, {})
-        said = f", {rejected:,} rejected" if rejected else ""
-        said += f", {cut['records_cut']:,} cut to fit" if cut.get("records_cut") else ""
-        lines.append(f"{split}: {found['kept']:,} records{said}")
+        made = rows.get("splits", {}).get(split, {})
+        rejected = Counter(found["rejected"]) + Counter(made.get("rejected", {}))
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(rejected.items()))
+        said = f", {rejected.total():,} rejected ({reasons})" if rejected else ""
+        said += f", {made['records_cut']:,} cut to fit" if made.get("records_cut") else ""
+        lines.append(f"{split}: {made.get('records', found['kept']):,} records{said}")
     return lines
 
 

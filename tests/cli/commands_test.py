@@ -75,10 +75,10 @@ def test_runs_are_listed_with_their_evaluation(firth, make_run):
     make_run("new", report=False)
     (make_run("corpus", report=False) / "corpus_report.html").write_text("<!DOCTYPE html>")
     lines = {line.split()[0]: " ".join(line.split()) for line in firth("runs").output.splitlines()}
-    assert lines["good"] == "good blessed 120.5 840.2 1 min 15 s yes"
-    assert lines["bad"] == "bad failed in Trainer - - 1.0 s -"
-    assert lines["new"] == "new unfinished - - - -"
-    assert lines["corpus"] == "corpus curated - - - yes"
+    assert lines["good"] == "good blessed 120.5 840.2 - 1 min 15 s yes"
+    assert lines["bad"] == "bad failed in Trainer - - - 1.0 s -"
+    assert lines["new"] == "new unfinished - - - - -"
+    assert lines["corpus"] == "corpus curated - - - - yes"
     assert firth("report", "corpus").stdout == "firth-runs/corpus/corpus_report.html\n"
 
 

@@ -67,7 +67,7 @@ def first(folder):
 def test_a_csv_becomes_a_served_classifier(first, folder):
     said, summary = first
     assert summary["blessed"] and summary["evaluation"]["overall"]["accuracy"] >= 0.8
-    assert ", 2 rejected" in said and "made fresh: heads/" in said
+    assert ", 2 rejected (empty_text 1, no_label 1)" in said and "made fresh: heads/" in said
     assert "  firth predict base_classification classify 'A sentence.'" in said.splitlines()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

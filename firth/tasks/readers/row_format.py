@@ -18,7 +18,7 @@ from firth.tasks.readers.records import (
     RejectedRecordError,
 )
 from firth.tasks.readers.rows import Rows
-from firth.tasks.readers.text_files import checked_text, text_of
+from firth.tasks.readers.text_files import checked_text, lines_of
 
 Values = Mapping[str, Any]
 # Roles of several texts: all others have one.
@@ -84,7 +84,7 @@ class RowFormat:
         Raises:
             RefusedFileError: if a column is missing, with the nearest, or no record can be read.
         """
-        rows = self.rows(path, text_of(path), self.headers.get(split))
+        rows = self.rows(path, lines_of(path), self.headers.get(split))
         wanted = [*self._text_columns(), *self.id_columns[: self.needs_ids]]
         wanted += [self.label_column] if labelled else []
         _check_columns(path, rows.columns, wanted)

@@ -3,19 +3,18 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firth.tasks.readers.records import RefusedFileError, RejectedRecordError
-from firth.tasks.readers.text_files import numbered_lines
 
 
 class TsvRows:
-    """Rows with tabs between cells. Quotation marks are characters as any other, as in GLUE.
+    r"""Rows with tabs between cells. Quotation marks are characters as any other, as in GLUE.
 
     Args:
         path: Path of the file, for errors.
-        text: Its text.
+        lines: Its lines, which end at `\n`.
         header: Names of the columns if the first line does not name them, else None.
 
     Attributes:
@@ -25,8 +24,8 @@ class TsvRows:
         RefusedFileError: if a column is named twice, or there is no first line.
     """
 
-    def __init__(self, path: str, text: str, header: Sequence[str] | None = None) -> None:
-        self._lines = ((number, line) for number, line in numbered_lines(text) if line)
+    def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
+        self._lines = ((number, line) for number, line in _numbered(lines) if line)
         self.columns: list[str] | None = _columns(path, header or next(self._lines, (1, ""))[1].split("\t"))
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
@@ -45,11 +44,11 @@ class TsvRows:
 
 
 class CsvRows:
-    """Rows of CSV (RFC 4180), with or without quotation marks, and with line ends within them.
+    r"""Rows of CSV (RFC 4180), with or without quotation marks, and with line ends within them.
 
     Args:
         path: Path of the file, for errors.
-        text: Its text.
+        lines: Its lines, which end at `\n`.
         header: Names of the columns if the first line does not name them, else None.
 
     Attributes:
@@ -60,16 +59,16 @@ class CsvRows:
             text follows, because where rows begin after it is a guess.
     """
 
-    def __init__(self, path: str, text: str, header: Sequence[str] | None = None) -> None:
+    def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         self._path = path
-        self._rows = self._numbered(text)
+        self._rows = self._numbered(lines)
         self.columns: list[str] | None = _columns(path, header or next(self._rows, (1, []))[1])
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         return self._rows
 
-    def _numbered(self, text: str) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    def _numbered(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+        reader = csv.reader(_split_at_returns(lines), strict=True)
         line = 1
         try:
             for row in reader:
@@ -95,20 +94,20 @@ class CsvRows:
 
 
 class JsonlRows:
-    """Lines that are each an object of JSON.
+    r"""Lines that are each an object of JSON.
 
     Args:
         path: Path of the file, for errors.
-        text: Its text.
+        lines: Its lines, which end at `\n`.
         header: None, since objects name their values.
 
     Attributes:
         columns: None, since each line names its own.
     """
 
-    def __init__(self, path: str, text: str, header: Sequence[str] | None = None) -> None:
+    def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         del path, header
-        self._lines = ((number, line) for number, line in numbered_lines(text) if line and not line.isspace())
+        self._lines = ((number, line) for number, line in _numbered(lines) if line and not line.isspace())
         self.columns: list[str] | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
@@ -136,6 +135,17 @@ class JsonlRows:
 Rows = TsvRows | CsvRows | JsonlRows
 # By the ending of a file's name.
 ROWS: dict[str, type[Rows]] = {".tsv": TsvRows, ".csv": CsvRows, ".jsonl": JsonlRows}
+
+
+def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines, 1):
+        yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def _split_at_returns(lines: Iterable[str]) -> Iterator[str]:
+    """Yields lines that end at a carriage return as well, which some programs write alone."""
+    for line in lines:
+        yield from io.StringIO(line, newline="")
 
 
 def _columns(path: str, names: Sequence[str]) -> list[str]:

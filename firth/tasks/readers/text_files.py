@@ -39,6 +39,32 @@ def text_of(path: str | os.PathLike[str]) -> str:
     return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
+def lines_of(path: str | os.PathLike[str]) -> Iterator[str]:
+    r"""Yields the lines of a file with their `\n`, one after another, as `text_of` decodes them.
+
+    Args:
+        path: File on any file system, compressed with gzip or not.
+
+    Raises:
+        RefusedFileError: as `text_of` does; of gzip's data while lines are read.
+    """
+    if not storage.exists(path) or storage.is_folder(path):
+        raise RefusedFileError(f"{path}: there is no such file")
+    with storage.open_file(path) as file:
+        first = file.read(len(_GZIP))
+        file.seek(0)
+        lines = iter(gzip.GzipFile(fileobj=file) if first == _GZIP else file)
+        mark = codecs.BOM_UTF8
+        try:
+            for line in lines:
+                if mark and line.startswith(_UTF_16):
+                    raise RefusedFileError(f"{path}: this is UTF-16; save it as UTF-8")
+                yield line.removeprefix(mark).decode("utf-8", "surrogateescape")
+                mark = b""
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise RefusedFileError(f"{path}: gzip's data cannot be read: {error}") from error
+
+
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     r"""Yields the lines of a text with their numbers, from 1, without `\n` or `\r\n`.
 

@@ -9,13 +9,35 @@ from typing import Annotated, Any
 import typer
 
 from firth.cli import commands
+from firth.cli.asking.files import predict_records
+from firth.cli.asking.notes import notes
 from firth.cli.output import ExitCode, fail
 from firth.cli.quietly import quietly
-from firth.cli.runs_on_disk import RunOnDisk, find_run
+from firth.cli.runs_on_disk import find_run
 
 
 class _Unaskable(Exception):
     """A text that a signature cannot be asked about."""
+
+
+Input = Annotated[
+    str | None,
+    typer.Option(
+        "--input",
+        metavar="FILE",
+        help="Texts in the place of TEXT: a csv, tsv or jsonl file, by columns, or a txt file, a line each.",
+    ),
+]
+Output = Annotated[str | None, typer.Option("--output", metavar="FILE", help="Answers to --input, as jsonl.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="INPUT=COLUMN",
+        help="Column of --input for an input of the signature, such as text=review; without it that of the "
+        "training data, or of the input's name. May be given several times.",
+    ),
+]
 
 
 def _predict(
@@ -29,8 +51,8 @@ def _predict(
         ),
     ],
     texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="One or more texts.", show_default=False)
-    ],
+        list[str] | None, typer.Argument(metavar="TEXT", help="One or more texts.", show_default=False)
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="For score: text that follows each text; once for each text."),
@@ -39,6 +61,9 @@ def _predict(
         list[str] | None,
         typer.Option(metavar="TEXT", help="For pairs: the second text of each text; once for each text."),
     ] = None,
+    input: Input = None,
+    output: Output = None,
+    columns: Columns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a text.")] = False,
     root: commands.Root = commands.DEFAULT_ROOT,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show what TensorFlow prints.")] = False,
@@ -49,41 +74,45 @@ def _predict(
     probable a text is (alone, or as the target of another one), or the answer of a task.
     """
     others = {name: given for name, given in (("target", target), ("pair", pair)) if given}
-    for option, given in others.items():
-        if len(given) != len(texts):
-            fail(f"--{option} is given once for each text", ExitCode.USAGE)
+    _check_options(texts, others, input, output, columns)
+    name = task.replace("-", "_")
+    found = None if (pathlib.Path(run) / "saved_model.pb").exists() else find_run(root, run)
+    directory = pathlib.Path(run) if found is None else found.directory / "serving"
+    for said in [] if found is None else notes(found, directory, name):
+        typer.echo(said, err=True)
+    if input is not None and output is not None:
+        predict_records(directory, name, input, output, columns or [], verbose)
+        return
     from firth.serving.answers import lines
 
-    name = task.replace("-", "_")
-    described, answers = _ask(_model_directory(root, run), name, texts, others, verbose)
-    for text, answer in zip(texts, answers):
+    described, answers = _ask(directory, name, texts or [], others, verbose)
+    for text, answer in zip(texts or [], answers):
         if as_json:
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
         else:
             typer.echo("\n  ".join([text, *lines(described, answer)]))
 
 
-def _model_directory(root: pathlib.Path, run: str) -> pathlib.Path:
-    if (pathlib.Path(run) / "saved_model.pb").exists():
-        return pathlib.Path(run)
-    found = find_run(root, run)
-    serving = found.directory / "serving"
-    if (note := _note(found, serving)) is not None:
-        typer.echo(note, err=True)
-    return serving
-
-
-def _note(run: RunOnDisk, serving: pathlib.Path) -> str | None:
-    """Returns a warning where the last run is not the one whose model answers."""
-    from firth.pipelines.blessing import newest_version
-
-    served, pushed = newest_version(serving), run.summary.get("pushed") if run.is_finished else None
-    if served is None or (pushed is not None and pathlib.Path(pushed).name == served.name):
-        return None
-    last = f"its model is {pushed}" if pushed is not None else f"it is {run.state}"
-    reasons = "; ".join(run.summary.get("reasons", ())) if run.is_finished and pushed is None else ""
-    because = f" ({reasons})" if reasons else ""
-    return f"note: {served} answers, which another run pushed. Of the last run: {last}{because}"
+def _check_options(
+    texts: Sequence[str] | None,
+    others: Mapping[str, list[str]],
+    input: str | None,
+    output: str | None,
+    columns: Sequence[str] | None,
+) -> None:
+    """Ends the command unless either texts are given, or a file to read and one to write."""
+    if input is None and output is None:
+        if not texts:
+            fail("give a TEXT, or files with --input and --output", ExitCode.USAGE)
+        if columns:
+            fail("--column names a column of --input", ExitCode.USAGE)
+    elif input is None or output is None:
+        fail("--input and --output are given together", ExitCode.USAGE)
+    elif texts or others:
+        fail("--input holds all texts; give none in the command", ExitCode.USAGE)
+    for option, given in others.items():
+        if len(given) != len(texts or ()):
+            fail(f"--{option} is given once for each text", ExitCode.USAGE)
 
 
 def _ask(
@@ -131,5 +160,6 @@ register = commands.registrar(
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
+    "firth predict my_reviews classify --input new.csv --output answers.jsonl --column text=review",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
 )

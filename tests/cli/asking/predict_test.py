@@ -125,3 +125,49 @@ def test_a_task_that_the_model_does_not_have(firth, tmp_path):
     save_stub_language_model(tmp_path)
     result = firth("predict", str(tmp_path), "embed", "a")
     assert result.exit_code == 1 and "has no signature embed; it has score" in result.stderr
+
+
+def test_a_file_of_texts(firth, served, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"said": "four"}\nno\n{"said": "é"}\n')
+    files = ("--input", "a.jsonl", "--output", "b.jsonl", "--column", "text=said")
+    result = firth("predict", "first", "embed", *files)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "b.jsonl: 2 records answered, 1 could not be read (not_json 1)\n"
+    assert "a.jsonl:2: not_json: not JSON" in result.stderr
+    assert [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()] == [
+        {"line": 1, "text": "four", "embedding": [4.0, -4.0]},
+        {"line": 3, "text": "é", "embedding": [2.0, -2.0]},
+    ]
+
+
+@pytest.mark.parametrize(("arguments", "problem"), [
+    ((), "give a TEXT, or files"),
+    (("--input", "a.txt"), "--input and --output are given together"),
+    (("--output", "b.jsonl"), "--input and --output are given together"),
+    (("four", "--input", "a.txt", "--output", "b.jsonl"), "--input holds all texts"),
+    (("--input", "a.txt", "--output", "b.jsonl", "--column", "text"), "INPUT=COLUMN"),
+    (("--input", "a.txt", "--output", "b.jsonl"), "a.txt: there is no such file"),
+    (("four", "--column", "text=a"), "--column names a column of --input"),
+])  # fmt: skip
+def test_what_is_asked_stands_in_the_command_or_in_a_file(firth, served, tmp_path, arguments, problem):
+    result = firth("predict", "first", "embed", *arguments)
+    assert result.exit_code == 2 and problem in result.stderr, result.output
+    assert not (tmp_path / "b.jsonl").exists()
+
+
+FRESH = {"fresh": ["heads/masked_lm_head/bias"], "imported_from": "Hugging Face", "pushed": "/x/serving/17"}
+
+
+@pytest.mark.parametrize(("summary", "asked", "notes"), [
+    (FRESH, ("fill-mask", "a [MASK]"), ["the answer is random: the imported files have no heads/masked_lm"]),
+    (FRESH, ("embed", "four"), []),
+    ({**FRESH, "fresh": []}, ("fill-mask", "a [MASK]"), []),
+])  # fmt: skip
+def test_the_answer_of_a_head_that_nobody_has_trained_says_so(firth, make_run, model, summary, asked, notes):
+    folder = make_run(summary=summary, report=False)
+    (folder / "serving").mkdir()
+    os.symlink(model, folder / "serving" / "17")
+    result = firth("predict", "first", *asked)
+    said = [line for line in result.stderr.splitlines() if "random" in line]
+    assert result.exit_code == 0 and len(said) == len(notes), result.output
+    assert all(note in line for note, line in zip(notes, said))

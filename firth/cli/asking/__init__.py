@@ -1,0 +1,1 @@
+"""The subcommand that asks a model, about texts and about files of them."""

@@ -1,0 +1,54 @@
+"""`firth predict --input`: a signature asked about the records of a file."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from firth.cli.output import ExitCode, fail, note
+from firth.cli.quietly import quietly
+
+if TYPE_CHECKING:
+    from firth.serving.batch.predicting import Predicted
+
+
+def predict_records(
+    directory: pathlib.Path,
+    name: str,
+    source: str,
+    target: str,
+    columns: Sequence[str],
+    verbose: bool,
+) -> None:
+    """Writes the answers to a file of texts, and prints what became of its records.
+
+    Args:
+        directory: Folder of the models.
+        name: Name of the signature.
+        source: File of the texts.
+        target: Place of the answers.
+        columns: Columns of inputs, each as `input=column`.
+        verbose: True to show what TensorFlow prints.
+    """
+    said = dict(each.split("=", 1) for each in columns if "=" in each)
+    if len(said) < len(columns):
+        fail("--column is given as INPUT=COLUMN, once for each input", ExitCode.USAGE)
+
+    def work() -> "Predicted":
+        from firth.serving import Client
+        from firth.serving.batch.predicting import predict_file
+
+        return predict_file(Client(os.fspath(directory)), name, source, target, said)
+
+    try:
+        expected = {OSError: ExitCode.FAILED, ValueError: ExitCode.USAGE}
+        found = work() if verbose else quietly(work, "predict", expected)
+    except (OSError, ValueError) as error:
+        fail(str(error), ExitCode.USAGE if isinstance(error, ValueError) else ExitCode.FAILED)
+    for each in found.first_unread:
+        note(f"{each.file}:{each.line}: {each.reason}: {each.detail}")
+    unread = f", {found.unread.total():,} could not be read" if found.unread else ""
+    counts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.unread.items()))
+    typer.echo(f"{target}: {found.answered:,} records answered{unread}{f' ({counts})' if counts else ''}")

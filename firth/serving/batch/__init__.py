@@ -1,0 +1,1 @@
+"""Answers to the records of whole files."""

@@ -1,0 +1,109 @@
+"""A signature asked about all records of a file."""
+
+import itertools
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping
+from typing import IO, Any, NamedTuple
+
+from firth import storage
+from firth.serving.answers import told
+from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
+from firth.serving.client import Client
+from firth.serving.description import read_description
+from firth.tasks.readers.records import RefusedFileError, RejectedLine
+
+# Records that the model is asked about at once, and no more are held.
+BATCH = 64
+_ENDING = ".jsonl"
+
+
+class Predicted(NamedTuple):
+    """What became of the records of a file.
+
+    Attributes:
+        answered: Number of records that are answered.
+        unread: Numbers of records that could not be read, by reason.
+        first_unread: The first of those.
+    """
+
+    answered: int
+    unread: Counter[str]
+    first_unread: list[RejectedLine]
+
+
+def predict_file(
+    client: Client,
+    name: str,
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    columns: Mapping[str, str] | None = None,
+) -> Predicted:
+    """Asks a signature about the records of a file, and writes the answers, whole or not at all.
+
+    The answers are objects of JSON, a line for each record that could be read, in their order: its `line`,
+    its texts by input, and what is told of the answer. However long the file is, a batch of it is held.
+
+    Args:
+        client: Client of the model.
+        name: Name of the signature.
+        source: csv, tsv, jsonl or txt file; see `read_texts`.
+        target: Place of the answers, whose name ends in `.jsonl`. A file that is there is replaced.
+        columns: Column of some inputs; the others have the column of their name. The model's own texts were
+            read from the columns that its recipe names, which are taken where nothing is said.
+
+    Raises:
+        ValueError: if the model has no such signature, or the signature no such input.
+        RefusedFileError: if the file cannot be read, none of its records can, or the answers would take its
+            place or have another ending.
+        OSError: if the answers cannot be written.
+    """
+    inputs = client.inputs(name)
+    client.check(name, **{each: () for each in inputs if each != TEXT})
+    _check_places(source, target)
+    described = read_description(client.path)
+    signature = described["signatures"].get(name, {})
+    unread = Unread()
+    records = read_texts(
+        source, _columns(inputs, described, columns or {}), unread, signature.get("needs", "")
+    )
+    batches = iter(lambda: list(itertools.islice(records, BATCH)), [])
+    with storage.whole_file(target, "w") as file:
+        answered = sum(_answer(client, name, batch, signature.get("answer", {}), file) for batch in batches)
+        if not answered:
+            first = f"; {_place(unread.first[0])}" if unread.first else ""
+            raise RefusedFileError(f"{source}: none of {unread.counts.total()} records can be read{first}")
+    return Predicted(answered, unread.counts, unread.first)
+
+
+def _place(line: RejectedLine) -> str:
+    return f"line {line.line}: {line.detail}"
+
+
+def _check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    if not os.fspath(target).endswith(_ENDING):
+        raise RefusedFileError(f"{target}: answers are objects of JSON; give a name that ends in {_ENDING}")
+    if os.path.abspath(source) == os.path.abspath(target):
+        raise RefusedFileError(f"{target}: the answers would take the place of what is asked")
+
+
+def _columns(
+    inputs: tuple[str, ...], described: Mapping[str, Any], said: Mapping[str, str]
+) -> dict[str, str]:
+    for each in said:
+        if each not in inputs:
+            raise ValueError(f"there is no input {each!r}; there are {', '.join(inputs)}")
+    trained = described.get("recipe", {}).get("data", {}).get("texts", {})
+    return {each: said.get(each) or trained.get(each, each) for each in inputs}
+
+
+def _answer(
+    client: Client, name: str, batch: list[TextRecord], answer: Mapping[str, Any], file: IO[str]
+) -> int:
+    texts = {each: [record.texts[each] for record in batch] for each in batch[0].texts}
+    answers = client.ask(name, texts.pop(TEXT), **texts)
+    for record, outputs in zip(batch, answers, strict=True):
+        line = {"line": record.line, **record.texts, **told(answer, outputs)}
+        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    return len(batch)

@@ -1,0 +1,128 @@
+"""The texts of a file, one record after another, and what of it cannot be read."""
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from firth.recipes.base.errors import suggest
+from firth.tasks.readers.records import RefusedFileError, RejectedLine, RejectedRecordError
+from firth.tasks.readers.rows import ROWS, Rows
+from firth.tasks.readers.text_files import checked_text, lines_of
+
+TEXT = "text"
+FIRST = 10
+
+
+class TextLines:
+    r"""Lines that are each a text.
+
+    Args:
+        path: Path of the file, for errors.
+        lines: Its lines, which end at `\n`.
+        header: None, since a line has no columns.
+
+    Attributes:
+        columns: The one column, `text`.
+    """
+
+    def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
+        del path, header
+        self._lines = lines
+        self.columns: list[str] | None = [TEXT]
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        for number, line in enumerate(self._lines, 1):
+            yield number, line.removesuffix("\n").removesuffix("\r")
+
+    def values(self, row: Any) -> Mapping[str, Any]:
+        """Returns the text of a line, by the name of the column.
+
+        Args:
+            row: A line.
+        """
+        return {TEXT: row}
+
+
+_READERS: dict[str, type[Rows | TextLines]] = {**ROWS, ".txt": TextLines}
+
+
+class TextRecord(NamedTuple):
+    """The texts that a signature is asked about.
+
+    Attributes:
+        line: Line that the record begins in, from 1.
+        texts: Text of each input.
+    """
+
+    line: int
+    texts: Mapping[str, str]
+
+
+@dataclasses.dataclass
+class Unread:
+    """What of a file could not be read.
+
+    Attributes:
+        counts: Number of records by reason.
+        first: The first of them.
+    """
+
+    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    first: list[RejectedLine] = dataclasses.field(default_factory=list)
+
+    def add(self, rejected: RejectedLine) -> None:
+        """Counts a record.
+
+        Args:
+            rejected: What is wrong with it.
+        """
+        self.counts[rejected.reason] += 1
+        if len(self.first) < FIRST:
+            self.first.append(rejected)
+
+
+def read_texts(
+    path: str | os.PathLike[str], columns: Mapping[str, str], unread: Unread, needs: str = ""
+) -> Iterator[TextRecord]:
+    """Yields the records of a csv, tsv, jsonl or txt file, in its order, holding no more than a line of it.
+
+    Args:
+        path: File on any file system, compressed with gzip or not. Its ending tells how records are written;
+            in a txt file each line is one text.
+        columns: Column of each input.
+        unread: Where the records that cannot be read are counted.
+        needs: Piece that each `text` must hold; empty for none.
+
+    Raises:
+        RefusedFileError: if there is no such file, its ending is unknown, or a column is missing, with the
+            nearest.
+    """
+    name = os.fspath(path)
+    ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
+    if ending not in _READERS:
+        raise RefusedFileError(f"{name}: the ending {ending!r} is unknown; {suggest(ending, _READERS)}")
+    rows = _READERS[ending](name, lines_of(path))
+    for given, column in columns.items():
+        if rows.columns is not None and column not in rows.columns:
+            raise RefusedFileError(
+                f"{name}: there is no column {column!r}; {suggest(column, rows.columns)} "
+                f"(say which it is with --column {given}=COLUMN)"
+            )
+    for line, row in rows:
+        try:
+            yield TextRecord(line, _texts(rows.values(row), columns, needs))
+        except RejectedRecordError as error:
+            unread.add(RejectedLine(error.reason, name, line, error.detail))
+
+
+def _texts(values: Mapping[str, Any], columns: Mapping[str, str], needs: str) -> dict[str, str]:
+    texts = {}
+    for name, column in columns.items():
+        if column not in values:
+            raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
+        texts[name] = checked_text(values[column], repr(column))
+    if needs not in texts.get(TEXT, ""):
+        raise RejectedRecordError("nothing_asked", f"there is no {needs} in it")
+    return texts

@@ -1,0 +1,50 @@
+"""What is printed, and listed, of runs that adapt a model."""
+
+import json
+import types
+
+from firth.cli.task_summary import data_lines
+from firth.recipes import recipe_to_yaml
+from firth.recipes.reading.adapting import load_adapting_recipe
+from tests.recipes.bundles import write_bundle
+
+
+def test_records_that_a_row_has_no_place_for_are_counted_too(tmp_path):
+    folders = {}
+    reports = {
+        "LabelledExampleGen": {
+            "train": {"kept": 40, "rejected": {"empty_text": 2}},
+            "eval": {"kept": 9, "rejected": {}},
+        },
+        "TaskRowGen": {
+            "train": {"records": 37, "records_cut": 5, "rejected": {"no_tokens": 3}},
+            "eval": {"records": 9, "records_cut": 0, "rejected": {}},
+        },
+    }
+    for name, splits in reports.items():
+        folders[name] = {"examples": tmp_path / name}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(json.dumps({"splits": splits}))
+    assert data_lines(types.SimpleNamespace(outputs=folders)) == [
+        "train: 37 records, 5 rejected (empty_text 2, no_tokens 3), 5 cut to fit",
+        "eval: 9 records",
+    ]
+
+
+def test_the_headline_of_a_task_stands_in_the_list_of_runs(firth, make_run, tmp_path):
+    write_bundle(tmp_path / "base" / "bundle")
+    options = [
+        "base=base/bundle",
+        "data={kind: columns, train: a.csv}",
+        "task={kind: classification, scores: [f1, accuracy]}",
+    ]
+    recipe = load_adapting_recipe(None, options)
+    metrics = {f"{name}{end}": 0.5 for name in ("accuracy", "f1") for end in ("", "_low", "_high")}
+    folder = make_run("films", summary={"blessed": True, "evaluation": {"overall": {**metrics, "f1": 0.75}}})
+    (folder / "recipe.yaml").write_text(recipe_to_yaml(recipe))
+    (folder / "run.json").touch()
+    make_run("broken", summary={"blessed": True, "evaluation": {"overall": metrics}})
+    (tmp_path / "firth-runs" / "broken" / "recipe.yaml").write_text("name: [")
+    lines = {line.split()[0]: " ".join(line.split()) for line in firth("runs").output.splitlines()}
+    assert lines["films"] == "films blessed - - f1 0.750 - yes"
+    assert lines["broken"].endswith("- - - - yes")

@@ -1,0 +1,85 @@
+"""Files of records answered by a served model."""
+
+import json
+import os
+
+import pytest
+import tensorflow as tf
+
+from firth.serving import Client
+from firth.serving.batch import predicting
+from firth.serving.batch.predicting import predict_file
+from firth.tasks.readers.records import RefusedFileError
+
+
+class _Longer(tf.Module):
+    """Tells which of two texts is longer; of one that is 'broken' nothing can be told."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name=name) for name in ("text", "pair")])
+    def longer(self, text, pair):
+        tf.debugging.assert_none_equal(text, "broken")
+        return {"label": tf.where(tf.strings.length(text) > tf.strings.length(pair), "text", "pair")}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    stub = _Longer()
+    tf.saved_model.save(stub, str(folder), {"longer": stub.longer})
+    (folder / "assets.extra").mkdir()
+    described = {
+        "recipe": {"data": {"texts": {"text": "first"}}},
+        "signatures": {"longer": {"answer": {"outputs": {"label": "which"}}}},
+        "evaluation_sums": [],
+    }
+    (folder / "assets.extra" / "firth.json").write_text(json.dumps(described))
+    return Client(folder)
+
+
+def rows(count):
+    return [{"first": "x" * (number % 5), "b": "xx"} for number in range(count)]
+
+
+def write(path, values):
+    path.write_text("".join(json.dumps(each) + "\n" for each in values))
+    return path
+
+
+def test_answers_stand_in_the_order_of_what_could_be_read(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(predicting, "BATCH", 7)
+    asked, sizes = client.ask, []
+    monkeypatch.setattr(client, "ask", lambda *a, **b: sizes.append(len(a[1])) or asked(*a, **b))
+    found = predict_file(
+        client, "longer", write(tmp_path / "a.jsonl", rows(50)), tmp_path / "b.jsonl", {"pair": "b"}
+    )
+    lines = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    expected = [number for number in range(50) if number % 5]
+    assert [each["line"] for each in lines] == [number + 1 for number in expected]
+    assert lines[3] == {"line": 5, "text": "xxxx", "pair": "xx", "which": "text"}
+    assert found.answered == 40 and found.unread == {"empty_text": 10} and found.first_unread[0].line == 1
+    # No more than a batch is held, whatever the length of the file.
+    assert sizes == [7, 7, 7, 7, 7, 5]
+
+
+@pytest.mark.parametrize(("columns", "values", "problem"), [
+    ({"pair": "b"}, [{"first": "a", "b": "c"}, {"first": "broken", "b": "c"}], "assertion failed"),
+    ({"pair": "b"}, [{"first": "", "b": "c"}], "none of 1 records can be read; line 1: 'first' is empty"),
+    ({}, rows(5)[1:], "none of 4 records can be read; line 1: there is no 'pair'"),
+    ({"pear": "b"}, rows(3), "there is no input 'pear'; there are "),
+])  # fmt: skip
+def test_answers_are_written_whole_or_not_at_all(client, tmp_path, columns, values, problem):
+    (tmp_path / "b.jsonl").write_text("before")
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=problem):
+        predict_file(client, "longer", write(tmp_path / "a.jsonl", values), tmp_path / "b.jsonl", columns)
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "b.jsonl"]
+    assert (tmp_path / "b.jsonl").read_text() == "before"
+
+
+def test_places_that_cannot_hold_the_answers_are_refused(client, tmp_path):
+    source = write(tmp_path / "a.jsonl", rows(2))
+    with pytest.raises(RefusedFileError, match="the answers would take the place"):
+        predict_file(client, "longer", source, source)
+    with pytest.raises(RefusedFileError, match=r"ends in \.jsonl"):
+        predict_file(client, "longer", source, tmp_path / "b.csv")
+    with pytest.raises(ValueError, match="has no signature shorter; it has longer"):
+        predict_file(client, "shorter", source, tmp_path / "b.jsonl")
