@@ -10,21 +10,39 @@ import pytest
 pytest.importorskip("keras_hub", reason="needs KerasHub")
 
 from firth.interop.hugging_face.families import FAMILIES
-from firth.interop.hugging_face.rules import linear
+from firth.interop.hugging_face.rules import Rule, linear
 from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.forms import LastTokenForm
 from firth.recipes.tasks.tagging import Tagging
 from tests.backends.gradients import compiled, gradients
 from tests.models import references
 from tests.models.weights import copy_weights
 
+
+def linears(*layers: tuple[str, str]) -> list[Rule]:
+    """Rules of dense layers with biases, by their names and their paths of ours."""
+    return [rule for each in layers for rule in linear(*each)]
+
+
 POOLER = [("bert.pooler.dense", "heads/pooler/dense")]
 DENSE = [("classifier", "heads/dense")]
+SCORE = list(linear("score", "heads/dense", biases=False))
+LABELS = ("a", "b", "c")
 NO_DROPOUT = {"dropout": 0.0}
+PAIRS = Classification(labels=LABELS, pair=True, **NO_DROPOUT)
+LAST_TOKEN = Classification(labels=LABELS, form=LastTokenForm(), **NO_DROPOUT)
+# Of each: the reference of its backbone, its task, and the layers of its head.
 TASKS = {
-    "bert_tags": (Tagging(labels=("O", "B-A", "I-A"), **NO_DROPOUT), DENSE),
-    "bert_classes": (Classification(labels=("a", "b", "c"), pair=True, **NO_DROPOUT), POOLER + DENSE),
-    "bert_numbers": (Regression(pair=True, **NO_DROPOUT), POOLER + DENSE),
+    "bert_tags": ("bert", Tagging(labels=("O", "B-A", "I-A"), **NO_DROPOUT), linears(*DENSE)),
+    "bert_classes": (
+        "bert",
+        Classification(labels=LABELS, pair=True, **NO_DROPOUT),
+        linears(*POOLER, *DENSE),
+    ),
+    "bert_numbers": ("bert", Regression(pair=True, **NO_DROPOUT), linears(*POOLER, *DENSE)),
+    "gpt2_classes": ("gpt2", LAST_TOKEN, SCORE),
+    "llama_classes": ("llama", LAST_TOKEN, SCORE),
 }
 RATE = 0.01
 tasks = pytest.mark.parametrize("name", TASKS)
@@ -33,12 +51,12 @@ tasks = pytest.mark.parametrize("name", TASKS)
 @functools.cache
 def model_of(name: str) -> TaskModel:
     """Returns our model with the reference's weights."""
-    shape = references.REFERENCES["bert"].model
-    task, layers = TASKS[name]
+    family, task, layers = TASKS[name]
+    shape = references.REFERENCES[family].model
     made = TaskModel(model=shape, task=task, vocabulary_size=references.VOCABULARY, dtype="float32")
     made.build()
     given = references.read_golden(name)
-    rules = [*FAMILIES["bert"].backbone_rules(shape), *(rule for each in layers for rule in linear(*each))]
+    rules = [*FAMILIES[family].backbone_rules(shape), *layers]
     copy_weights(
         made, {rule.ours: rule.read(*(given[f"weight/{each}"] for each in rule.theirs)) for rule in rules}
     )
@@ -52,12 +70,15 @@ def features_of(name: str) -> dict[str, np.ndarray]:
         "token_ids": ids,
         "position_ids": np.tile(np.arange(ids.shape[1]), (len(ids), 1)),
         "document_ids": given["input/attention_mask"],
-        "segment_ids": given.get("input/token_type_ids", np.zeros_like(ids)),
     }
+    if TASKS[name][1].form.has_segments:
+        features["segment_ids"] = given.get("input/token_type_ids", np.zeros_like(ids))
     if labels.ndim == 2:
         features |= {"label_ids": np.maximum(labels, 0), "label_weights": (labels >= 0).astype("float32")}
     else:
-        features["pooled_positions"] = np.zeros((len(ids), 1))
+        is_last = TASKS[name][1].form.pooling == "last"
+        lengths = given["input/attention_mask"].sum(axis=1, keepdims=True)
+        features["pooled_positions"] = lengths - 1 if is_last else np.zeros_like(lengths)
         features |= {"record_labels": labels[:, None], "record_weights": np.ones((len(ids), 1), "float32")}
     return {
         key: value if value.dtype == "float32" else value.astype("int32") for key, value in features.items()
@@ -84,7 +105,7 @@ def test_logits(name):
 def test_the_loss_before_and_after_a_step(name):
     """The second loss is that of weights which have followed all gradients once."""
     model, features, given = model_of(name), features_of(name), references.read_golden(name)
-    (before,) = (float(given[f"loss/{each}"]) for each in TASKS[name][0].losses)
+    (before,) = (float(given[f"loss/{each}"]) for each in TASKS[name][1].losses)
     assert abs(float(loss_of(model, features)) - before) < 1e-4
     saved = model.get_weights()
     try:

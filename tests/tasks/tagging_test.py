@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.models import build_model
+from firth.recipes import load_recipe
 from firth.recipes.tasks.data import PublishedData
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.tasks import task_from_json
@@ -20,7 +21,7 @@ from firth.tasks.readers import LabelledRecord
 from firth.tasks.words import pieces_of_words
 from tests.exported_model import RECIPE, make_served
 from tests.shared_data import shared_data
-from tests.tasks.texts_test import recipe_of
+from tests.tasks.texts_test import of_families, recipe_of
 
 TASK = Tagging(labels=("O", "B-PET", "I-PET"))
 # `cats` and `sitting` are several pieces; a sentence of one control character has none.
@@ -98,6 +99,24 @@ def test_a_sentence_among_others_is_answered_as_alone_and_as_served(served):
         if len(pieces.ids[0]):
             of_served = served.model.logits(features_of_pieces(served, pieces.ids))["tag"]
             np.testing.assert_allclose(of_alone, np.asarray(of_served)[0], atol=2e-6)
+
+
+@of_families
+def test_every_family_tags_packed_sentences_as_it_tags_served_ones(served, preset, form):
+    task = TASK.model_copy(update={"form": form})
+    recipe = recipe_of(task, model=load_recipe(preset).model)
+    made, sequences = TASKS[task.kind](task, recipe.sequences, served.tokenizer), recipe.sequences
+    other = Served(build_model(recipe), served.tokenizer, recipe)
+    sentences = [sentence(words, tags) for words, tags in SENTENCES.items() if "\x81" not in words]
+    rows = rows_of(task, sequences, made.encode(sentences))
+    features = features_of(made, rows)
+    shares = np.asarray(tf.nn.softmax(other.model.logits(features)["tag"]))[0]
+    document_ids, weights = features[names.DOCUMENT_IDS][0].numpy(), features[names.LABEL_WEIGHTS][0].numpy()
+    keys = rows[names.DOCUMENT_KEYS][0].numpy().tolist()
+    answer = numpy(tag(other, tf.constant([each.id for each in sentences])))
+    for number, each in enumerate(made.encode(sentences)):
+        own = shares[(document_ids == keys.index(each.key) + 1) & (weights > 0)]
+        np.testing.assert_allclose(answer["probabilities"][number][: len(own)], own.max(axis=1), atol=2e-5)
 
 
 def test_first_pieces_carry_the_tags(served):

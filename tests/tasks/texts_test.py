@@ -10,7 +10,7 @@ from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
-from firth.recipes.tasks.forms import BERTForm, GPTForm
+from firth.recipes.tasks.forms import BERTForm, GPTForm, LastTokenForm
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.training.evaluation import Evaluation
 from firth.serving.evaluate import evaluator
@@ -161,23 +161,39 @@ def test_gpt_reads_the_last_token(base):
     assert pooled[2:].tolist() == [0, 0]
 
 
+def test_a_last_token_is_one_of_the_text_and_no_token_is_new_to_a_decoder(base):
+    task = Classification(labels=LABELS, pair=True, form=LastTokenForm())
+    made = TASKS[task.kind](task, Sequences(length=32, max_documents=4), base.tokenizer)
+    encoded = made.encode(records(task, "yes"))[:2]
+    features = made(row_of(task, encoded, 32, 4), None, [0, 0])
+    pooled, ids = features[names.POOLED_POSITIONS].numpy(), features[names.TOKEN_IDS].numpy()
+    assert ids[pooled[:2]].tolist() == [each.chunks[1][-1] for each in encoded]
+    assert pooled[2:].tolist() == [0, 0]
+    assert (ids == base.tokenizer.cls_id).sum() == 4 and base.tokenizer.sep_id not in ids
+
+
 # The table in docs/how-to/finetune.md: of each family, its form and two texts.
-FAMILIES = {
-    "bert_tiny": BERTForm(),
-    "roberta_tiny": BERTForm(pooling="mean", segments=False),
-    "albert_tiny": BERTForm(),
-    "electra_tiny": BERTForm(),
-    "deberta_v3_tiny": BERTForm(),
-    "xlnet_tiny": BERTForm(),
-    "gpt_1_tiny": GPTForm(),
-    "gpt2_tiny": GPTForm(),
-    "llama_tiny": GPTForm(),
-}
+FAMILIES = [
+    ("bert_tiny", BERTForm()),
+    ("roberta_tiny", BERTForm(pooling="mean", segments=False)),
+    ("albert_tiny", BERTForm()),
+    ("electra_tiny", BERTForm()),
+    ("deberta_v3_tiny", BERTForm()),
+    ("xlnet_tiny", BERTForm()),
+    ("gpt_1_tiny", GPTForm()),
+    ("gpt2_tiny", GPTForm()),
+    ("gpt2_tiny", LastTokenForm()),
+    ("llama_tiny", GPTForm()),
+    ("llama_tiny", LastTokenForm()),
+]
+of_families = pytest.mark.parametrize(
+    ("preset", "form"), FAMILIES, ids=[f"{preset}-{form.kind}" for preset, form in FAMILIES]
+)
 
 
-@pytest.mark.parametrize("preset", FAMILIES)
-def test_every_family_reads_packed_records_as_it_reads_them_alone(base, preset):
-    task = Classification(labels=LABELS, pair=True, form=FAMILIES[preset])
+@of_families
+def test_every_family_reads_packed_records_as_it_reads_them_alone(base, preset, form):
+    task = Classification(labels=LABELS, pair=True, form=form)
     recipe = recipe_of(task, model=load_recipe(preset).model)
     served = Served(build_model(recipe), base.tokenizer, recipe)
     made = TASKS[task.kind](task, recipe.sequences, base.tokenizer)

@@ -47,7 +47,11 @@ class PooledHeads(Heads):
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         kernel = truncated_normal(model.initializer_stddev, seed)
         self.dense = keras.layers.Dense(
-            self.loss_term.classes, kernel_initializer=kernel, name="dense", **shared
+            self.loss_term.classes,
+            use_bias=task.form.has_bias,
+            kernel_initializer=kernel,
+            name="dense",
+            **shared,
         )
 
     def build(self) -> None:

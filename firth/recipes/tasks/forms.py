@@ -18,6 +18,7 @@ class Form(Config):
         between: The special tokens between two texts.
         after: The special tokens after the last text.
         has_segments: Whether its features hold segment ids.
+        has_bias: Whether a head that reads one state of it has a bias.
         architectures: The models that read it; see `firth.recipes.models.facts`.
     """
 
@@ -25,6 +26,7 @@ class Form(Config):
     between: ClassVar[tuple[str, ...]] = ("sep",)
     after: ClassVar[tuple[str, ...]] = ("sep",)
     has_segments: ClassVar[bool] = False
+    has_bias: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -96,4 +98,21 @@ class GPTForm(Form):
     pooling: Literal["last"] = "last"
 
 
-AnyForm = Annotated[Union[BERTForm, GPTForm], pydantic.Field(discriminator="kind")]
+class LastTokenForm(Form):
+    """`[CLS] a` or `[CLS] a [CLS] b`, read at the last token of the text: a classifier on a decoder.
+
+    It has no special token that a decoder's pre-training has not read: `[CLS]` is what starts each of its
+    documents (`<s>` of Llama, `<|endoftext|>` of GPT-2). As in the classifiers of transformers, the head has
+    no bias.
+    """
+
+    between: ClassVar[tuple[str, ...]] = ("cls",)
+    after: ClassVar[tuple[str, ...]] = ()
+    has_bias: ClassVar[bool] = False
+    architectures: ClassVar[tuple[str, ...]] = ("decoder",)
+
+    kind: Literal["last_token"] = "last_token"
+    pooling: Literal["last"] = "last"
+
+
+AnyForm = Annotated[Union[BERTForm, GPTForm, LastTokenForm], pydantic.Field(discriminator="kind")]

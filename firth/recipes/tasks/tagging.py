@@ -9,7 +9,7 @@ import pydantic
 from firth.features import RECORD_WORDS, TOKEN_LABELS, WORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.classification import Rate
-from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -30,7 +30,8 @@ class Tagging(Task):
             have: `O` first, then the others, sorted.
         scores: Scores of the held-out sentences, keys of `firth.scores.SCORES`, the headline
             first. If not given, `entity_f1` for tags such as `B-PER`, and `tag_accuracy` for others.
-        form: How a sentence is laid out; its pooling is not read.
+        form: How a sentence is laid out; its pooling is not read. A decoder tags a word by its first piece
+            and what stands before it.
         dropout: Rate of dropout on what the head reads.
 
     Raises:
@@ -45,7 +46,7 @@ class Tagging(Task):
     scores: tuple[str, ...] = pydantic.Field(
         default_factory=lambda values: _scores_of(values.get("labels", ()))
     )
-    form: BERTForm = BERTForm()
+    form: AnyForm = BERTForm()
     dropout: Rate = 0.1
 
     @pydantic.model_validator(mode="after")

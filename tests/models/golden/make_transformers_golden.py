@@ -71,6 +71,11 @@ def labelled_inputs(generator: np.random.Generator, labels: np.ndarray) -> Array
     return {**read, "labels": labels}
 
 
+def one_text_labelled(generator: np.random.Generator) -> Arrays:
+    """Returns texts with a class each, for a decoder that reads the last token that is not padding."""
+    return {**one_text(generator, pad=0), "labels": np.array([2, 0, 1])}
+
+
 def tagged_inputs(generator: np.random.Generator) -> Arrays:
     """Returns texts of which some tokens have one of three tags."""
     inputs = masked_inputs(generator)
@@ -445,6 +450,20 @@ FAMILIES = {
         {**ENCODER, "num_labels": 1, "problem_type": "regression"},
         lambda generator: labelled_inputs(generator, np.array([0.5, 4.0, 2.25], "float32")),
         fine_tuned("value"),
+    ),
+    "gpt2_classes": Family(
+        transformers.GPT2ForSequenceClassification,
+        transformers.GPT2Config,
+        {**GPT2, "num_labels": 3, "pad_token_id": 0},
+        one_text_labelled,
+        fine_tuned("label"),
+    ),
+    "llama_classes": Family(
+        transformers.LlamaForSequenceClassification,
+        transformers.LlamaConfig,
+        {**LLAMA, "num_labels": 3},
+        one_text_labelled,
+        fine_tuned("label"),
     ),
     # Its `final_logits_bias` is a buffer of zeros that is never trained, and so no weight here.
     "bart": Family(
