@@ -20,8 +20,10 @@ from firth.interop.written import Written
 from firth.models.bundle import TOKENIZER_FOLDER, open_weights, stored_dtypes
 from firth.recipes.base.errors import first_of
 from firth.recipes.goals.goal import Goal
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.tokenizers import load_tokenizer
 from firth.tokenizers.graph.special_pieces import MissingPieceError
+from firth.tokenizers.storage import AnyTokenizer
 
 
 def export_model(
@@ -71,13 +73,26 @@ def export_model(
             storage.write_json(os.path.join(unfinished, CONFIG_FILE), config)
             files = write_shards(unfinished, outgoing.specs, outgoing.tensors, shard_bytes)
             files += write_tokenizer(tokenizer, unfinished, family.model_type, model.longest)
-            files += write_pooling(unfinished, recipe.export.pooling, model.width)
-    return Written((CONFIG_FILE, *files), notes)
+            pooling = _pooling_files(unfinished, recipe, tokenizer)
+    return Written((CONFIG_FILE, *files, *pooling), notes + _about_pooling(recipe, pooling))
 
 
 def _alone(family: Family, model: Any) -> list[Rule]:
     """Returns the rules of a base model, whose tensors lack the family's name."""
     return list(family.backbone(model))
+
+
+def _pooling_files(folder: str, recipe: RunRecipe, tokenizer: AnyTokenizer) -> list[str]:
+    """Writes how texts are pooled, which sentence-transformers does over the states of an encoder alone."""
+    if not recipe.model.has_encoder or recipe.model.has_decoder:
+        return []
+    return write_pooling(folder, recipe.export.pooling, recipe.model.width, tokenizer)
+
+
+def _about_pooling(recipe: RunRecipe, files: list[str]) -> tuple[str, ...]:
+    if files or not recipe.model.has_encoder:
+        return ()
+    return (f"export.pooling: {recipe.export.pooling} is not written: sentence-transformers has no such way",)
 
 
 def _ids_by_role(tokenizer: Any) -> dict[str, int]:

@@ -39,7 +39,7 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             objective=family.objective(tensors),
             vocabulary_size=directory.vocabulary_size,
             tokenizer=tokenizer,
-            pooling=read_pooling(directory.path),
+            pooling=read_pooling(directory.path, tokenizer),
         )
         has_both = bool(imported.model.has_encoder and imported.model.has_decoder)
         notes = [

@@ -115,19 +115,33 @@ def test_a_large_model_is_written_in_shards(tmp_path):
     assert_same(tensors_in(out), tensors)
 
 
-@pytest.mark.parametrize("pooling", ["mean_with_special", "first"])
+@pytest.mark.parametrize("pooling", ["mean", "mean_with_special", "first"])
 def test_pooling_that_sentence_transformers_has_comes_back(pooling, tmp_path):
     path = bundle(tmp_path, "bert_tiny", [f"export.pooling={pooling}"])
-    files = export_model(path, tmp_path / "out").files
-    assert {"modules.json", "1_Pooling/config.json"} <= set(files)
+    written = export_model(path, tmp_path / "out")
+    place = "2_Pooling" if pooling == "mean" else "1_Pooling"
+    assert {"modules.json", f"{place}/config.json"} <= set(written.files) and not written.notes
     import_model(tmp_path / "out", tmp_path / "back", "back")
     assert read_recipe(tmp_path / "back").export.pooling == pooling
 
 
-def test_pooling_of_our_own_is_not_written(tmp_path):
-    """It leaves special tokens out."""
-    files = export_model(bundle(tmp_path, "bert_tiny"), tmp_path / "out").files
-    assert not [name for name in files if "modules" in name or "Pooling" in name]
+def test_a_mean_without_special_pieces_weighs_them_by_nothing(tmp_path):
+    export_model(bundle(tmp_path, "bert_tiny"), tmp_path / "out")
+    said = json.loads((tmp_path / "out" / "1_WordWeights" / "config.json").read_text())
+    assert said["vocab"] == PIECES and said["unknown_word_weight"] == 1
+    assert said["word_weights"] == {"[CLS]": 0, "[SEP]": 0}
+    said["word_weights"]["the"] = 0.5
+    (tmp_path / "out" / "1_WordWeights" / "config.json").write_text(json.dumps(said))
+    with pytest.raises(InteropError, match=r"1_WordWeights/config.json: WordWeights cannot .*\[CLS\] and"):
+        import_model(tmp_path / "out", tmp_path / "back", "back")
+
+
+@pytest.mark.parametrize("preset", ["bert_tiny", "t5_tiny"])
+def test_other_pooling_is_told_and_not_written(preset, tmp_path):
+    pooling = ["export.pooling=cls"] if preset == "bert_tiny" else []
+    written = export_model(bundle(tmp_path, preset, pooling), tmp_path / "out")
+    assert not [name for name in written.files if "modules" in name or "Pooling" in name]
+    assert [note for note in written.notes if "export.pooling: " in note]
 
 
 def bundle(folder, preset, overrides=()) -> str:
