@@ -85,10 +85,9 @@ def _finetune(
     if recipe is None and (task is None or base is None):
         fail("give a BASE and a --task, or a --recipe", ExitCode.USAGE)
     options = [
-        *_base(base),
+        *base_options(base),
         *_task(task, data, train, eval, text, pair, label),
-        *_option("method.kind", method, "--method"),
-        *_option("epochs", epochs, "--epochs"),
+        *method_options(method, epochs),
         *(overrides or ()),
     ]
     checked = _recipe_or_exit(recipe, options, root)
@@ -98,8 +97,23 @@ def _finetune(
     _finish(result, checked, root)
 
 
-def _base(base: str | None) -> "list[Option]":
+def base_options(base: str | None) -> "list[Option]":
+    """Returns what the argument BASE stands for.
+
+    Args:
+        base: The model to start from; None if it is not given.
+    """
     return _option("base", base, "BASE")
+
+
+def method_options(method: str | None, epochs: float | None) -> "list[Option]":
+    """Returns what `--method` and `--epochs` stand for.
+
+    Args:
+        method: Kind of the method; None if it is not given.
+        epochs: Number of epochs; None if it is not given.
+    """
+    return [*_option("method.kind", method, "--method"), *_option("epochs", epochs, "--epochs")]
 
 
 def _option(key: str, value: str | float | None, said: str) -> "list[Option]":

@@ -14,6 +14,7 @@ from firth.cli import (
     curate,
     export_weights,
     finetune,
+    glue,
     import_weights,
     recipes,
     report,
@@ -47,6 +48,7 @@ app = typer.Typer(
 for module in (
     run,
     finetune,
+    glue,
     curate,
     recipes,
     show,

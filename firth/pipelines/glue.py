@@ -1,0 +1,204 @@
+"""GLUE with one model: a run for each task whose files are there, scores, and files for GLUE's site."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from firth import storage
+from firth.evaluation.glue import SUBMISSION, SubmissionFile, write_submission
+from firth.pipelines.labels import task_of_format
+from firth.recipes.base.errors import suggest
+from firth.recipes.reading.raw_recipes import Option
+from firth.recipes.tasks.task import Task
+from firth.scores import collect, compute
+from firth.tasks.readers import LabelledRecord, RefusedFileError, read_split, split_file
+from firth.tasks.readers.glue import GLUE
+
+TRAIN, DEV = "train", "dev"
+SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"
+# The diagnostic set has no training split: MNLI's model answers it.
+_ANSWERED_BY = {"ax": "mnli"}
+# Texts that the model is asked at once.
+_BATCH = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class GlueFiles:
+    """The tasks of GLUE in a folder.
+
+    Attributes:
+        present: Names of the tasks that can be trained and scored.
+        missing: For each other task, what is not there.
+    """
+
+    present: tuple[str, ...]
+    missing: Mapping[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskAnswers:
+    """What a task's model has answered next to its dev split.
+
+    Attributes:
+        scores: Scores of further dev splits, by `<task>_<split>.<score>`.
+        predictions: Answers to test splits by the file of the submission, and in it by the record's id.
+        problems: Test splits of which not all records could be read, with what is wrong.
+    """
+
+    scores: dict[str, float]
+    predictions: dict[str, dict[str, Any]]
+    problems: tuple[str, ...]
+
+
+def find_tasks(folder: str, wanted: Sequence[str] = ()) -> GlueFiles:
+    """Returns which tasks of GLUE a folder has the files of.
+
+    Args:
+        folder: Folder of GLUE's folders.
+        wanted: Names of the tasks that matter; all if it is empty.
+
+    Raises:
+        ValueError: for an unknown name, with the nearest; if no task is there.
+    """
+    names = [name for name, described in GLUE.items() if TRAIN in described.files]
+    for name in wanted:
+        if name not in names:
+            raise ValueError(f"{name!r} is not a task of GLUE; {suggest(name, names)}")
+    present, missing = [], dict[str, str]()
+    for name in wanted or names:
+        try:
+            for split in (TRAIN, DEV):
+                split_file(name, folder, split)
+            present.append(name)
+        except RefusedFileError as error:
+            missing[name] = str(error)
+    if not present:
+        raise ValueError(f"{folder}: there is no task of GLUE: {'; '.join(missing.values())}")
+    return GlueFiles(tuple(present), missing)
+
+
+def options_of(task: str, folder: str) -> list[Option]:
+    """Returns the keys of the recipe that a task of GLUE stands for.
+
+    Args:
+        task: Name of the task.
+        folder: Folder of GLUE's folders.
+
+    Example:
+
+    >>> [option.assignment for option in options_of("rte", "glue")][1]
+    'task={"kind": "classification", "pair": true}'
+    """
+    data = {"kind": "published", "format": task, "folder": folder}
+    said = f"the task {task}"
+    return [
+        Option(f"data={json.dumps(data)}", said),
+        Option(f"task={json.dumps(task_of_format(task))}", said),
+    ]
+
+
+def scores_of(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float]:
+    """Returns the scores of a run's dev split, by `<task>.<score>`.
+
+    Args:
+        name: Name of the task.
+        task: The recipe's task.
+        evaluation: Metrics over the dev split.
+    """
+    return {f"{name}.{score}": evaluation[score] for score in task.score_names if score in evaluation}
+
+
+def answer_splits(name: str, task: Task, folder: str, model: str | os.PathLike[str]) -> TaskAnswers:
+    """Asks a pushed model about all splits of its task that are there but `train` and `dev`.
+
+    Splits with labels are scored; those without are predicted, and never scored.
+
+    Args:
+        name: Name of the task.
+        task: The recipe's task.
+        folder: Folder of GLUE's folders.
+        model: Folder of the pushed model.
+    """
+    from firth.serving import Client
+
+    client = Client(model)
+    scores: dict[str, float] = {}
+    for split in GLUE[name].files:
+        if (
+            split not in (TRAIN, DEV)
+            and split not in GLUE[name].unlabelled
+            and _is_there(name, folder, split)
+        ):
+            records = read_split(name, folder, split).records
+            references = {each.id: each.label for each in records}
+            answers = {each.id: answer for each, answer in _answers(client, task, records)}
+            column = f"{name}_{split.removeprefix(DEV).strip('_')}"
+            for score in task.score_names:
+                examples = collect(references, answers)
+                scores[f"{column}.{score}"] = compute(score, examples, **task.score_options(score)).value
+    predictions: dict[str, dict[str, Any]] = {}
+    problems = []
+    for file, described in _submission_files(name, folder):
+        found = read_split(described.task, folder, described.split)
+        if found.rejected or len(found.records) != described.records:
+            problems.append(
+                f"{file}: {found.file} has {len(found.records)} records that can be read, "
+                f"the published one has {described.records}"
+            )
+        else:
+            predictions[file] = {each.id: answer for each, answer in _answers(client, task, found.records)}
+    return TaskAnswers(scores, predictions, tuple(problems))
+
+
+def write_results(
+    folder: str,
+    scores: Mapping[str, float],
+    runs: Mapping[str, str],
+    missing: Mapping[str, str],
+    predictions: Mapping[str, Mapping[str, Any]],
+) -> tuple[str, ...]:
+    """Writes the dev scores, and the files of a submission, into a folder.
+
+    Args:
+        folder: Folder, on any file system.
+        scores: Dev scores by `<task>.<score>`.
+        runs: Folder of each task's run.
+        missing: What is not there of each task without files.
+        predictions: Answers to test splits; see `TaskAnswers`.
+
+    Returns:
+        Names of the files that GLUE's site needs too.
+    """
+    written = write_submission(os.path.join(folder, SUBMISSION_FOLDER), predictions)
+    content = {"dev": dict(scores), "runs": dict(runs), "missing": dict(missing)}
+    storage.write_json(os.path.join(folder, SCORES_FILE), content, indent=1)
+    return written.missing
+
+
+def _is_there(name: str, folder: str, split: str) -> bool:
+    try:
+        return bool(split_file(name, folder, split))
+    except RefusedFileError:
+        return False
+
+
+def _submission_files(name: str, folder: str) -> Iterator[tuple[str, SubmissionFile]]:
+    for file, described in SUBMISSION.items():
+        answered_by = _ANSWERED_BY.get(described.task, described.task)
+        if answered_by == name and _is_there(described.task, folder, described.split):
+            yield file, described
+
+
+def _answers(
+    client: Any, task: Task, records: Sequence[LabelledRecord]
+) -> Iterator[tuple[LabelledRecord, Any]]:
+    # Texts of like lengths share a batch, so that little of it is padding.
+    ordered = sorted(records, key=lambda each: sum(map(len, each.texts.values())))
+    for start in range(0, len(ordered), _BATCH):
+        batch = ordered[start : start + _BATCH]
+        texts, *others = ([str(each.texts[role]) for each in batch] for role in task.roles)
+        asked = client.ask(task.signature, texts, **dict(zip(task.roles[1:], others)))
+        for record, outputs in zip(batch, asked):
+            yield record, outputs.get("label", outputs.get("value"))
