@@ -13,8 +13,6 @@ from firth.cli import (
     compare,
     curate,
     export_weights,
-    finetune,
-    glue,
     import_weights,
     recipes,
     report,
@@ -24,6 +22,7 @@ from firth.cli import (
 )
 from firth.cli.asking import predict
 from firth.cli.output import ExitCode, print_error
+from firth.cli.tasks import finetune, glue
 
 HELP = """Raw text to a validated, served language model.
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firth.cli import commands, execution
-from firth.cli.finetune import Epochs, MethodName, base_options, method_options
 from firth.cli.output import ExitCode, fail
+from firth.cli.tasks.finetune import Epochs, MethodName, base_options, method_options
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunResult

@@ -173,7 +173,7 @@ def _recipe_or_exit(
 def _finish(result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path) -> None:
     from rich.console import Console
 
-    from firth.cli.task_summary import print_task_summary
+    from firth.cli.tasks.task_summary import print_task_summary
 
     print_task_summary(Console(highlight=False, soft_wrap=True), result, recipe, root)
     if not result.blessed:

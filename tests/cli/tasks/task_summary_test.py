@@ -3,7 +3,7 @@
 import json
 import types
 
-from firth.cli.task_summary import data_lines
+from firth.cli.tasks.task_summary import data_lines
 from firth.recipes import recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.recipes.bundles import write_bundle
