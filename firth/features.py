@@ -226,19 +226,21 @@ def pair_specs(max_documents: int, task: str) -> dict[str, Spec]:
     }
 
 
-def record_specs(max_records: int, labels: str) -> dict[str, Spec]:
+def record_specs(max_documents: int, max_records: int, labels: str) -> dict[str, Spec]:
     """Returns the specs of a task with one label for each record of a row, for one example.
 
-    pooled_positions: int32 [max_records], the token of each record that its answer is read at, zeros after.
+    pooled_positions: int32 [max_documents], the token of each document that an answer is read at, zeros
+        after.
     record_labels: int32 or float32 [max_records].
     record_weights: float32 [max_records], 1 on records and 0 after.
 
     Args:
+        max_documents: Most documents of a row; a record stands as one or several.
         max_records: Most records of a row.
         labels: Dtype of the labels.
     """
     return {
-        POOLED_POSITIONS: Spec("int32", (max_records,)),
+        POOLED_POSITIONS: Spec("int32", (max_documents,)),
         RECORD_LABELS: Spec(labels, (max_records,)),
         RECORD_WEIGHTS: Spec("float32", (max_records,)),
     }

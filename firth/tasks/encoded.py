@@ -13,7 +13,8 @@ class EncodedRecord(NamedTuple):
     Attributes:
         key: A hash of the record's id, above 0. No two records of a split have the same.
         source: Name of the record's source.
-        chunks: The tokens of each of its texts, int32 [length] each, without special tokens.
+        chunks: The tokens of each of its texts, int32 [length] each, without special tokens: those of
+            one document after another, where it stands as several.
         labels: The record's part of each label field of a row, by the name of the field.
         cut: Number of tokens that were cut off.
         words: The UTF-8 bytes of each token, object [length] for each text, if tokens are whole words;

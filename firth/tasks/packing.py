@@ -62,7 +62,7 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
     specs = task.label_specs(sequences)
     rows, full = [], 0
     for source, members in by_source.items():
-        sizes = [_tokens(each) + task.special_tokens for each in members]
+        sizes = [_size(each, task) for each in members]
         full += sum(sizes)
         for numbers in pack_in_order(sizes, sequences.length, sequences.max_documents):
             rows.append(_row(source, [members[number] for number in numbers], specs))
@@ -74,7 +74,7 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
         {
             "records": len(kept),
             "rows": len(rows),
-            "tokens": full - len(kept) * task.special_tokens,
+            "tokens": sum(map(_tokens, kept)),
             "padding_share": (places - full) / max(places, 1),
             "records_cut": sum(each.cut > 0 for each in kept),
             "tokens_cut": sum(each.cut for each in kept),
@@ -103,6 +103,11 @@ def _sort_out(
         else:
             rejected.append(record)
     return dict(sorted(by_source.items())), rejected
+
+
+def _size(record: EncodedRecord, task: Task) -> int:
+    """Returns the places of a row that a record takes."""
+    return _tokens(record) + len(record.chunks) // task.texts * task.special_tokens
 
 
 def _tokens(record: EncodedRecord) -> int:

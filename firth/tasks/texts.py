@@ -38,14 +38,14 @@ class TextsTask:
         self.frame = Frame(
             *(
                 tuple(getattr(tokenizer, f"{role}_id") for role in roles)
-                for roles in (form.before, form.between if config.pair else (), form.after)
+                for roles in (form.before, form.between if config.texts > 1 else (), form.after)
             )
         )
 
     @property
     def room(self) -> int:
-        """The most tokens of a record's texts."""
-        return self._sequences.length - len(self.frame.ids)
+        """The most tokens of a record's texts, in each order."""
+        return self._sequences.length // self._config.form.orders - len(self.frame.ids)
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
         """Returns records as tokens, cut to fit a row.
@@ -58,12 +58,13 @@ class TextsTask:
             for role in self._config.roles
         ]
         fitted = fit_texts(texts, self.room)
+        orders = (1, -1)[: self._config.form.orders]
         chunks = zip(*(_rows(each) for each in fitted.texts), strict=True)
         return [
             EncodedRecord(
                 key=key_of(record.id),
                 source="",
-                chunks=tuple(of_record),
+                chunks=tuple(chunk for order in orders for chunk in of_record[::order]),
                 labels={names.RECORD_LABELS: [self.label_of(self._config, record.label)]},
                 cut=int(cut),
                 id=record.id,
@@ -74,7 +75,8 @@ class TextsTask:
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
         encoder = names.encoder_specs(self._sequences.length, segments=self._config.form.has_segments)
-        return {**encoder, **names.record_specs(self._sequences.max_documents, self.label_dtype)}
+        places = self._config.documents(self._sequences)
+        return {**encoder, **names.record_specs(places, places // self._config.form.orders, self.label_dtype)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
         """Returns the Features of a row; nothing in them is random.
@@ -101,7 +103,7 @@ class TextsTask:
             **layout.encoder_features(self._config.form.has_segments),
             names.POOLED_POSITIONS: self._pooled(layout, lengths),
             names.RECORD_LABELS: row[names.RECORD_LABELS],
-            names.RECORD_WEIGHTS: tf.cast(lengths > 0, tf.float32),
+            names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.form.orders] > 0, tf.float32),
         }
 
     def _segments(self, row: Mapping[str, tf.Tensor]) -> Pairs:
@@ -136,10 +138,10 @@ class TextsTask:
             record_predictions: float32 [batch, max_documents, classes]; see `predictions_of`.
         """
         texts, (only,) = self._config.texts, logits.values()
-        lengths = row[names.CHUNK_LENGTHS]
-        of_records = tf.reshape(lengths, [-1, lengths.shape[1] // texts, texts])
+        chunks, lengths = self._config.form.orders * texts, row[names.CHUNK_LENGTHS]
+        of_records = tf.reshape(lengths, [-1, lengths.shape[1] // chunks, chunks])[:, :, :texts]
         return {
-            names.RECORD_KEYS: row[names.DOCUMENT_KEYS][:, ::texts],
+            names.RECORD_KEYS: row[names.DOCUMENT_KEYS][:, ::chunks],
             names.RECORD_WEIGHTS: features[names.RECORD_WEIGHTS],
             names.RECORD_LABELS: features[names.RECORD_LABELS],
             names.RECORD_LENGTHS: tf.reduce_sum(of_records, axis=2),

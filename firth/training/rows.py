@@ -136,6 +136,20 @@ class Rows:
             yield self.take(np.arange(start, min(start + _BLOCK, len(self))))
 
 
+def count_documents(rows: Rows) -> int:
+    """Returns how many documents stand in rows: parts of one that follow each other count once.
+
+    Args:
+        rows: Rows of a split.
+    """
+    total = 0
+    for block in rows.blocks():
+        keys = block[features.DOCUMENT_KEYS]
+        before = np.pad(keys[:, :-1], [(0, 0), (1, 0)])
+        total += int(((keys != before) & (keys != 0)).sum())
+    return total
+
+
 class RowsWriter:
     """Appends blocks of rows to files in a local directory, which `finish` makes fit for `load_rows`.
 

@@ -4,13 +4,14 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from firth import features, storage
+from firth import storage
 from firth.features import is_over_vocabulary
 from firth.models import save_model
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage import BUNDLE_FOLDER
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
+from firth.training.rows import count_documents
 from firth.training.unigram import count_pieces
 
 _KEYS = ("recipe", "checkpoint_root")
@@ -62,8 +63,7 @@ def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: s
     if not recipe.counts_epochs:
         return recipe
     rows = open_rows(recipe, train_files, checkpoint_root)
-    chunks = sum(int((block[features.CHUNK_LENGTHS] > 0).sum()) for block in rows.blocks())
-    return recipe.scheduled(len(rows), chunks // recipe.goal.texts)
+    return recipe.scheduled(len(rows), count_documents(rows))
 
 
 def find_tokenizer(train_files: Sequence[str]) -> str:

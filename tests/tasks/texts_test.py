@@ -27,6 +27,7 @@ TASKS_AND_LABELS = {
     "mean": (Classification(labels=LABELS, pair=True, form=BERTForm(pooling="mean")), "yes", 1),
     "number": (Regression(), 2.5, 2.5),
     "number of two": (Regression(pair=True), 0.5, 0.5),
+    "both orders": (Regression(pair=True, form=GPTForm(both_orders=True)), 0.5, 0.5),
 }
 TEXTS = [("the cat sat .", "on the mat"), ("a cat", "the word keeps company ."), ("you", "shall know")]
 
@@ -54,11 +55,17 @@ def records(task, label):
     return [LabelledRecord(f"r{n}", dict(zip(roles, texts)), label, "f", n) for n, texts in enumerate(TEXTS)]
 
 
+DECODER = load_recipe("gpt_1_tiny").model
+
+
 def row_of(task, encoded, length, max_documents):
     """A row of records, as TaskRowGen packs them, padded as it is read."""
     tokens = np.concatenate([chunk for each in encoded for chunk in each.chunks])
     chunks = [len(chunk) for each in encoded for chunk in each.chunks]
     labels = [label for each in encoded for label in each.labels[names.RECORD_LABELS]]
+
+    def sized(spec):
+        return (*spec.shape, spec.dtype)
 
     def padded(values, size, dtype):
         return tf.constant(np.pad(np.asarray(values, dtype), (0, size - len(values))))
@@ -69,11 +76,11 @@ def row_of(task, encoded, length, max_documents):
         names.RAW_TOKENS: padded(tokens, raw, "int32"),
         names.WORD_STARTS: tf.zeros([raw], tf.int32),
         names.SENTENCE_STARTS: tf.zeros([raw], tf.int32),
-        names.CHUNK_LENGTHS: padded(chunks, task.texts * max_documents, "int32"),
+        names.CHUNK_LENGTHS: padded(chunks, *sized(specs[names.CHUNK_LENGTHS])),
         names.DOCUMENT_KEYS: padded(
-            [each.key for each in encoded for _ in each.chunks], task.texts * max_documents, "int64"
+            [each.key for each in encoded for _ in each.chunks], *sized(specs[names.DOCUMENT_KEYS])
         ),
-        names.RECORD_LABELS: padded(labels, max_documents, specs[names.RECORD_LABELS].dtype),
+        names.RECORD_LABELS: padded(labels, *sized(specs[names.RECORD_LABELS])),
     }
 
 
@@ -81,11 +88,12 @@ def row_of(task, encoded, length, max_documents):
 def test_a_record_among_others_is_answered_as_a_served_one(base, case):
     """The same logits from a row of three records as from each record alone, encoded in the graph."""
     task, label, number = TASKS_AND_LABELS[case]
-    recipe = recipe_of(task)
+    length = 32 * task.form.orders
+    recipe = recipe_of(task, length, DECODER if task.form.kind == "gpt" else RECIPE.model)
     served = Served(build_model(recipe), base.tokenizer, recipe)
     made = TASKS[task.kind](task, recipe.sequences, base.tokenizer)
     encoded = made.encode(records(task, label))
-    row = row_of(task, encoded, 32, 4)
+    row = row_of(task, encoded, length, 4)
     features = made(row, None, [0, 0])
     specs = made.specs()
     assert {name: (tuple(each.shape), each.dtype.name) for name, each in features.items()} == {
@@ -159,6 +167,25 @@ def test_gpt_reads_the_last_token(base):
     assert features[names.TOKEN_IDS].numpy()[pooled[:2]].tolist() == [base.tokenizer.sep_id] * 2
     assert features[names.DOCUMENT_IDS].numpy()[pooled[:2]].tolist() == [1, 2]
     assert pooled[2:].tolist() == [0, 0]
+
+
+def test_both_orders_tell_the_same_of_two_texts_that_change_places(base):
+    task = Regression(pair=True, form=GPTForm(both_orders=True))
+    recipe = recipe_of(task, 24, DECODER)
+    served = Served(build_model(recipe), base.tokenizer, recipe)
+    texts = [tf.constant(column) for column in zip(*TEXTS)]
+    one, other = (
+        served.model.logits(encode_texts(served, *each).features)["value"] for each in (texts, texts[::-1])
+    )
+    np.testing.assert_allclose(one, other, atol=2e-5)
+    single = served.model.heads.dense(tf.ones([1, 1, recipe.model.width]))
+    assert tuple(one.shape) == (3, 1, 1) and tuple(single.shape) == (1, 1, 1)
+    made = TASKS[task.kind](task, recipe.sequences, base.tokenizer)
+    (cut,) = made.encode([LabelledRecord("r", {"text": "the cat " * 10, "pair": "a cat sat"}, 1.0, "f", 1)])
+    assert [len(chunk) for chunk in cut.chunks] == [6, 3, 3, 6] and cut.cut == 14
+    assert cut.chunks[0].tolist() == cut.chunks[3].tolist()
+    with pytest.raises(ValueError, match="no two texts to read in both orders"):
+        Regression(form=GPTForm(both_orders=True))
 
 
 def test_a_last_token_is_one_of_the_text_and_no_token_is_new_to_a_decoder(base):

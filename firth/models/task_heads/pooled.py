@@ -21,7 +21,8 @@ from firth.models.outputs.predictions import Predictions, predictions_of_logits,
 class PooledHeads(Heads):
     """A dense layer on one vector of each record.
 
-    The vector is the pooled first state, the last state, or the mean of all (`task.form.pooling`). The pooler
+    The vector is the pooled first state, the last state, or the mean of all (`task.form.pooling`); where a
+    record is read in two orders, the sum of both (Radford et al. 2018, section 3.3). The pooler
     starts from that of the base, where it has one. A loss of one answer is that of a number, the squared
     error.
 
@@ -40,7 +41,7 @@ class PooledHeads(Heads):
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         (self.loss_term,) = task.loss_terms
         shared = {"dtype": self.dtype_policy}
-        self._pool = _POOLINGS[task.form.pooling]
+        self._pool, self._orders = _POOLINGS[task.form.pooling], task.form.orders
         self.pooler: Any = None
         if task.form.pooling == "first":
             self.pooler = Pooler(self.width, model.initializer_stddev, seed, name="pooler", **shared)
@@ -66,12 +67,20 @@ class PooledHeads(Heads):
 
         Args:
             backbone: Backbone with one stack.
-            features: Task's features, batched, with `pooled_positions`, int32 [batch, records].
+            features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = backbone(features, training=training)
-        pooled = self.dropout(self._pool(self, hidden, features), training=training)
+        pooled = self._sums(self._pool(self, hidden, features))
+        pooled = self.dropout(pooled, training=training)
         return {self.loss_term.name: ops.cast(self.dense(pooled), "float32")}
+
+    def _sums(self, pooled: Tensor) -> Tensor:
+        """Returns the vectors of records from those of their orders."""
+        if self._orders == 1:
+            return pooled
+        records = pooled.shape[1] // self._orders
+        return ops.sum(ops.reshape(pooled, (-1, records, self._orders, self.width)), axis=2)
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:
         """Returns the labels and weights of the records, [batch, records] each.

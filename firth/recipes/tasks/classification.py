@@ -33,6 +33,11 @@ class _OfTexts(Task):
         """The roles of the texts of a record."""
         return ("text", "pair") if self.pair else ("text",)
 
+    @property
+    def documents_of_record(self) -> int:
+        """The number of documents that a record stands as: one for each order of two texts."""
+        return self.form.orders if self.pair else 1
+
 
 class Classification(_OfTexts):
     """Which of several classes a text has, or two texts together (Devlin et al. 2018, section 4.1).

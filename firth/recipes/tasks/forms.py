@@ -34,6 +34,11 @@ class Form(Config):
         """Whether the second text has segment ids of its own."""
         return False
 
+    @property
+    def orders(self) -> int:
+        """The number of orders in which two texts are read: 2 for a form that reads them both ways."""
+        return 1
+
     @classmethod
     def reading_as(cls, pooling: str, tells_segments: bool) -> "Form":
         """Returns the form for a model.
@@ -90,12 +95,23 @@ class GPTForm(Form):
     section 3.3).
 
     `[CLS]` starts a text, and `[SEP]` stands for both of the others: pre-training has seen both.
+
+    Attributes:
+        pooling: `last` reads `[EXTRACT]`.
+        both_orders: True if two texts, of which neither comes first, are read in both orders, and the sum of
+            the two states of `[EXTRACT]` is what the head reads, as for similarity in the paper.
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("decoder",)
 
     kind: Literal["gpt"] = "gpt"
     pooling: Literal["last"] = "last"
+    both_orders: bool = False
+
+    @property
+    def orders(self) -> int:
+        """The number of orders in which two texts are read."""
+        return 2 if self.both_orders else 1
 
 
 class LastTokenForm(Form):

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import pydantic
+
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.goal import Goal
@@ -13,15 +15,18 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 class Task(Goal):
     """What a model is adapted to answer, learned from labelled records.
 
-    A record stands on disk as a part of a row, with its texts as chunks of the row, and with its label next
-    to them. A row holds as many whole records as fit. `firth.tasks.TASKS` has the class of each kind, which
-    makes such rows, and Features of them.
+    A record stands on disk as a part of a row: as one document, or several, each with its texts as chunks of
+    the row, and with its label next to them. A row holds as many whole records as fit. `firth.tasks.TASKS`
+    has the class of each kind, which makes such rows, and Features of them.
 
     Each kind has `form`, how texts are laid out, and `scores`, keys of `firth.scores.SCORES`, the
     headline first.
 
     Attributes:
         label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
+
+    Raises:
+        ValueError: if its form reads two orders of texts that have one.
     """
 
     label_type: ClassVar[str] = "class"
@@ -29,6 +34,13 @@ class Task(Goal):
     if TYPE_CHECKING:
         form: AnyForm
         scores: tuple[str, ...]
+
+    @pydantic.model_validator(mode="after")
+    def _orders_are_of_two_texts(self) -> "Task":
+        form: Form | None = getattr(self, "form", None)
+        if form is not None and form.orders > self.documents_of_record:
+            raise ValueError("form.both_orders: there are no two texts to read in both orders")
+        return self
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -64,8 +76,21 @@ class Task(Goal):
 
     @property
     def texts(self) -> int:
-        """The number of chunks that a record is laid out as."""
+        """The number of chunks that each document of a record is laid out as."""
         return len(self.roles)
+
+    @property
+    def documents_of_record(self) -> int:
+        """The least number of documents that a record stands as."""
+        return 1
+
+    def documents(self, sequences: Sequences) -> int:
+        """Returns the most documents of a row.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return self.documents_of_record * sequences.max_documents
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
         """Returns the names, dtypes and shapes of a row's labels.
@@ -77,20 +102,20 @@ class Task(Goal):
 
     def row_specs(self, sequences: Sequences, max_characters: int = 0) -> dict[str, Spec]:
         """Returns what a row of records holds: the fields of any row, with a place for each text of each
-        record, and the labels.
+        document, and the labels.
 
         Args:
             sequences: Rows of the recipe.
             max_characters: Characters of a word, for tokenizers of words.
         """
         specs = super().row_specs(sequences, max_characters)
-        chunks = (self.texts * sequences.max_documents,)
+        chunks = (self.texts * self.documents(sequences),)
         specs |= {CHUNK_LENGTHS: Spec("int32", chunks), DOCUMENT_KEYS: Spec("int64", chunks)}
         return {**specs, **self.label_specs(sequences)}
 
     @property
     def special_tokens(self) -> int:
-        """Special tokens that are added to each record of a row."""
+        """Special tokens that are added to each document of a row."""
         form: Form = self.form
         return form.special_tokens(self.texts)
 

@@ -1,5 +1,6 @@
 """Encodes the texts of a record as a task lays them out, inside the graph."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -14,7 +15,7 @@ class EncodedTexts(NamedTuple):
 
     Attributes:
         features: Features by name, padded to the longest of the batch, with `pooled_positions`, int32
-            [batch, 1].
+            [batch, orders].
         truncated: bool [batch], True if the texts were longer than the row and were cut.
     """
 
@@ -29,7 +30,8 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
         served: Model and tokenizer, of a task.
         *texts: The texts of the records, string [batch] each.
     """
-    room = served.row_length - served.task.form.special_tokens(len(texts))
+    form = served.task.form
+    room = served.row_length // form.orders - form.special_tokens(len(texts))
     fitted = fit_texts([served.tokenizer.tokenize(each) for each in texts], room)
     return EncodedTexts(features_of_pieces(served, *fitted.texts), fitted.cut > 0)
 
@@ -41,6 +43,20 @@ def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.
         served: Model and tokenizer, of a task.
         *texts: Pieces of the texts of the records, ragged int32 [batch, (pieces)] each.
     """
+    orders = [texts, texts[::-1]][: served.task.form.orders]
+    return _features(served, [_lay_out(served, each) for each in orders])
+
+
+class _LaidOut(NamedTuple):
+    """Texts with their special tokens: ragged int32 [batch, (tokens)], and the place in each row where the
+    last text begins, int32 [batch].
+    """
+
+    ids: tf.RaggedTensor
+    second: tf.Tensor
+
+
+def _lay_out(served: Served, texts: Sequence[tf.RaggedTensor]) -> _LaidOut:
     form, batch = served.task.form, texts[0].nrows()
     before, between, after = (
         _repeat(served.special_ids(each), batch) for each in (form.before, form.between, form.after)
@@ -50,28 +66,35 @@ def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.
     # The special tokens between two texts belong to the first one, those at the end to the last one.
     ids = tf.concat([first, *rest, after], axis=1)
     starts = first.row_lengths() + len(form.between) if rest else ids.row_lengths()
-    return _features(served, ids, starts)
+    return _LaidOut(ids, tf.cast(starts, tf.int32))
 
 
 def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_tensor(tf.tile(tf.constant([ids], tf.int32, [1, len(ids)]), [batch, 1]))
 
 
-def _features(served: Served, ids: tf.RaggedTensor, starts: tf.Tensor) -> dict[str, tf.Tensor]:
+def _features(served: Served, documents: Sequence[_LaidOut]) -> dict[str, tf.Tensor]:
+    """Returns the features of rows that hold one document after another."""
     form = served.task.form
-    lengths = tf.cast(ids.row_lengths(), tf.int32)
+    sizes = tf.stack([tf.cast(each.ids.row_lengths(), tf.int32) for each in documents], axis=1)
+    ids = tf.concat([each.ids for each in documents], axis=1)
+    lengths = tf.reduce_sum(sizes, axis=1)
     # The maximum over an empty batch is the smallest integer.
     longest = tf.maximum(tf.reduce_max(lengths), 1)
     real = tf.sequence_mask(lengths, longest, tf.int32)
-    places = tf.range(longest)[tf.newaxis]
-    pooled = lengths - 1 if form.pooling == "last" else tf.zeros_like(lengths)
+    begins = tf.cumsum(sizes, axis=1, exclusive=True)
+    numbers = tf.reduce_sum(
+        tf.cast(tf.range(longest)[tf.newaxis, :, tf.newaxis] >= begins[:, tf.newaxis], tf.int32), axis=2
+    )
+    places = tf.range(longest)[tf.newaxis] - tf.gather(begins, numbers - 1, batch_dims=1)
     features = {
         names.TOKEN_IDS: ids.to_tensor(served.tokenizer.pad_id, shape=tf.stack([-1, longest])),
         names.POSITION_IDS: places * real,
-        names.DOCUMENT_IDS: real,
-        names.POOLED_POSITIONS: pooled[:, tf.newaxis],
+        names.DOCUMENT_IDS: numbers * real,
+        names.POOLED_POSITIONS: begins + sizes - 1 if form.pooling == "last" else begins,
     }
     if form.has_segments:
-        second = (places >= tf.cast(starts, tf.int32)[:, tf.newaxis]) & form.tells_texts
+        starts = tf.stack([each.second for each in documents], axis=1)
+        second = (places >= tf.gather(starts, numbers - 1, batch_dims=1)) & form.tells_texts
         features[names.SEGMENT_IDS] = tf.cast(second, tf.int32) * real
     return features
