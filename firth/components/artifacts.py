@@ -16,7 +16,7 @@ class Tokenizer(_Artifact):
 
 
 class RecordAnomalies(_Artifact):
-    """`anomalies.json`: the differences between the records of the sources and their schema."""
+    """`anomalies.json`: the differences between records and their schema; `skew.json` of labelled ones."""
 
 
 class CorpusReport(_Artifact):

@@ -1,6 +1,8 @@
 """The fine-tuning pipeline: from labelled records and a model bundle to a served task model.
 
-LabelledExampleGen -> TaskRowGen -> Trainer -> Evaluator -> ServingValidator -> Pusher
+LabelledExampleGen -> StatisticsGen -> ExampleValidator -> TaskDataValidator
+                      TaskSchemaGen ------^
+                   -> TaskRowGen -> Trainer -> Evaluator -> ServingValidator -> Pusher
 BaseImporter ------------^-----------^
 
 The base enters as an artifact of ML Metadata, so that lineage says which model a task model comes from.
@@ -9,10 +11,12 @@ The base enters as an artifact of ML Metadata, so that lineage says which model 
 import os
 from collections.abc import Sequence
 
+from tfx.components import ExampleValidator, StatisticsGen
+from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 
-from firth.components import LabelledExampleGen, TaskRowGen
+from firth.components import LabelledExampleGen, TaskDataValidator, TaskRowGen, TaskSchemaGen
 from firth.pipelines.corpus import assemble
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -50,12 +54,15 @@ def create_pipeline(
     """
     base = import_base(recipe.base)
     records = LabelledExampleGen(data=recipe.data, task=recipe.task)
+    checks = _record_checks(recipe, records)
     rows = TaskRowGen(
         examples=records.outputs["examples"],
         base=base.outputs["result"],
         task=recipe.task,
         sequences=recipe.sequences,
     )
+    # It takes no input from the validator, but must not start if the validator fails.
+    rows.add_upstream_node(checks[-1])
     model = model_components(
         recipe,
         recipe.model_copy(update={"description": "", "evaluation": Evaluation(thresholds=())}),
@@ -66,5 +73,16 @@ def create_pipeline(
         baseline_strategy=baseline_strategy,
         is_local=bool(metadata_path),
     )
-    components = [base, records, rows, *model.values()]
+    components = [base, records, *checks, rows, *model.values()]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
+
+
+def _record_checks(recipe: AdaptingRecipe, records: LabelledExampleGen) -> list[BaseNode]:
+    """Returns the components that compare the records with what the task asks; the last one is the gate."""
+    statistics = StatisticsGen(examples=records.outputs["examples"])
+    schema = TaskSchemaGen(task=recipe.task)
+    validator = ExampleValidator(statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"])
+    gate = TaskDataValidator(
+        statistics=statistics.outputs["statistics"], anomalies=validator.outputs["anomalies"]
+    )
+    return [statistics, schema, validator, gate]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
     from firth.recipes.run.adapting import AdaptingRecipe
 
+_SHOWN = 3
+
 
 def print_task_summary(
     console: "Console", result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path
@@ -78,7 +80,19 @@ def data_lines(result: "RunResult") -> list[str]:
         said = f", {rejected.total():,} rejected ({reasons})" if rejected else ""
         said += f", {made['records_cut']:,} cut to fit" if made.get("records_cut") else ""
         lines.append(f"{split}: {made.get('records', found['kept']):,} records{said}")
-    return lines
+    return lines + skew_lines(result)
+
+
+def skew_lines(result: "RunResult") -> list[str]:
+    """Returns how the records to evaluate on differ from those to train on, a line each.
+
+    Args:
+        result: Result of the run.
+    """
+    folder = result.outputs.get("TaskDataValidator", {}).get("found")
+    found = [] if folder is None else storage.read_json(folder / "skew.json")
+    shown = [f"the splits differ: {each['said']}" for each in found[:_SHOWN]]
+    return [*shown, *([f"and {len(found) - _SHOWN} more differences"] if len(found) > _SHOWN else [])]
 
 
 def _report(result: "RunResult", component: str) -> dict[str, Any]:

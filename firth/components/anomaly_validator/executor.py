@@ -2,13 +2,12 @@
 
 import os
 
-from tensorflow_metadata.proto.v0 import anomalies_pb2
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
-from tfx.types.artifact import Artifact
 from tfx.utils import io_utils
 
 from firth import storage
+from firth.components.anomalies import anomalies_of, anomalies_text
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
 from firth.corpus import SourceSchemaError
@@ -30,13 +29,13 @@ class Executor(base_executor.BaseExecutor):
         Raises:
             SourceSchemaError: naming each anomaly.
         """
-        found = _anomalies(artifact_utils.get_single_instance(input_dict["anomalies"]))
+        found = anomalies_of(artifact_utils.get_single_instance(input_dict["anomalies"]))
         folder = artifact_utils.get_single_uri(output_dict["found"])
         storage.write_json(os.path.join(folder, FOUND_FILE), found)
         if not found:
             return
         keep_files(folder, FOUND_FILE)
-        named = "; ".join(f"{each['feature']}: {each['anomaly']} ({each['description']})" for each in found)
+        named = anomalies_text(found)
         inferred = io_utils.get_only_uri_in_dir(artifact_utils.get_single_uri(input_dict["inferred"]))
         raise SourceSchemaError(
             f"the records of the sources differ from the schema {exec_properties['schema_file']}: {named}. "
@@ -44,19 +43,3 @@ class Executor(base_executor.BaseExecutor):
             "is the run folder's own, it can also be deleted: the next run writes a new one. The schema that "
             f"they have now is {inferred}"
         )
-
-
-def _anomalies(artifact: Artifact) -> list[dict[str, str]]:
-    found = []
-    for split in artifact_utils.decode_split_names(artifact.split_names):
-        path = io_utils.get_only_uri_in_dir(artifact_utils.get_split_uri([artifact], split))
-        with storage.open_file(path) as file:
-            anomalies = anomalies_pb2.Anomalies.FromString(file.read())
-        named = dict(sorted(anomalies.anomaly_info.items()))
-        if anomalies.HasField("dataset_anomaly_info"):
-            named["all records"] = anomalies.dataset_anomaly_info
-        found += [
-            {"feature": name, "anomaly": info.short_description, "description": info.description.rstrip(". ")}
-            for name, info in named.items()
-        ]
-    return found

@@ -1,0 +1,5 @@
+"""TaskSchemaGen: the schema that a task asks of labelled records."""
+
+from firth.components.task_schema_gen.component import TaskSchemaGen
+
+__all__ = ["TaskSchemaGen"]

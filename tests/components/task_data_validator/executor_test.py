@@ -1,0 +1,71 @@
+"""Labelled records against the schema of their task: TFX's components in turn, then our gate."""
+
+import json
+import pathlib
+
+import pytest
+from tfx.components import ExampleValidator, StatisticsGen
+from tfx.components.util import examples_utils
+from tfx.proto import example_gen_pb2
+from tfx.types import artifact_utils, channel_utils, standard_artifacts
+
+from firth.components import TaskDataValidator, TaskSchemaGen
+from firth.components.task_data_validator.executor import TaskDataError
+from firth.corpus.io.record_files import write_records
+from firth.recipes.tasks.classification import Classification
+from firth.tasks.labelled_examples import to_example
+from firth.tasks.readers.records import LabelledRecord
+from tests.components.components_corpus_test import run
+
+
+def record(number, label):
+    return LabelledRecord(str(number), {"text": f"film {number}"}, label, "", 0)
+
+
+TRAIN = [record(number, "yes" if number % 4 else "no") for number in range(80)]
+EVAL = [record(number, "yes" if number % 4 == 0 else "no") for number in range(40)]
+
+
+@pytest.fixture(scope="module")
+def statistics(tmp_path_factory):
+    """Statistics of records of which few have the label `no` in train, and most in eval."""
+    folder = tmp_path_factory.mktemp("records")
+    examples = standard_artifacts.Examples()
+    examples.uri = str(folder / "examples")
+    examples.split_names = artifact_utils.encode_split_names(["train", "eval"])
+    examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+    for split, records in (("train", TRAIN), ("eval", EVAL)):
+        part = [to_example(each, "films") for each in records]
+        write_records(artifact_utils.get_split_uri([examples], split), 0, 1, part)
+    component = StatisticsGen(examples=channel_utils.as_channel([examples]))
+    return run(component, {"examples": examples}, folder / "statistics")["statistics"]
+
+
+def check(folder, statistics, task):
+    """Returns the folder that the gate wrote in; it raises if the records do not fit the task."""
+    schema = run(TaskSchemaGen(task=task), {}, folder / "schema")["schema"]
+    given = {"statistics": statistics, "schema": schema}
+    validator = ExampleValidator(**{name: channel_utils.as_channel([each]) for name, each in given.items()})
+    anomalies = run(validator, given, folder / "ExampleValidator")["anomalies"]
+    given = {"statistics": statistics, "anomalies": anomalies}
+    channels = {name: channel_utils.as_channel([each]) for name, each in given.items()}
+    return run(TaskDataValidator(**channels), given, folder / "TaskDataValidator" / "7")["found"].uri
+
+
+def test_records_of_the_task_pass_and_what_differs_between_splits_is_told(tmp_path, statistics):
+    folder = check(tmp_path, statistics, Classification(labels=("no", "yes")))
+    assert json.loads(pathlib.Path(folder, "anomalies.json").read_text()) == []
+    found = json.loads(pathlib.Path(folder, "skew.json").read_text())
+    assert [(each["feature"], each["value"], each["train"], each["eval"]) for each in found] == [
+        ("label", "no", 0.25, 0.75),
+        ("label", "yes", 0.75, 0.25),
+    ]
+
+
+@pytest.mark.parametrize(("task", "problem"), [
+    (Classification(labels=("maybe", "yes")), r"label: Unexpected string values \(.*no"),
+    (Classification(labels=("no", "yes"), pair=True), "pair: Column dropped"),
+])  # fmt: skip
+def test_records_that_do_not_fit_stop_the_run(tmp_path, statistics, task, problem):
+    with pytest.raises(TaskDataError, match=problem):
+        check(tmp_path, statistics, task)
