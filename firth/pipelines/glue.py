@@ -8,7 +8,7 @@ from typing import Any
 
 from firth import storage
 from firth.evaluation.glue import SUBMISSION, SubmissionFile, write_submission
-from firth.pipelines.labels import task_of_format
+from firth.pipelines.labels import published_data, task_of_format
 from firth.recipes.base.errors import suggest
 from firth.recipes.reading.raw_recipes import Option
 from firth.recipes.tasks.task import Task
@@ -91,10 +91,9 @@ def options_of(task: str, folder: str) -> list[Option]:
     >>> [option.assignment for option in options_of("rte", "glue")][1]
     'task={"kind": "classification", "pair": true}'
     """
-    data = {"kind": "published", "format": task, "folder": folder}
     said = f"the task {task}"
     return [
-        Option(f"data={json.dumps(data)}", said),
+        Option(f"data={json.dumps(published_data(task, folder))}", said),
         Option(f"task={json.dumps(task_of_format(task))}", said),
     ]
 

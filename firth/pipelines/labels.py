@@ -2,10 +2,13 @@
 
 from typing import Any, TypeVar
 
+from firth.recipes.base.errors import suggest
 from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.tasks import AnyTask
 from firth.scores import score_of
+from firth.tasks.docstrings import DOCSTRING_TASKS
 from firth.tasks.labelled_data import class_names, published_scores
 from firth.tasks.readers import format_of
 from firth.tasks.readers.records import PAIR
@@ -67,6 +70,52 @@ def task_of_format(name: str) -> dict[str, Any]:
         said["pair"] = PAIR in described.texts
     positive = getattr(labels, "positive", None)
     return {**said, "positive": positive} if positive else said
+
+
+def published_data(name: str, folder: str) -> dict[str, Any]:
+    """Returns the data of a published data set, as a recipe says them: scored on `dev`, or else on `test`.
+
+    Args:
+        name: Key of `firth.tasks.readers.FORMATS`.
+        folder: Folder of its files.
+
+    Raises:
+        ValueError: for an unknown name, with the nearest.
+
+    Example:
+
+    >>> published_data("conll2000", "conll")
+    {'kind': 'published', 'format': 'conll2000', 'folder': 'conll', 'eval': 'test'}
+    """
+    splits = format_of(name).files
+    return {
+        "kind": "published",
+        "format": name,
+        "folder": folder,
+        "eval": "dev" if "dev" in splits else "test",
+    }
+
+
+def docstring_data(kind: str) -> dict[str, Any]:
+    """Returns data for those who have none, as a recipe says them: records made of docstrings.
+
+    Args:
+        kind: Kind of the task.
+
+    Raises:
+        ValueError: if no records for this kind of task are made of docstrings.
+
+    Example:
+
+    >>> docstring_data("tagging")
+    {'kind': 'docstrings', 'task': 'parameters'}
+    """
+    tasks = {name: made(DocstringsData()).labels.task for name, made in DOCSTRING_TASKS.items()}
+    for name, learned_by in tasks.items():
+        if learned_by == kind:
+            return {"kind": "docstrings", "task": name}
+    kinds = dict.fromkeys(tasks.values())
+    raise ValueError(f"{kind!r} needs data; without any there are {', '.join(kinds)}; {suggest(kind, kinds)}")
 
 
 def text_role(kind: str) -> str:

@@ -55,7 +55,7 @@ def docstring_task(data: DocstringsData) -> DocstringTask:
     Args:
         data: The recipe's `data`.
     """
-    return _TASKS[data.task](data)
+    return DOCSTRING_TASKS[data.task](data)
 
 
 def docstring_records(data: DocstringsData) -> LabelledRecords:
@@ -201,7 +201,7 @@ _SUMMARISING = DocstringTask(
     "summaries of bodies", (TEXT,), TextLabels(), ("rouge_l", "rouge_1", "rouge_2"), _summarising_records
 )
 # By `data.task`.
-_TASKS: dict[str, Callable[[DocstringsData], DocstringTask]] = {
+DOCSTRING_TASKS: dict[str, Callable[[DocstringsData], DocstringTask]] = {
     "package": _of_packages,
     "summary": lambda data: _SUMMARIES,
     "parameters": lambda data: _PARAMETERS,

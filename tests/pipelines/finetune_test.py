@@ -122,7 +122,7 @@ UNKNOWN_SCORE = ("--set=task.scores=[acuracy]", "--set=evaluation.thresholds=[]"
     ((*of_csv(), "--text", "txt"), "there is no column 'txt'; did you mean text?"),
     (("--task", "clasification", "--train", "texts.csv"), "did you mean classification?"),
     (("--task", "sst", "--data", "."), "unknown format 'sst'; did you mean sst2?"),
-    (("--task", "classification"), "--task needs the data"),
+    (("--task", "regression"), "--task: 'regression' needs data; without any there are classification"),
     ((*of_csv("one.csv"),), "a task needs two different ones"),
     ((*of_csv(), "--set", "task.form={kind: gpt}"), "gpt is read by models"),
     ((*of_csv(), "--set", "sequences.length=100000"), "positions for"),

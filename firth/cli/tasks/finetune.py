@@ -3,7 +3,7 @@
 import json
 import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,7 +32,7 @@ TaskName = Annotated[
         "--task",
         metavar="TASK",
         help="A published data set, such as sst2, with --data; or the kind of task, such as classification, "
-        "regression or tagging, with --train.",
+        "regression or tagging, with --train, or without any data for one made of docstrings.",
     ),
 ]
 Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Folder of the published data set.")]
@@ -136,24 +136,21 @@ def _task(
 
     if task is None:
         return []
-    if data is not None:
-        from firth.pipelines.labels import task_of_format
+    from firth.pipelines import labels
 
-        try:
-            described = task_of_format(task)
-        except ValueError as error:
-            fail(f"--task: {error}", ExitCode.USAGE)
-        read: dict[str, Any] = {"kind": "published", "format": task, "folder": data}
-    elif train is not None:
-        from firth.pipelines.labels import text_role
-
-        described = {"kind": task, **({} if pair is None else {"pair": True})}
-        texts = {text_role(task): text, **({} if pair is None else {"pair": pair})}
-        read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": label}
-    else:
-        fail("--task needs the data: --data DIR of a published data set, or --train FILE", ExitCode.USAGE)
+    try:
+        if data is not None:
+            said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
+        elif train is not None:
+            said, described = "--train", {"kind": task, **({} if pair is None else {"pair": True})}
+            texts = {labels.text_role(task): text, **({} if pair is None else {"pair": pair})}
+            read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": label}
+        else:
+            said, read, described = "no data", labels.docstring_data(task), {"kind": task}
+    except ValueError as error:
+        fail(f"--task: {error}", ExitCode.USAGE)
     return [
-        Option(f"data={json.dumps(read)}", f"--{'data' if data is not None else 'train'}"),
+        Option(f"data={json.dumps(read)}", said),
         Option(f"task={json.dumps(described)}", f"--task {task}"),
     ]
 
@@ -187,6 +184,7 @@ register = commands.registrar(
     "firth finetune minilm --task sst2 --data glue --epochs 2",
     "firth finetune minilm --task wnut17 --data wnut17 --method head",
     "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
+    "firth finetune bert_mini --task tagging",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
 )
