@@ -13,6 +13,7 @@ from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.tagging import OUTSIDE, WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
+from firth.tasks.both_sides import decoder_side, specs_of_inputs
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import key_of
@@ -90,8 +91,7 @@ class TaggingTask:
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
         length = self._sequences.length
-        encoder = names.encoder_specs(length, segments=self._config.form.has_segments)
-        return {**encoder, **names.label_specs(length)}
+        return {**specs_of_inputs(self._config.form, length), **names.label_specs(length)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
         """Returns the Features of a row; nothing in them is random.
@@ -107,8 +107,10 @@ class TaggingTask:
         of_tokens = row[names.TOKEN_LABELS]
         # What is no token of the text comes from after the last one.
         labels = tf.gather(tf.pad(of_tokens, [[0, 1]]), tf.minimum(layout.sources, tf.size(of_tokens)))
+        read = layout.encoder_features(self._config.form.has_segments)
         return {
-            **layout.encoder_features(self._config.form.has_segments),
+            **read,
+            **decoder_side(read, self._config.form, self._tokenizer),
             names.LABEL_IDS: tf.maximum(labels - 1, 0),
             names.LABEL_WEIGHTS: tf.cast(labels > 0, tf.float32),
         }

@@ -14,6 +14,7 @@ from firth.objectives.transforms.pairs import Pairs, chunk_starts
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
+from firth.tasks.both_sides import decoder_side, specs_of_inputs
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
 from firth.tasks.readers.records import LabelledRecord
@@ -74,9 +75,9 @@ class TextsTask:
 
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
-        encoder = names.encoder_specs(self._sequences.length, segments=self._config.form.has_segments)
+        inputs = specs_of_inputs(self._config.form, self._sequences.length)
         places = self._config.documents(self._sequences)
-        return {**encoder, **names.record_specs(places, places // self._config.form.orders, self.label_dtype)}
+        return {**inputs, **names.record_specs(places, places // self._config.form.orders, self.label_dtype)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
         """Returns the Features of a row; nothing in them is random.
@@ -99,8 +100,10 @@ class TextsTask:
         )
         if not self._config.form.tells_texts:
             layout = layout._replace(segment_ids=tf.zeros_like(layout.segment_ids))
+        read = layout.encoder_features(self._config.form.has_segments)
         return {
-            **layout.encoder_features(self._config.form.has_segments),
+            **read,
+            **decoder_side(read, self._config.form, self._tokenizer),
             names.POOLED_POSITIONS: self._pooled(layout, lengths),
             names.RECORD_LABELS: row[names.RECORD_LABELS],
             names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.form.orders] > 0, tf.float32),

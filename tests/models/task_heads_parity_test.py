@@ -13,7 +13,7 @@ from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import Rule, linear
 from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.classification import Classification, Regression
-from firth.recipes.tasks.forms import LastTokenForm
+from firth.recipes.tasks.forms import BARTForm, LastTokenForm
 from firth.recipes.tasks.tagging import Tagging
 from tests.backends.gradients import compiled, gradients
 from tests.models import references
@@ -26,6 +26,10 @@ def linears(*layers: tuple[str, str]) -> list[Rule]:
 
 
 POOLER = [("bert.pooler.dense", "heads/pooler/dense")]
+BART = [
+    ("classification_head.dense", "heads/pooler/dense"),
+    ("classification_head.out_proj", "heads/dense"),
+]
 DENSE = [("classifier", "heads/dense")]
 SCORE = list(linear("score", "heads/dense", biases=False))
 LABELS = ("a", "b", "c")
@@ -43,8 +47,11 @@ TASKS = {
     "bert_numbers": ("bert", Regression(pair=True, **NO_DROPOUT), linears(*POOLER, *DENSE)),
     "gpt2_classes": ("gpt2", LAST_TOKEN, SCORE),
     "llama_classes": ("llama", LAST_TOKEN, SCORE),
+    "bart_classes": ("bart", Classification(labels=LABELS, form=BARTForm(), **NO_DROPOUT), linears(*BART)),
 }
 RATE = 0.01
+# The token that BART's decoder begins with, and its texts end with.
+END = 2
 tasks = pytest.mark.parametrize("name", TASKS)
 
 
@@ -80,6 +87,10 @@ def features_of(name: str) -> dict[str, np.ndarray]:
         lengths = given["input/attention_mask"].sum(axis=1, keepdims=True)
         features["pooled_positions"] = lengths - 1 if is_last else np.zeros_like(lengths)
         features |= {"record_labels": labels[:, None], "record_weights": np.ones((len(ids), 1), "float32")}
+    if TASKS[name][1].form.decoder_start:
+        read = np.pad(ids, ((0, 0), (1, 0)), constant_values=END)[:, :-1]
+        side = {name: features[name] for name in ("position_ids", "document_ids")}
+        features |= {f"decoder_{key}": value for key, value in {"token_ids": read, **side}.items()}
     return {
         key: value if value.dtype == "float32" else value.astype("int32") for key, value in features.items()
     }

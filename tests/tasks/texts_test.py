@@ -10,7 +10,7 @@ from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
-from firth.recipes.tasks.forms import BERTForm, GPTForm, LastTokenForm
+from firth.recipes.tasks.forms import BARTForm, BERTForm, EncoderForm, GPTForm, LastTokenForm
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.training.evaluation import Evaluation
 from firth.serving.evaluate import evaluator
@@ -199,6 +199,21 @@ def test_a_last_token_is_one_of_the_text_and_no_token_is_new_to_a_decoder(base):
     assert (ids == base.tokenizer.cls_id).sum() == 4 and base.tokenizer.sep_id not in ids
 
 
+def test_bart_reads_where_the_decoder_would_end_the_record(base):
+    task = Classification(labels=LABELS, pair=True, form=BARTForm())
+    made = TASKS[task.kind](task, Sequences(length=32, max_documents=4), base.tokenizer)
+    encoded = made.encode(records(task, "yes"))[:2]
+    features = made(row_of(task, encoded, 32, 4), None, [0, 0])
+    ids, read = (features[name].numpy() for name in (names.TOKEN_IDS, names.DECODER_TOKEN_IDS))
+    sep, pooled = base.tokenizer.sep_id, features[names.POOLED_POSITIONS].numpy()
+    second = features[names.DOCUMENT_IDS].numpy().tolist().index(2)
+    assert ids[pooled[:2]].tolist() == [sep] * 2 and pooled[0] == second - 1
+    assert read[[0, second]].tolist() == [sep] * 2 and read[1] == ids[0] == base.tokenizer.cls_id
+    assert read[1:second].tolist() == ids[: second - 1].tolist()
+    between = 1 + len(encoded[0].chunks[0])
+    assert ids[between : between + 2].tolist() == [sep] * 2
+
+
 # The table in docs/how-to/finetune.md: of each family, its form and two texts.
 FAMILIES = [
     ("bert_tiny", BERTForm()),
@@ -212,6 +227,8 @@ FAMILIES = [
     ("gpt2_tiny", LastTokenForm()),
     ("llama_tiny", GPTForm()),
     ("llama_tiny", LastTokenForm()),
+    ("bart_tiny", BARTForm()),
+    ("t5_tiny", EncoderForm()),
 ]
 of_families = pytest.mark.parametrize(
     ("preset", "form"), FAMILIES, ids=[f"{preset}-{form.kind}" for preset, form in FAMILIES]

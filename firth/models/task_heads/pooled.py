@@ -15,18 +15,19 @@ from firth.layers.elements.types import Tensor
 from firth.layers.heads.document_means import document_means
 from firth.models.heads import Features, Generator, Heads
 from firth.models.outputs.predictions import Predictions, predictions_of_logits, predictions_of_numbers
+from firth.models.task_heads.states import states_of
 
 
 @keras.saving.register_keras_serializable(package="firth")
 class PooledHeads(Heads):
     """A dense layer on one vector of each record.
 
-    The vector is the pooled first state, the last state, or the mean of all (`task.form.pooling`); where a
-    record is read in two orders, the sum of both (Radford et al. 2018, section 3.3). The pooler
-    starts from that of the base, where it has one. A loss of one answer is that of a number, the squared
-    error.
+    The vector is the first state, the last state, or the mean of all (`task.form.pooling`); the state goes
+    through a pooler where the form has one, and where a record is read in two orders, both are summed
+    (Radford et al. 2018, section 3.3). The pooler starts from that of the base, where it has one. A loss of
+    one answer is that of a number, the squared error.
 
-    Its parts are attributes: `pooler`, None but for the first state; `dropout`; `dense`.
+    Its parts are attributes: `pooler`, or None; `dropout`; `dense`.
 
     Args:
         model: The recipe's `model`.
@@ -42,8 +43,9 @@ class PooledHeads(Heads):
         (self.loss_term,) = task.loss_terms
         shared = {"dtype": self.dtype_policy}
         self._pool, self._orders = _POOLINGS[task.form.pooling], task.form.orders
+        self._encoder_alone = task.form.encoder_alone
         self.pooler: Any = None
-        if task.form.pooling == "first":
+        if task.form.has_pooler:
             self.pooler = Pooler(self.width, model.initializer_stddev, seed, name="pooler", **shared)
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         kernel = truncated_normal(model.initializer_stddev, seed)
@@ -66,11 +68,11 @@ class PooledHeads(Heads):
         """Returns the logits of each record's answers, float32 [batch, records, classes].
 
         Args:
-            backbone: Backbone with one stack.
+            backbone: Backbone that reads the task's form.
             features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        hidden = backbone(features, training=training)
+        hidden = states_of(backbone, features, self._encoder_alone, training)
         pooled = self._sums(self._pool(self, hidden, features))
         pooled = self.dropout(pooled, training=training)
         return {self.loss_term.name: ops.cast(self.dense(pooled), "float32")}
@@ -102,12 +104,9 @@ class PooledHeads(Heads):
         return {name: made(logits[name], *labels[name]) for name in logits}
 
 
-def _first(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
-    return heads.pooler(hidden, features[names.POOLED_POSITIONS])
-
-
-def _last(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
-    return gather_tokens(hidden, features[names.POOLED_POSITIONS])
+def _one(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
+    read = gather_tokens if heads.pooler is None else heads.pooler
+    return read(hidden, features[names.POOLED_POSITIONS])
 
 
 def _mean(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
@@ -115,4 +114,4 @@ def _mean(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
 
 
 # By `task.form.pooling`.
-_POOLINGS = {"first": _first, "last": _last, "mean": _mean}
+_POOLINGS = {"first": _one, "last": _one, "mean": _mean}

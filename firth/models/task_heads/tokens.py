@@ -10,6 +10,7 @@ from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator, Heads
+from firth.models.task_heads.states import states_of
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -30,6 +31,7 @@ class TokensHeads(Heads):
 
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         (self.loss_term,) = task.loss_terms
+        self._encoder_alone = task.form.encoder_alone
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", dtype=self.dtype_policy)
         self.dense = keras.layers.Dense(
             self.loss_term.classes,
@@ -47,11 +49,12 @@ class TokensHeads(Heads):
         """Returns the logits of each token's answers, float32 [batch, length, classes].
 
         Args:
-            backbone: Backbone with one stack.
+            backbone: Backbone that reads the task's form.
             features: Task's features, batched.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        hidden = self.dropout(backbone(features, training=training), training=training)
+        hidden = states_of(backbone, features, self._encoder_alone, training)
+        hidden = self.dropout(hidden, training=training)
         return {self.loss_term.name: ops.cast(self.dense(hidden), "float32")}
 
     def labels(self, features: Features) -> dict[str, tuple[Tensor, Tensor]]:

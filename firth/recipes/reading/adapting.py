@@ -115,11 +115,12 @@ def _form(base: RunRecipe) -> dict[str, Any]:
         RecipeError: if there is none.
     """
     forms: list[Any] = configs_in(AnyForm)
-    for form in forms:
-        if base.model.architecture in form.architectures:
-            made = form.reading_as(_pooling(base), base.model.tells_segments)
-            dumped: dict[str, Any] = made.model_dump(mode="json")
-            return dumped
+    readable = [form for form in forms if base.model.architecture in form.architectures]
+    # Before others those that begin a text as the base was trained to read it.
+    for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
+        made = form.reading_as(_pooling(base), base.model.tells_segments)
+        dumped: dict[str, Any] = made.model_dump(mode="json")
+        return dumped
     read = ", ".join(sorted({each for form in forms for each in form.architectures}))
     kind = f"{base.model.kind}, of the architecture {base.model.architecture}"
     raise RecipeError([f"{BASE}: tasks have no form of texts for model.kind: {kind}; they have for {read}"])

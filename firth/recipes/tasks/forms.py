@@ -18,6 +18,9 @@ class Form(Config):
         between: The special tokens between two texts.
         after: The special tokens after the last text.
         has_segments: Whether its features hold segment ids.
+        decoder_start: The special token that a decoder begins to read the same texts from; empty if none
+            does.
+        encoder_alone: Whether states are those of the encoder of a model with a decoder.
         has_bias: Whether a head that reads one state of it has a bias.
         architectures: The models that read it; see `firth.recipes.models.facts`.
     """
@@ -26,6 +29,8 @@ class Form(Config):
     between: ClassVar[tuple[str, ...]] = ("sep",)
     after: ClassVar[tuple[str, ...]] = ("sep",)
     has_segments: ClassVar[bool] = False
+    decoder_start: ClassVar[str] = ""
+    encoder_alone: ClassVar[bool] = False
     has_bias: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ()
 
@@ -38,6 +43,11 @@ class Form(Config):
     def orders(self) -> int:
         """The number of orders in which two texts are read: 2 for a form that reads them both ways."""
         return 1
+
+    @property
+    def has_pooler(self) -> bool:
+        """Whether the state that an answer is read from goes through a pooler, a layer of its own."""
+        return False
 
     @classmethod
     def reading_as(cls, pooling: str, tells_segments: bool) -> "Form":
@@ -78,6 +88,11 @@ class BERTForm(Form):
     def tells_texts(self) -> bool:
         """Whether the second text has segment ids of its own."""
         return self.segments
+
+    @property
+    def has_pooler(self) -> bool:
+        """Whether the state that an answer is read from goes through a pooler: that of `[CLS]` does."""
+        return self.pooling == "first"
 
     @classmethod
     def reading_as(cls, pooling: str, tells_segments: bool) -> "BERTForm":
@@ -131,4 +146,40 @@ class LastTokenForm(Form):
     pooling: Literal["last"] = "last"
 
 
-AnyForm = Annotated[Union[BERTForm, GPTForm, LastTokenForm], pydantic.Field(discriminator="kind")]
+class BARTForm(Form):
+    """`[CLS] a [SEP]` or `[CLS] a [SEP] [SEP] b [SEP]` for the encoder, and the same after a `[SEP]` for the
+    decoder, without the last token; read where the decoder would write the last `[SEP]`, through the pooler
+    (Lewis et al. 2019, section 3.1 and its released code).
+    """
+
+    between: ClassVar[tuple[str, ...]] = ("sep", "sep")
+    decoder_start: ClassVar[str] = "sep"
+    architectures: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+
+    kind: Literal["both_sides"] = "both_sides"
+    pooling: Literal["last"] = "last"
+
+    @property
+    def has_pooler(self) -> bool:
+        """Whether the state that an answer is read from goes through a pooler: yes."""
+        return True
+
+
+class EncoderForm(Form):
+    """`a [SEP]` or `a [SEP] b [SEP]` for the encoder of T5 alone, read by the mean of its states.
+
+    Ni et al. 2021, "Sentence-T5: Scalable Sentence Encoders from Pre-trained Text-to-Text Models", section 3,
+    "encoder-only mean".
+    """
+
+    before: ClassVar[tuple[str, ...]] = ()
+    encoder_alone: ClassVar[bool] = True
+    architectures: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
+
+    kind: Literal["encoder_mean"] = "encoder_mean"
+    pooling: Literal["mean"] = "mean"
+
+
+AnyForm = Annotated[
+    Union[BERTForm, GPTForm, LastTokenForm, BARTForm, EncoderForm], pydantic.Field(discriminator="kind")
+]

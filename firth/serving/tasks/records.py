@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.serving.served import Served
+from firth.tasks.both_sides import decoder_side
 from firth.tasks.fitting import fit_texts
 
 
@@ -97,4 +98,4 @@ def _features(served: Served, documents: Sequence[_LaidOut]) -> dict[str, tf.Ten
         starts = tf.stack([each.second for each in documents], axis=1)
         second = (places >= tf.gather(starts, numbers - 1, batch_dims=1)) & form.tells_texts
         features[names.SEGMENT_IDS] = tf.cast(second, tf.int32) * real
-    return features
+    return {**features, **decoder_side(features, form, served.tokenizer)}

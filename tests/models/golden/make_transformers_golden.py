@@ -76,6 +76,14 @@ def one_text_labelled(generator: np.random.Generator) -> Arrays:
     return {**one_text(generator, pad=0), "labels": np.array([2, 0, 1])}
 
 
+def ended_inputs(generator: np.random.Generator, pad: int, end: int) -> Arrays:
+    """Returns texts with a class each, of which each has its end token once."""
+    inputs = one_text(generator, pad)
+    ids, real = np.maximum(inputs["input_ids"], end + 1), inputs["attention_mask"] == 1
+    ids = np.where(np.arange(max(LENGTHS)) == np.array(LENGTHS)[:, None] - 1, end, ids)
+    return {**inputs, "input_ids": np.where(real, ids, pad), "labels": np.array([2, 0, 1])}
+
+
 def tagged_inputs(generator: np.random.Generator) -> Arrays:
     """Returns texts of which some tokens have one of three tags."""
     inputs = masked_inputs(generator)
@@ -463,6 +471,14 @@ FAMILIES = {
         transformers.LlamaConfig,
         {**LLAMA, "num_labels": 3},
         one_text_labelled,
+        fine_tuned("label"),
+    ),
+    # Its decoder reads the text after the end token, and without the last one.
+    "bart_classes": Family(
+        transformers.BartForSequenceClassification,
+        transformers.BartConfig,
+        {**BART, "num_labels": 3, "problem_type": "single_label_classification"},
+        lambda generator: ended_inputs(generator, pad=1, end=2),
         fine_tuned("label"),
     ),
     # Its `final_logits_bias` is a buffer of zeros that is never trained, and so no weight here.

@@ -61,9 +61,16 @@ def test_without_a_base(root):
         load_adapting_recipe(None, [DATA, TASK], root)
 
 
+@pytest.mark.parametrize(("preset", "form"), [("t5_tiny", "encoder_mean"), ("bart_tiny", "both_sides")])
+def test_the_form_is_the_one_that_the_base_reads(root, preset, form):
+    (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(load_recipe(preset)))
+    assert load(root).task.form.kind == form
+    assert load(root, "task.form.kind=both_sides").task.form.kind == "both_sides"
+
+
 def test_a_model_that_no_form_is_for_is_refused_by_name(root):
-    t5 = load_recipe("t5_tiny")
-    (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(t5))
+    elmo = load_recipe("elmo_tiny")
+    (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(elmo))
     with pytest.raises(RecipeError, match="no form of texts for model"):
         load(root)
 
