@@ -27,6 +27,11 @@ RECORD_LABELS = "record_labels"
 TOKEN_LABELS = "token_labels"
 WORD_LABELS = "word_labels"
 RECORD_WORDS = "record_words"
+# Of a row of windows over texts that hold answers.
+SPAN_STARTS = "span_starts"
+SPAN_ENDS = "span_ends"
+# On disk alone, as JSON of each record: what its scores need, and no model reads.
+RECORD_DETAILS = "record_details"
 # On disk a word stands as its bytes; its characters are made when rows are read.
 WORDS = "words"
 
@@ -51,6 +56,8 @@ LABEL_IDS = "label_ids"
 LABEL_WEIGHTS = "label_weights"
 BACKWARD_LABEL_IDS = "backward_label_ids"
 BACKWARD_LABEL_WEIGHTS = "backward_label_weights"
+START_LABELS = "start_labels"
+END_LABELS = "end_labels"
 # Of Features too: 1 on records and 0 after.
 RECORD_WEIGHTS = "record_weights"
 DECODER_TOKEN_IDS = "decoder_token_ids"
@@ -64,6 +71,8 @@ RECORD_KEYS = "record_keys"
 RECORD_LENGTHS = "record_lengths"
 RECORD_PREDICTIONS = "record_predictions"
 WORD_PREDICTIONS = "word_predictions"
+PREDICTED_STARTS = "predicted_starts"
+PREDICTED_ENDS = "predicted_ends"
 
 # What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")
@@ -242,6 +251,23 @@ def record_specs(max_documents: int, max_records: int, labels: str) -> dict[str,
     return {
         POOLED_POSITIONS: Spec("int32", (max_documents,)),
         RECORD_LABELS: Spec(labels, (max_records,)),
+        RECORD_WEIGHTS: Spec("float32", (max_records,)),
+    }
+
+
+def span_specs(max_records: int) -> dict[str, Spec]:
+    """Returns the specs of a task whose answers are spans of a record's tokens, for one example.
+
+    pooled_positions: int32 [max_records], the place of each record that stands for no answer, zeros after.
+    start_labels, end_labels: int32 [max_records], the places of the answer's first and last token in the row.
+    record_weights: float32 [max_records], 1 on records and 0 after.
+
+    Args:
+        max_records: Most records of a row.
+    """
+    names = (POOLED_POSITIONS, START_LABELS, END_LABELS)
+    return {
+        **{name: Spec("int32", (max_records,)) for name in names},
         RECORD_WEIGHTS: Spec("float32", (max_records,)),
     }
 

@@ -16,7 +16,7 @@ from firth.recipes.tasks.task import Task
 from firth.scores import Collected, Interval, Score, compute, compute_interval, score_of, sliced
 from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
-from firth.scores.table import PROBABILITIES
+from firth.scores.table import PROBABILITIES, SCORED_ANSWERS
 
 
 @dataclasses.dataclass
@@ -27,11 +27,14 @@ class Records:
         examples: Each record with its answer, as the task's `collected` gives it.
         probable: Each record with the number of its class and the probabilities of all classes, for the
             scores that are made of them; empty for a task without classes.
+        scored: Each record with its best answer and the score of having none, for the scores that choose a
+            threshold; empty for a task without such answers.
         broken: Number of records whose predictions are infinite, or not numbers.
     """
 
     examples: list[Collected] = dataclasses.field(default_factory=list)
     probable: list[Collected] = dataclasses.field(default_factory=list)
+    scored: list[Collected] = dataclasses.field(default_factory=list)
     broken: int = 0
 
     def add(self, others: "Records") -> None:
@@ -42,6 +45,7 @@ class Records:
         """
         self.examples.extend(others.examples)
         self.probable.extend(others.probable)
+        self.scored.extend(others.scored)
         self.broken += others.broken
 
     def of(self, score: Score) -> Sequence[Collected]:
@@ -50,7 +54,8 @@ class Records:
         Args:
             score: The score.
         """
-        return self.probable if score.inputs is PROBABILITIES else self.examples
+        own = {PROBABILITIES: self.probable, SCORED_ANSWERS: self.scored}
+        return own.get(score.inputs, self.examples)
 
 
 def record_scores(task: Task, records: Records) -> dict[str, float]:

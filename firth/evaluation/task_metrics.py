@@ -27,6 +27,8 @@ from firth.tasks import TASKS
 
 metric_types = tfma.metrics.metric_types
 
+# Of a row, next to what the model says of it.
+_READ = (names.SOURCE, names.RECORD_DETAILS)
 SCORES_KEY = "_firth_record_scores"
 
 
@@ -79,7 +81,7 @@ def _computations(
     return [
         metric_types.MetricComputation(
             keys=[scores_key],
-            preprocessors=[metric_types.FeaturePreprocessor(feature_keys=[names.SOURCE])],
+            preprocessors=[metric_types.FeaturePreprocessor(feature_keys=_READ)],
             combiner=ScoreRecords(scores_key, json.dumps(task)),
         ),
         metric_types.DerivedMetricComputation(keys=[key_of(name)], result=result),
@@ -126,7 +128,10 @@ class ScoreRecords(beam.CombineFn):
         outputs = predictions.get(self._key.model_name, predictions)
         if names.RECORD_PREDICTIONS not in outputs:
             raise ValueError(f"the model gives no {names.RECORD_PREDICTIONS}; it has {', '.join(outputs)}")
-        accumulator.add(self._records(outputs, _source(element)))
+        features = element.get_features() or {}
+        if names.RECORD_DETAILS in features:
+            outputs = {**outputs, names.RECORD_DETAILS: np.ravel(features[names.RECORD_DETAILS])}
+        accumulator.add(self._records(outputs, _source(features)))
         return accumulator
 
     def merge_accumulators(self, accumulators: Iterable[Records]) -> Records:
@@ -146,7 +151,7 @@ class ScoreRecords(beam.CombineFn):
         Args:
             accumulator: All records.
         """
-        return {self._key: record_scores(self._task, accumulator)}
+        return {self._key: record_scores(self._task, _joined(self._task, accumulator))}
 
     def _records(self, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> Records:
         task = self._task
@@ -159,8 +164,14 @@ class ScoreRecords(beam.CombineFn):
         return Records(examples, list(_probable(examples, outputs)) if asks else [])
 
 
-def _source(element: Any) -> str:
-    values = np.ravel((element.get_features() or {}).get(names.SOURCE, []))
+def _joined(task: Task, records: Records) -> Records:
+    """Returns the records that were collected in parts as they are scored."""
+    join = getattr(TASKS[task.kind], "joined", None)
+    return records if join is None else Records(**join(task, records.examples), broken=records.broken)
+
+
+def _source(features: Mapping[str, Any]) -> str:
+    values = np.ravel(features.get(names.SOURCE, []))
     return values[0].decode() if len(values) else ""
 
 

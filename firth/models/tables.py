@@ -13,6 +13,7 @@ from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
 from firth.models.span_masking_heads import SpanMaskingHeads
 from firth.models.task_heads.pooled import PooledHeads
+from firth.models.task_heads.spans import SpansHeads
 from firth.models.task_heads.tokens import TokensHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
@@ -35,4 +36,5 @@ HEADS: dict[str, Any] = {
     "bidirectional_lm": BidirectionalLMHeads,
     "pooled": PooledHeads,
     "tokens": TokensHeads,
+    "spans": SpansHeads,
 }

@@ -13,6 +13,8 @@ from firth.tasks.labelled_data import class_names, published_scores
 from firth.tasks.readers import format_of
 from firth.tasks.readers.records import PAIR
 
+# Keys of tasks that a format's labels say.
+_STATED = ("positive", "unanswerable")
 AdaptingT = TypeVar("AdaptingT", bound=AdaptingRecipe)
 
 
@@ -58,6 +60,8 @@ def task_of_format(name: str) -> dict[str, Any]:
     {'kind': 'classification', 'pair': True}
     >>> task_of_format("wnut17")
     {'kind': 'tagging'}
+    >>> task_of_format("squad2")
+    {'kind': 'span', 'unanswerable': True}
     """
     described: Any = format_of(name)
     labels = described.labels
@@ -68,8 +72,7 @@ def task_of_format(name: str) -> dict[str, Any]:
     said: dict[str, Any] = {"kind": labels.task}
     if "pair" in kinds[labels.task].model_fields:
         said["pair"] = PAIR in described.texts
-    positive = getattr(labels, "positive", None)
-    return {**said, "positive": positive} if positive else said
+    return said | {name: getattr(labels, name) for name in _STATED if getattr(labels, name, None)}
 
 
 def published_data(name: str, folder: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from firth.scores.collected import (
     score_of,
 )
 from firth.scores.entities import invalid_tags
+from firth.scores.held_out_threshold import ScoredAnswer
 from firth.scores.no_answer import OFFICIAL_THRESHOLD, apply_threshold, best_threshold
 from firth.scores.score import Score
 from firth.scores.slices import SLICES, compute_slices, sliced
@@ -29,6 +30,7 @@ __all__ = [
     "ReliabilityBin",
     "Score",
     "ScoreValue",
+    "ScoredAnswer",
     "apply_threshold",
     "best_threshold",
     "collect",

@@ -10,6 +10,14 @@ from firth.scores.entities import (
     entity_f1_strict,
     entity_f1_strict_of_places,
 )
+from firth.scores.held_out_threshold import (
+    exact_match_of_places,
+    squad_exact_match_held_out,
+    squad_f1_held_out,
+)
+from firth.scores.held_out_threshold import (
+    f1_of_places as answer_f1_of_places,
+)
 from firth.scores.labels import accuracy, f1, is_right, macro_f1, matthews
 from firth.scores.resampled import (
     f1_of_places,
@@ -25,6 +33,9 @@ from firth.scores.tags import tag_accuracy
 LABELS = Inputs("label: str, int or bool", "label of the same type")
 NUMBERS = Inputs("number", "number")
 ANSWERS = Inputs("right answers, none if the text has no answer", "answer, empty for none")
+SCORED_ANSWERS = Inputs(
+    "right answers, none if the text has no answer", "best answer, and how much better it is to have none"
+)
 TAGS = Inputs("tags of the words of a sentence", "tags of the same words")
 TEXTS = Inputs("one text, or several right ones", "text")
 PROBABILITIES = Inputs("place of the right class", "probabilities of all classes")
@@ -76,6 +87,22 @@ SCORES: dict[str, Score] = {
         "SQuAD exact match", squad_exact_match, ANSWERS, _PERCENT, "", of_one=exact_match_of
     ),
     "squad_f1": Score("SQuAD F1", squad_f1, ANSWERS, _PERCENT, "", of_one=answer_f1_of),
+    "squad_exact_match_held_out": Score(
+        "SQuAD exact match, held-out threshold",
+        squad_exact_match_held_out,
+        SCORED_ANSWERS,
+        _PERCENT,
+        "",
+        of_places=exact_match_of_places,
+    ),
+    "squad_f1_held_out": Score(
+        "SQuAD F1, held-out threshold",
+        squad_f1_held_out,
+        SCORED_ANSWERS,
+        _PERCENT,
+        "",
+        of_places=answer_f1_of_places,
+    ),
     "entity_f1": Score("Entity F1", entity_f1, TAGS, _SHARE, "seqeval", of_places=entity_f1_of_places),
     "entity_f1_strict": Score(
         "Entity F1, strict IOB2",

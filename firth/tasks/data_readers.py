@@ -122,9 +122,8 @@ def _read_columns(data: ColumnData, task: Task, split: str) -> LabelledRecords:
     _check_roles(data, task)
     _check_there(path)
     rule: Any = LABELS[task.label_type]
-    names = getattr(task, "labels", ())
     return read_columns(
-        path, data.texts, label=data.label, labels=rule(names) if names else rule(), id_column=data.id
+        path, data.texts, label=data.label, labels=rule(**task.label_options), id_column=data.id
     )
 
 

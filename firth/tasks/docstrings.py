@@ -195,7 +195,11 @@ _PARAMETERS = DocstringTask(
     _parameter_records,
 )
 _TYPES = DocstringTask(
-    "types of parameters", (QUESTION, CONTEXT), SpanLabels(), ("squad_exact_match", "squad_f1"), type_records
+    "types of parameters",
+    (QUESTION, CONTEXT),
+    SpanLabels(False),
+    ("squad_exact_match", "squad_f1"),
+    type_records,
 )
 _SUMMARISING = DocstringTask(
     "summaries of bodies", (TEXT,), TextLabels(), ("rouge_l", "rouge_1", "rouge_2"), _summarising_records

@@ -20,6 +20,7 @@ class EncodedRecord(NamedTuple):
         words: The UTF-8 bytes of each token, object [length] for each text, if tokens are whole words;
             otherwise empty.
         id: Id of the record, by which a report names it.
+        details: What its scores need and no model reads, as JSON; empty if they need nothing.
     """
 
     key: int
@@ -29,3 +30,4 @@ class EncodedRecord(NamedTuple):
     cut: int = 0
     words: tuple[npt.NDArray[Any], ...] = ()
     id: str = ""
+    details: str = ""

@@ -116,7 +116,8 @@ def _tokens(record: EncodedRecord) -> int:
 
 def _row(source: str, members: Sequence[EncodedRecord], specs: Mapping[str, Spec]) -> Row:
     chunks = [chunk for record in members for chunk in _chunks(record)]
-    return make_row(source, chunks, {name: _joined(members, name, spec) for name, spec in specs.items()})
+    labels = {name: _joined(members, name, spec) for name, spec in specs.items()}
+    return make_row(source, chunks, labels, [each.details.encode() for each in members if each.details])
 
 
 def _joined(members: Sequence[EncodedRecord], name: str, spec: Spec) -> npt.NDArray[Any]:

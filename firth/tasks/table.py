@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from firth.tasks.span import SpanTask
 from firth.tasks.tagging import TaggingTask
 from firth.tasks.texts import ClassificationTask, RegressionTask
 
@@ -9,4 +10,5 @@ TASKS: dict[str, Any] = {
     "classification": ClassificationTask,
     "regression": RegressionTask,
     "tagging": TaggingTask,
+    "span": SpanTask,
 }

@@ -88,6 +88,22 @@ class TextsTask:
             seed: Not read.
         """
         del negative, seed
+        layout, lengths = self.laid_out(row)
+        read = layout.encoder_features(self._config.form.has_segments)
+        return {
+            **read,
+            **decoder_side(read, self._config.form, self._tokenizer),
+            names.POOLED_POSITIONS: self._pooled(layout, lengths),
+            names.RECORD_LABELS: row[names.RECORD_LABELS],
+            names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.form.orders] > 0, tf.float32),
+        }
+
+    def laid_out(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
+        """Returns a row's records with their special tokens, and the tokens of the texts of each.
+
+        Args:
+            row: Tensors of one row, as `row_specs` of the task.
+        """
         pairs = self._segments(row)
         lengths = pairs.lengths
         layout = lay_out(
@@ -100,14 +116,7 @@ class TextsTask:
         )
         if not self._config.form.tells_texts:
             layout = layout._replace(segment_ids=tf.zeros_like(layout.segment_ids))
-        read = layout.encoder_features(self._config.form.has_segments)
-        return {
-            **read,
-            **decoder_side(read, self._config.form, self._tokenizer),
-            names.POOLED_POSITIONS: self._pooled(layout, lengths),
-            names.RECORD_LABELS: row[names.RECORD_LABELS],
-            names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.form.orders] > 0, tf.float32),
-        }
+        return layout, lengths
 
     def _segments(self, row: Mapping[str, tf.Tensor]) -> Pairs:
         starts, lengths = chunk_starts(row), row[names.CHUNK_LENGTHS]

@@ -83,6 +83,9 @@ class BytePairTokenizer(PieceTokenizer):
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(text)
 
+    def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
+        return self._kernel(tf.strings.join([tf.where(after_space, " ", ""), words]))
+
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         return tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
 

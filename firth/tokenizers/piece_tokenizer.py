@@ -90,6 +90,24 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
             ids = self._encode(batch if normalized else self._normalization(batch))
             return ids.flat_values if text.shape.rank == 0 else ids
 
+    def tokenize_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of words that were cut out of texts, each as it stands in its text.
+
+        Args:
+            words: Words, string [words].
+            after_space: Whether there is a space before each, bool [words].
+
+        Returns:
+            int32 [words, (pieces)].
+        """
+        with tf.device("CPU"):
+            return self._encode_words(self._normalization(words), after_space)
+
+    def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of string [words]; kinds whose pieces hold the space before a word say how."""
+        del after_space
+        return self._encode(words)
+
     def detokenize(self, inputs: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of ids.
 

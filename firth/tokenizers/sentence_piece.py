@@ -91,6 +91,9 @@ class SentencePieceTokenizer(PieceTokenizer):
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(text)
 
+    def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
+        return self._kernel(words, after_space)
+
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
         return tf.strings.regex_replace(joined, r"\A ", "")

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from firth.scores import SCORES, Collected, compute_interval
+from firth.scores import SCORES, Collected, ScoredAnswer, compute_interval
 from firth.scores.bootstrap import score_interval
-from firth.scores.table import NUMBERS, TAGS
+from firth.scores.table import NUMBERS, SCORED_ANSWERS, TAGS
 
 OF_PLACES = [name for name, score in SCORES.items() if score.of_places is not None]
 OPTIONS = {"f1": {"positive": "a"}}
@@ -16,6 +16,10 @@ def pairs(name, examples, seed):
     given = np.where(random.random(examples) < 0.7, right, random.integers(0, 3, examples))
     if SCORES[name].inputs is NUMBERS:
         return [each / 2 for each in right.tolist()], (given + random.integers(0, 2, examples) / 4).tolist()
+    if SCORES[name].inputs is SCORED_ANSWERS:
+        scores = (right + random.integers(-2, 2, examples)).astype(float).tolist()
+        answers = [["Norse raiders", "Norse", "left"][each] for each in given]
+        return [["Norse"][: 2 - each] for each in right], list(map(ScoredAnswer, answers, scores))
     if SCORES[name].inputs is TAGS:
         tags = (["B-x", "I-x", "O"], ["I-y", "I-x", "B-y"], ["O", "O", "B-x"])
         return [[tags[each] for each in values] for values in (right, given)]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.scores import SCORES, Collected, compute, compute_interval
-from firth.scores.table import ANSWERS, LABELS, NUMBERS, PROBABILITIES, TAGS, TEXTS
+from firth.scores import SCORES, Collected, ScoredAnswer, compute, compute_interval
+from firth.scores.table import ANSWERS, LABELS, NUMBERS, PROBABILITIES, SCORED_ANSWERS, TAGS, TEXTS
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mats", "."]), max_size=8).map(" ".join)
 TAG = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
@@ -30,6 +30,9 @@ PAIRS = {
     LABELS: st.tuples(st.sampled_from("abc"), st.sampled_from("abc")),
     NUMBERS: st.tuples(st.integers(0, 5).map(float), st.floats(-2, 7)),
     ANSWERS: st.tuples(st.lists(WORDS, max_size=2), WORDS),
+    SCORED_ANSWERS: st.tuples(
+        st.lists(WORDS, max_size=2), st.builds(ScoredAnswer, WORDS, st.integers(-3, 3).map(float))
+    ),
     TAGS: st.integers(1, 5).flatmap(same_length),
     TEXTS: st.tuples(WORDS, WORDS),
     PROBABILITIES: st.tuples(st.integers(0, 1), st.floats(0, 1).map(two_classes)),
@@ -38,6 +41,7 @@ RIGHT: dict[Any, Callable] = {
     LABELS: lambda label: label,
     NUMBERS: lambda number: number,
     ANSWERS: lambda answers: answers[0] if answers else "",
+    SCORED_ANSWERS: lambda answers: ScoredAnswer(*((answers[0], -1.0) if answers else ("Norse", 1.0))),
     TAGS: lambda tags: tags,
     TEXTS: lambda texts: texts if isinstance(texts, str) else texts[0],
     PROBABILITIES: lambda place: two_classes(1.0 - place),
@@ -47,6 +51,8 @@ REFERENCES: dict[Any, Sequence] = {
     LABELS: ["a", "b", "b"],
     NUMBERS: [0.0, 2.5, 5.0],
     ANSWERS: [["the Norse"], [], ["1066", "in 1066"]],
+    # Each half has a question with an answer.
+    SCORED_ANSWERS: [["the Norse"], [], ["1066", "in 1066"]],
     TAGS: [["B-PER", "I-PER", "O"], ["O", "B-LOC"]],
     TEXTS: ["the cat sat on the mat . it purred .", ["a dog bit the other dog", "the dog bit"]],
     PROBABILITIES: [0, 1, 1],

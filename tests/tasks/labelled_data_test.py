@@ -9,6 +9,7 @@ from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.task import Task
 from firth.tasks.data_readers import LABELLED_DATA
@@ -201,13 +202,6 @@ class Choosing(_Task):
     kind: Literal["choosing"] = "choosing"
 
 
-class Answering(_Task):
-    label_type: ClassVar[str] = "spans"
-    reads: ClassVar[tuple[str, ...]] = ("question", "context")
-
-    kind: Literal["answering"] = "answering"
-
-
 class Writing(_Task):
     label_type: ClassVar[str] = "text"
     reads: ClassVar[tuple[str, ...]] = ("text",)
@@ -218,7 +212,7 @@ class Writing(_Task):
 ROWS = {
     Choosing: ({"context": "It rained.", "choices": ["She stayed.", "She left."], "label": 1}, 1),
     Tagging: ({"words": ["EU", "rejects"], "label": ["B-ORG", "O"]}, ("B-ORG", "O")),
-    Answering: (
+    SpanAnswering: (
         {"question": "When?", "context": "In 1066.", "label": [{"text": "1066", "answer_start": 3}]},
         (AnswerSpan("1066", 3),),
     ),
@@ -244,14 +238,32 @@ def test_columns_of_each_role_and_label(tmp_path, kind):
 
 
 def test_answers_as_two_lists(tmp_path):
-    row = ROWS[Answering][0] | {"label": {"text": ["1066"], "answer_start": [3]}}
-    wrong = [{"text": ["1066"], "answer_start": []}, {"text": ["1066"], "answer_start": [2]}, "1066"]
+    row = ROWS[SpanAnswering][0] | {"label": {"text": ["1066"], "answer_start": [3]}}
+    wrong = [{"text": ["1066"], "answer_start": []}, {"text": ["1066"], "answer_start": [2]}, 1066]
     rows = [row, *(row | {"label": each} for each in wrong), row | {"label": []}]
     path = write(tmp_path, "a.jsonl", *map(json.dumps, rows))
     data = ColumnData(train=path, eval=path, texts={"question": "question", "context": "context"})
-    train = read_labelled_data(data, Answering()).splits["train"]
+    train = read_labelled_data(data, SpanAnswering(unanswerable=True)).splits["train"]
     assert [record.label for record in train.records] == [(AnswerSpan("1066", 3),), ()]
     assert [each.reason for each in train.rejected] == ["missing_key", "answer_not_at_offset", "no_label"]
+
+
+def test_answers_in_the_cells_of_a_table(tmp_path):
+    """A text has to be there once; JSON says its place; what is neither is counted."""
+    place = '[{""text"": ""In"", ""answer_start"": 0}]'
+    cells = ["1066", f'"{place}"', "1067", "e", "[]", ""]
+    rows = [f"When?,In 1066 there were none.,{each}" for each in cells]
+    path = write(tmp_path, "a.csv", "question,context,label", *rows)
+    data = ColumnData(train=path, eval=path, texts={"question": "question", "context": "context"})
+    train = read_labelled_data(data, SpanAnswering()).splits["train"]
+    assert [record.label for record in train.records] == [(AnswerSpan("1066", 3),), (AnswerSpan("In", 0),)]
+    assert [(each.line, each.reason) for each in train.rejected] == [
+        (4, "answer_not_in_context"),
+        (5, "answer_in_several_places"),
+        (6, "no_label"),
+        (7, "no_label"),
+    ]
+    assert "task.unanswerable is false" in train.rejected[2].detail
 
 
 def test_tags_outside_the_set_are_rejected(tmp_path):

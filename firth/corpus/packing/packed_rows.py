@@ -51,12 +51,14 @@ class Row:
         source: Name of the source from which all its documents come.
         chunks: The chunks, in the order of the row.
         labels: Labels by the name of their field, integers or floats.
+        details: What scores need of each record of the row, UTF-8; empty where they need nothing.
     """
 
     example_id: int
     source: str
     chunks: tuple[Chunk, ...]
     labels: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    details: tuple[bytes, ...] = ()
 
     @property
     def lists(self) -> dict[str, list[int]]:
@@ -99,6 +101,8 @@ class Row:
         feature[features.EXAMPLE_ID].int64_list.value.append(self.example_id)
         if words := self.words:
             feature[features.WORDS].bytes_list.value.extend(words)
+        if self.details:
+            feature[features.RECORD_DETAILS].bytes_list.value.extend(self.details)
         for name, values in self.lists.items():
             feature[name].int64_list.value.extend(values)
         for name, labels in self.labels.items():
@@ -113,13 +117,19 @@ def _joined(parts: list[np.ndarray]) -> list[int]:
     return np.concatenate(parts).astype(np.int64).tolist()
 
 
-def make_row(source: str, chunks: Sequence[Chunk], labels: Mapping[str, np.ndarray] | None = None) -> Row:
+def make_row(
+    source: str,
+    chunks: Sequence[Chunk],
+    labels: Mapping[str, np.ndarray] | None = None,
+    details: Sequence[bytes] = (),
+) -> Row:
     """Returns the row that consists of some chunks.
 
     Args:
         source: Name of the source of all the chunks.
         chunks: The chunks, in their order.
         labels: Labels by the name of their field, integers or floats.
+        details: What scores need of each record, UTF-8.
     """
     parts = [chunk.name for chunk in chunks]
-    return Row(hash63("row", source, *parts), source, tuple(chunks), labels or {})
+    return Row(hash63("row", source, *parts), source, tuple(chunks), labels or {}, tuple(details))

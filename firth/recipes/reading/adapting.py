@@ -9,7 +9,7 @@ from typing import Any
 import pydantic
 
 from firth.recipes.base.errors import RecipeError
-from firth.recipes.base.types import configs_in
+from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
 from firth.recipes.reading.explain import explain
@@ -18,10 +18,9 @@ from firth.recipes.reading.raw_recipes import Option, Origin, RawRecipe, assign,
 from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm
+from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.tasks import AnyTask
 
-# Tokens of a row, unless the recipe says others: most sentences are far shorter, and several share a row.
-_LENGTH = 128
-_TOKENS_OF_A_RECORD = 8
 # Keys of the training that follow from the rows, and what they follow from.
 _COUNTED = {"steps": "epochs", "batch_size": "examples_per_step"}
 
@@ -33,9 +32,9 @@ def load_adapting_recipe(
 ) -> AdaptingRecipe:
     """Returns the recipe of a run that adapts a model, checked.
 
-    It takes tokenizer and model from its `base`. Rows have 128 tokens, or as many as the base's model reads,
-    unless `sequences` says others; texts are laid out as the base's model reads them, unless `task.form` says
-    how.
+    It takes tokenizer and model from its `base`. Rows have as many tokens as the task's kind says, or as the
+    base's model reads, unless `sequences` says others; texts are laid out as the base's model reads them,
+    unless `task.form` says how.
 
     Args:
         path: Path of a YAML file; None where options say all.
@@ -78,7 +77,7 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
         **assign(brought, (), stated),
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
-    data["sequences"] = assign(_sequences(base), (), raw.data.get("sequences") or {})
+    data["sequences"] = assign(_sequences(base, data.get("task")), (), raw.data.get("sequences") or {})
     data["training"] = assign(TRAINING, (), _training(raw))
     if isinstance(task := data.get("task"), dict):
         data["task"] = {**task, "form": assign(_form(base), (), task.get("form") or {})}
@@ -103,9 +102,11 @@ def _name(data: dict[str, Any], said: str, base: RunRecipe) -> str:
     return f"{start}_{of or kind or 'adapted'}"
 
 
-def _sequences(base: RunRecipe) -> dict[str, int]:
-    length = min(_LENGTH, base.sequences.length, base.model.longest or _LENGTH)
-    return {"length": length, "max_documents": max(1, length // _TOKENS_OF_A_RECORD)}
+def _sequences(base: RunRecipe, task: Any) -> dict[str, int]:
+    kinds = {kind: each for each in configs_in(AnyTask) for kind in kinds_of(each)}
+    of_kind: Any = kinds.get(str(task.get("kind")), Task) if isinstance(task, dict) else Task
+    length = min(of_kind.row_length, base.sequences.length, base.model.longest or of_kind.row_length)
+    return {"length": length, "max_documents": max(1, length // of_kind.record_length)}
 
 
 def _form(base: RunRecipe) -> dict[str, Any]:

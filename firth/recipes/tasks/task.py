@@ -24,12 +24,16 @@ class Task(Goal):
 
     Attributes:
         label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
+        row_length: Tokens of a row, where the recipe says nothing else.
+        record_length: Tokens of a short record, of which as many as fit share a row.
 
     Raises:
         ValueError: if its form reads two orders of texts that have one.
     """
 
     label_type: ClassVar[str] = "class"
+    row_length: ClassVar[int] = 128
+    record_length: ClassVar[int] = 8
 
     if TYPE_CHECKING:
         form: AnyForm
@@ -46,6 +50,12 @@ class Task(Goal):
     def roles(self) -> tuple[str, ...]:
         """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
         return ("text",)
+
+    @property
+    def label_options(self) -> dict[str, Any]:
+        """The options of its labels, as its `label_type` takes them: names of classes, if it has some."""
+        names = getattr(self, "labels", ())
+        return {"names": names} if names else {}
 
     @property
     def signature(self) -> str:

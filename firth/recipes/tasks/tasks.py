@@ -5,9 +5,12 @@ from typing import Annotated, Union
 import pydantic
 
 from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 
-AnyTask = Annotated[Union[Classification, Regression, Tagging], pydantic.Field(discriminator="kind")]
+AnyTask = Annotated[
+    Union[Classification, Regression, Tagging, SpanAnswering], pydantic.Field(discriminator="kind")
+]
 _ANY_TASK: pydantic.TypeAdapter[AnyTask] = pydantic.TypeAdapter(AnyTask)
 
 

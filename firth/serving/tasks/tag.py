@@ -7,7 +7,7 @@ from firth.recipes.tasks.tagging import OUTSIDE
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces
-from firth.serving.tasks.word_offsets import split_words
+from firth.tasks.word_offsets import split_words
 from firth.tasks.words import pieces_of_words
 
 _ANSWER = Answer(

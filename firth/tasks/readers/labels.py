@@ -1,6 +1,8 @@
 """What the label of a format can be, and how it is read."""
 
+import contextlib
 import dataclasses
+import json
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -226,9 +228,12 @@ class SpanLabels:
 
     Attributes:
         task: Kind of the tasks with such labels.
+        unanswerable: Whether a context may have no answer; if not, a record without one is rejected.
     """
 
-    task: ClassVar[str] = "span_answering"
+    task: ClassVar[str] = "span"
+
+    unanswerable: bool = True
 
     @property
     def names(self) -> None:
@@ -239,17 +244,39 @@ class SpanLabels:
         """Returns the answers.
 
         Args:
-            value: List of objects with `text` and `answer_start`, or an object with a list of each.
+            value: List of objects with `text` and `answer_start`, or an object with a list of each; the same
+                as JSON in a text; or a text that stands in the context once.
             texts: Texts of the record, with a context.
 
         Raises:
-            RejectedRecordError: if there is no list, or an answer is not at its place in the context.
+            RejectedRecordError: if there is no list, an answer is not at its place in the context, a text
+                without a place is not there once, or there is none and there has to be one.
         """
+        context = str(texts[CONTEXT])
+        if isinstance(value, str):
+            value = _answers_of_text(value, context)
         if isinstance(value, dict):
             value = _answers_of_lists(value)
         if not isinstance(value, list):
             raise RejectedRecordError("no_label", f"{value!r} is not a list of answers")
-        return tuple(_answer(each, str(texts[CONTEXT])) for each in value)
+        if not value and not self.unanswerable:
+            raise RejectedRecordError("no_label", "there is no answer, and task.unanswerable is false")
+        return tuple(_answer(each, context) for each in value)
+
+
+def _answers_of_text(value: str, context: str) -> Any:
+    """Returns what JSON says, or the one place of an answer."""
+    if value.lstrip().startswith(("[", "{")):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(value)
+    text = label_text(value)
+    start = context.find(text)
+    if start < 0:
+        raise RejectedRecordError("answer_not_in_context", f"the answer {text!r} is not in the context")
+    if context.find(text, start + 1) >= 0:
+        detail = f"the answer {text!r} is in the context more than once; give its place"
+        raise RejectedRecordError("answer_in_several_places", detail)
+    return [dict(zip(_ANSWER_KEYS, (text, start)))]
 
 
 def _answers_of_lists(value: Mapping[str, Any]) -> list[Any]:

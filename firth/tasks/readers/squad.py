@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from firth.recipes.base.errors import suggest
+from firth.recipes.tasks.span import SCORES, SCORES_WITHOUT_ANSWER
 from firth.tasks.readers.labels import SpanLabels, Texts
 from firth.tasks.readers.records import (
     CONTEXT,
@@ -34,13 +35,13 @@ class SpanFormat:
     title: str
     files: Mapping[str, tuple[str, ...]]
     has_impossible: bool = False
-    scores: tuple[str, ...] = ("squad_exact_match", "squad_f1")
+    scores: tuple[str, ...] = SCORES
     folder: str = ""
 
     @property
     def labels(self) -> SpanLabels:
         """What the label is: answers."""
-        return SpanLabels()
+        return SpanLabels(self.has_impossible)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -81,7 +82,7 @@ class SpanFormat:
         return LabelledRecord(question["id"], texts, label, path, number)
 
     def _answers(self, question: Mapping[str, Any], texts: Texts) -> Label:
-        answers = self.labels.read(question.get("answers") or [], texts)
+        answers = SpanLabels().read(question.get("answers") or [], texts)
         is_impossible = self.has_impossible and question.get("is_impossible") is True
         if is_impossible and answers:
             raise RejectedRecordError("answer_to_the_impossible", "is_impossible, but there is an answer")
@@ -112,6 +113,9 @@ def _items(path: str, holder: Any, key: str) -> list[Any]:
 SQUAD: dict[str, SpanFormat] = {
     "squad": SpanFormat("SQuAD 1.1", {"train": ("train-v1.1.json",), "dev": ("dev-v1.1.json",)}),
     "squad2": SpanFormat(
-        "SQuAD 2.0", {"train": ("train-v2.0.json",), "dev": ("dev-v2.0.json",)}, has_impossible=True
+        "SQuAD 2.0",
+        {"train": ("train-v2.0.json",), "dev": ("dev-v2.0.json",)},
+        has_impossible=True,
+        scores=SCORES_WITHOUT_ANSWER,
     ),
 }

@@ -130,11 +130,17 @@ class SentencePieceKernel(tf.Module):
         self._prefix = preparation.prefix
         self._model = kernel_of(without_normalization(model))
 
-    def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
-        segments = self._early(Segments.of_rows(text))
+    def __call__(self, text: tf.Tensor, after_space: tf.Tensor | None = None) -> tf.RaggedTensor:
+        """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits.
+
+        Where texts are words of longer texts, `after_space`, bool [batch], tells which of them get a space
+        before them.
+        """
+        rows = Segments.of_rows(text)
+        segments = self._early(rows if after_space is None else rows._replace(firsts=after_space))
         segments = self._late(segments._replace(texts=self._steps(segments.texts)))
-        ids = self._model.tokenize(self._with_prefix(segments)).with_row_splits_dtype(tf.int64)
+        first_alone = self._prefix == "first" or after_space is not None
+        ids = self._model.tokenize(self._with_prefix(segments, first_alone)).with_row_splits_dtype(tf.int64)
         is_special = segments.specials != ""
         specials = self._model.string_to_id(segments.specials[is_special])
         one_each = tf.RaggedTensor.from_row_lengths(specials, tf.cast(is_special, tf.int64), validate=False)
@@ -142,7 +148,7 @@ class SentencePieceKernel(tf.Module):
         splits = tf.gather(ids.row_splits, segments.splits)
         return tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
 
-    def _with_prefix(self, segments: Segments) -> tf.Tensor:
+    def _with_prefix(self, segments: Segments, first_alone: bool) -> tf.Tensor:
         texts = segments.texts
         if self._prefix == "never":
             return texts
@@ -150,5 +156,5 @@ class SentencePieceKernel(tf.Module):
         begins = [tf.strings.substr(texts, 0, len(space)) == space for space in (b" ", _META_SPACE)]
         has_space = begins[0] | begins[1]
         wanted = (texts != "") & ~has_space
-        wanted = wanted & segments.firsts if self._prefix == "first" else wanted
+        wanted = wanted & segments.firsts if first_alone else wanted
         return tf.where(wanted, tf.strings.join([_META_SPACE, texts]), texts)

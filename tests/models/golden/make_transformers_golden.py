@@ -90,6 +90,13 @@ def tagged_inputs(generator: np.random.Generator) -> Arrays:
     return {**inputs, "labels": np.where(inputs["labels"] == IGNORED, IGNORED, inputs["labels"] % 3)}
 
 
+def span_inputs(generator: np.random.Generator) -> Arrays:
+    """Returns questions on texts, with the places of answers; the last has none: its first token."""
+    inputs = labelled_inputs(generator, np.zeros(3))
+    del inputs["labels"]
+    return {**inputs, "start_positions": np.array([6, 4, 0]), "end_positions": np.array([8, 4, 0])}
+
+
 def causal_inputs(generator: np.random.Generator) -> Arrays:
     inputs = one_text(generator, pad=0)
     return {**inputs, "labels": np.where(inputs["attention_mask"] == 1, inputs["input_ids"], IGNORED)}
@@ -144,6 +151,41 @@ def fine_tuned(name: str) -> Callable:
         return {"logits": answers.logits, f"loss/{name}": answers.loss, "loss/after": after}
 
     return run
+
+
+def run_spans(model, inputs: Tensors) -> Tensors:
+    """The loss of each end; padding is no choice, as in our rows, while transformers lets it compete."""
+    trained = copy.deepcopy(model)
+    given = {name: inputs[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
+
+    def losses_of(asked) -> tuple[torch.Tensor, torch.Tensor, Tensors]:
+        answers = asked(**given)
+        logits = {"start": answers.start_logits, "end": answers.end_logits}
+        hidden = inputs["attention_mask"] == 0
+        losses = [
+            cross_entropy(values.masked_fill(hidden, -1e9), inputs[f"{name}_positions"])
+            for name, values in logits.items()
+        ]
+        return *losses, {f"logits/{name}": values for name, values in logits.items()}
+
+    start, end, logits = losses_of(model)
+    with torch.enable_grad():
+        before = sum(losses_of(trained)[:2]) / 2
+        before.backward()
+    for parameter in trained.parameters():
+        if parameter.grad is not None:
+            parameter -= RATE * parameter.grad
+    after = sum(losses_of(trained)[:2]) / 2
+    # Without padding, it is the loss of transformers itself.
+    alone = {name: value[:1] for name, value in inputs.items()}
+    whole = {name: value[:, : LENGTHS[0]] if value.ndim == 2 else value for name, value in alone.items()}
+    return {
+        **logits,
+        "loss/start": start,
+        "loss/end": end,
+        "loss/after": after,
+        "loss/theirs": model(**whole).loss,
+    }
 
 
 def masked_and(name: str) -> Callable:
@@ -444,6 +486,13 @@ FAMILIES = {
         {**ENCODER, "num_labels": 3},
         tagged_inputs,
         fine_tuned("tag"),
+    ),
+    "bert_spans": Family(
+        transformers.BertForQuestionAnswering,
+        transformers.BertConfig,
+        ENCODER,
+        span_inputs,
+        run_spans,
     ),
     "bert_classes": Family(
         transformers.BertForSequenceClassification,

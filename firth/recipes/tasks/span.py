@@ -1,0 +1,93 @@
+"""The task whose answer to a question is a part of a text."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import pydantic
+
+from firth.features import SPAN_ENDS, SPAN_STARTS, Spec
+from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.task import Task
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+SCORES = ("squad_exact_match", "squad_f1")
+# Of questions that may have no answer, also at the threshold that other held-out questions choose.
+SCORES_WITHOUT_ANSWER = (*SCORES, *(f"{name}_held_out" for name in SCORES))
+_Count = Annotated[int, pydantic.Field(ge=1)]
+
+
+class SpanAnswering(Task):
+    """Which part of a text answers a question (Devlin et al. 2018, sections 4.2 and 4.3).
+
+    A text that is longer than a row is read in windows, each with the question in front of it. A window
+    without the answer is trained to point to `[CLS]`, which stands for no answer. The answer of a text is
+    the best of all its windows, and is cut from the text itself, in whole words.
+
+    Attributes:
+        unanswerable: Whether a text may have no answer, as in SQuAD 2.0. If so, no answer is given where the
+            score of having none is greater than that of the best answer by more than `threshold`.
+        threshold: Greatest difference, in logits, between having no answer and the best answer, at which a
+            question is answered. At 0, the scores are those that SQuAD's script gives to what the model says.
+        stride: Pieces from the start of a window to the start of the next one; fewer if a window holds fewer.
+        max_question: Most pieces of a question; the end of a longer one is cut off, and counted.
+        max_answer: Most pieces of an answer.
+        scores: Scores of the held-out questions, keys of `firth.scores.SCORES`, the headline first. If not
+            given, exact match and F1; with `unanswerable` also those whose names end with `_held_out`, at
+            the threshold that is best on other held-out questions.
+        form: How question and text are laid out; its pooling is not read.
+    """
+
+    heads: ClassVar[str] = "spans"
+    label_type: ClassVar[str] = "spans"
+    row_length: ClassVar[int] = 384
+    record_length: ClassVar[int] = 32
+
+    kind: Literal["span"] = "span"
+    unanswerable: bool = False
+    threshold: float = 0.0
+    stride: _Count = 128
+    max_question: _Count = 64
+    max_answer: _Count = 30
+    scores: tuple[str, ...] = pydantic.Field(
+        default_factory=lambda values: SCORES_WITHOUT_ANSWER if values.get("unanswerable") else SCORES
+    )
+    form: BERTForm = BERTForm()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return ("question", "context")
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "answer"
+
+    @property
+    def label_options(self) -> dict[str, Any]:
+        """Whether a label may be no answer at all."""
+        return {"unanswerable": self.unanswerable}
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The cross entropies of the first and the last place of the answer, half of each.
+
+        The number of places differs between windows; that of a row of the usual length stands for it.
+        """
+        places = self.row_length
+        return (
+            Loss("start", "start of the answer", classes=places, weight=0.5),
+            Loss("end", "end of the answer", classes=places, weight=0.5),
+        )
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        span_starts, span_ends: int32 [max_documents], the places of the answer's first and last piece among
+            the pieces of the window, counted from 1; 0 if the window does not hold the answer.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        windows = Spec("int32", (sequences.max_documents,))
+        return {SPAN_STARTS: windows, SPAN_ENDS: windows}
