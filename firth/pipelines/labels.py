@@ -121,19 +121,27 @@ def docstring_data(kind: str) -> dict[str, Any]:
     raise ValueError(f"{kind!r} needs data; without any there are {', '.join(kinds)}; {suggest(kind, kinds)}")
 
 
-def text_role(kind: str) -> str:
-    """Returns the role of the first text that a kind of task reads; `text` for an unknown kind.
+def task_on_columns(kind: str, text: str, pair: str | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """Returns a task on one's own columns, as a recipe says it, and the column of each of its texts.
 
     Args:
-        kind: Kind of a task.
+        kind: Kind of a task; an unknown one is said as it is, with a text that is called so.
+        text: Column of the first text.
+        pair: Column of the second one; None if there is no second text.
 
     Example:
 
-    >>> text_role("classification"), text_role("tagging")
-    ('text', 'words')
+    >>> task_on_columns("classification", "a", "b")
+    ({'kind': 'classification', 'pair': True}, {'text': 'a', 'pair': 'b'})
+    >>> task_on_columns("span", "q", "c")
+    ({'kind': 'span'}, {'question': 'q', 'context': 'c'})
     """
     found = _kinds().get(kind)
-    return found().roles[0] if found else "text"
+    roles = found().roles if found else ("text",)
+    described: dict[str, Any] = {"kind": kind}
+    if pair is not None and len(roles) == 1:
+        described["pair"], roles = True, (*roles, PAIR)
+    return described, dict(zip(roles, (text,) if pair is None else (text, pair)))
 
 
 def _kinds() -> dict[str, Any]:

@@ -160,6 +160,7 @@ register = commands.registrar(
     "firth predict gpt2_tiny score 'Returns the length of the list.'",
     "firth predict my_reviews classify 'A film to see twice.'",
     "firth predict my_entities tag 'Ada Lovelace wrote to London.'",
+    "firth predict my_answers answer 'Who wrote?' --pair 'Ada Lovelace wrote to London.'",
     "firth predict my_reviews classify --input new.csv --output answers.jsonl --column text=review",
     "firth predict t5_tiny score 'Returns <extra_id_0> list.' --target '<extra_id_0> the'",
 )

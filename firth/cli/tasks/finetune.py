@@ -43,9 +43,12 @@ Eval = Annotated[
     str | None,
     typer.Option("--eval", metavar="FILE", help="Records to evaluate on; a tenth of --train if not given."),
 ]
-TextColumn = Annotated[str, typer.Option("--text", metavar="COLUMN", help="Column of the text.")]
+TextColumn = Annotated[
+    str, typer.Option("--text", metavar="COLUMN", help="Column of the text, or of the question.")
+]
 PairColumn = Annotated[
-    str | None, typer.Option("--pair", metavar="COLUMN", help="Column of the second text, for pairs.")
+    str | None,
+    typer.Option("--pair", metavar="COLUMN", help="Column of the second text, for pairs and questions."),
 ]
 LabelColumn = Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column of the label.")]
 
@@ -142,8 +145,8 @@ def _task(
         if data is not None:
             said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
         elif train is not None:
-            said, described = "--train", {"kind": task, **({} if pair is None else {"pair": True})}
-            texts = {labels.text_role(task): text, **({} if pair is None else {"pair": pair})}
+            described, texts = labels.task_on_columns(task, text, pair)
+            said = "--train"
             read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": label}
         else:
             said, read, described = "no data", labels.docstring_data(task), {"kind": task}
@@ -183,6 +186,7 @@ register = commands.registrar(
     "firth finetune minilm --task classification --train reviews.csv --text review --label stars",
     "firth finetune minilm --task sst2 --data glue --epochs 2",
     "firth finetune minilm --task wnut17 --data wnut17 --method head",
+    "firth finetune minilm --task span --train q.jsonl --text question --pair context --label answers",
     "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
     "firth finetune bert_mini --task tagging",
     "firth finetune --recipe my_task.yaml --set epochs=5",
