@@ -11,7 +11,7 @@ from firth import storage
 from firth.analysis.held_out import MASK, HeldOutRow, masked_sentences, plain_sentences
 from firth.analysis.lineage import versions
 from firth.analysis.record import ArtifactRecord, FilledMask, RunRecord, ScoredSentence
-from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 if TYPE_CHECKING:
     from firth.serving import Client
@@ -41,7 +41,7 @@ class ReportInputs:
         artifacts: Artifacts that the run made.
     """
 
-    recipe: Recipe
+    recipe: RunRecipe
     corpus_report: str = ""
     tokenizer: str = ""
     examples: str = ""
@@ -164,7 +164,7 @@ def _sentences(
 
 
 def _filled_masks(
-    client: "Client", rows: Sequence[HeldOutRow], vocabulary: Sequence[str], recipe: Recipe
+    client: "Client", rows: Sequence[HeldOutRow], vocabulary: Sequence[str], recipe: RunRecipe
 ) -> list[FilledMask]:
     from firth.tokenizers.table import TOKENIZERS
 

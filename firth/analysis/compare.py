@@ -23,7 +23,7 @@ SECTIONS = (
     ("compared_recipes", "Recipes"),
 )
 # Parts of a recipe that decide which text is held out, and in which tokens it is counted.
-_TEXT_KEYS = ("sources", "cleaning", "tokenizer")
+_TEXT_KEYS = ("sources", "cleaning", "data", "tokenizer")
 
 
 @dataclasses.dataclass(frozen=True)

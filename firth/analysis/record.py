@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from firth.recipes import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +98,7 @@ class RunRecord:
         artifacts: Artifacts that the run made.
     """
 
-    recipe: Recipe
+    recipe: RunRecipe
     parameters: Mapping[str, int] = dataclasses.field(default_factory=dict)
     corpus: Mapping[str, Any] | None = None
     corpus_steps: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)

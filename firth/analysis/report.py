@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import cast
 
 from firth.analysis import plots
 from firth.analysis.corpus_view import CorpusView
@@ -11,7 +12,7 @@ from firth.analysis.quantities import bytes_text, seconds_text
 from firth.analysis.record import RunRecord
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import overall, threshold_results
-from firth.recipes import Cleaning, recipe_to_yaml
+from firth.recipes import Cleaning, Recipe, recipe_to_yaml
 from firth.recipes.base.yaml_text import write_yaml
 
 # Each has a template of its own, `section_<id>.html.j2`.
@@ -44,7 +45,7 @@ def render_report(record: RunRecord) -> str:
     (True, True)
     """
     metrics = overall(record.evaluation)
-    limits = record.recipe.cleaning.limits
+    limits = cast("Recipe", record.recipe).cleaning.limits
     corpus = (
         CorpusView(record.corpus, record.corpus_steps, limits, record.sequence_counts)
         if record.corpus

@@ -69,10 +69,11 @@ def _compared(run: RunOnDisk, name: str) -> "ComparedRun":
 
     from firth.analysis.collect import ReportInputs, collect_run
     from firth.analysis.compare import ComparedRun
-    from firth.recipes import RecipeError, load_recipe
+    from firth.recipes import RecipeError
+    from firth.recipes.reading.loading import load_run_recipe
 
     try:
-        recipe = load_recipe(run.directory / RECIPE_FILE)
+        recipe = load_run_recipe(run.directory / RECIPE_FILE)
     except RecipeError as error:
         fail(str(error), ExitCode.USAGE)
     curves = str(run.curves) if run.curves else ""

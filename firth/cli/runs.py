@@ -43,7 +43,7 @@ def _cells(run: RunOnDisk) -> tuple[str, ...]:
 
 def _score(run: RunOnDisk, metrics: dict[str, float]) -> str:
     """Returns the first of a task's scores; a dash for a run that is judged by its perplexity."""
-    from firth.analysis.task_scores import held_out_scores
+    from firth.analysis.tasks.scores import held_out_scores
     from firth.recipes import RecipeError
     from firth.recipes.goals.goal import LOW
     from firth.recipes.reading.loading import load_run_recipe

@@ -38,6 +38,7 @@ from .reporter.component import Reporter as Reporter
 from .sequence_gen.component import SequenceGen as SequenceGen
 from .serving_validator.component import ServingValidator as ServingValidator
 from .task_data_validator.component import TaskDataValidator as TaskDataValidator
+from .task_reporter.component import TaskReporter as TaskReporter
 from .task_row_gen.component import TaskRowGen as TaskRowGen
 from .task_schema_gen.component import TaskSchemaGen as TaskSchemaGen
 from .tokenizer_gen.component import TokenizerGen as TokenizerGen

@@ -2,7 +2,7 @@
 
 LabelledExampleGen -> StatisticsGen -> ExampleValidator -> TaskDataValidator
                       TaskSchemaGen ------^
-                   -> TaskRowGen -> Trainer -> Evaluator -> ServingValidator -> Pusher
+                   -> TaskRowGen -> Trainer -> Evaluator -> ServingValidator -> Pusher -> TaskReporter
 BaseImporter ------------^-----------^
 
 The base enters as an artifact of ML Metadata, so that lineage says which model a task model comes from.
@@ -16,7 +16,7 @@ from tfx.dsl.components.base.base_node import BaseNode
 from tfx.dsl.components.common.resolver import ResolverStrategy
 from tfx.orchestration.pipeline import Pipeline
 
-from firth.components import LabelledExampleGen, TaskDataValidator, TaskRowGen, TaskSchemaGen
+from firth.components import LabelledExampleGen, TaskDataValidator, TaskReporter, TaskRowGen, TaskSchemaGen
 from firth.pipelines.corpus import assemble
 from firth.pipelines.trained import import_base, model_components
 from firth.recipes.run.adapting import AdaptingRecipe
@@ -29,6 +29,7 @@ def create_pipeline(
     *,
     serving_dir: str | None = None,
     checkpoint_root: str | None = None,
+    run_dir: str = "",
     metadata_path: str | None = None,
     beam_pipeline_args: Sequence[str] = (),
     enable_cache: bool = True,
@@ -44,6 +45,7 @@ def create_pipeline(
         serving_dir: Folder where blessed models are pushed; `serving` next to the artifacts if not given.
         checkpoint_root: Folder where the training keeps checkpoints, so that a killed run goes on;
             `checkpoints` next to the artifacts if it is not given.
+        run_dir: Folder of a local run, from which the report takes wall time and memory; may be empty.
         metadata_path: Path of a local runner's SQLite file; None leaves the metadata to the orchestrator.
         beam_pipeline_args: Options for every component on Beam; without any, Beam runs in this process.
         enable_cache: True to reuse outputs of components whose inputs and properties have not changed.
@@ -73,7 +75,20 @@ def create_pipeline(
         baseline_strategy=baseline_strategy,
         is_local=bool(metadata_path),
     )
-    components = [base, records, *checks, rows, *model.values()]
+    reporter = TaskReporter(
+        records=records.outputs["examples"],
+        rows=rows.outputs["examples"],
+        found=checks[-1].outputs["found"],
+        model=model["trainer"].outputs["model"],
+        model_run=model["trainer"].outputs["model_run"],
+        evaluation=model["evaluator"].outputs["evaluation"],
+        blessing=model["evaluator"].outputs["blessing"],
+        serving_report=model["validator"].outputs["report"],
+        pushed_model=model["pusher"].outputs["pushed_model"],
+        recipe=recipe,
+        run_dir=run_dir,
+    )
+    components = [base, records, *checks, rows, *model.values(), reporter]
     return assemble(recipe, components, pipeline_root, metadata_path, beam_pipeline_args, enable_cache)
 
 

@@ -299,6 +299,7 @@ def _create_finetuning_pipeline(
         beam_pipeline_args=beam_pipeline_args,
         serving_dir=str(run_dir / SERVING_FOLDER),
         checkpoint_root=str(run_dir / "checkpoints"),
+        run_dir=str(run_dir),
     )
 
 

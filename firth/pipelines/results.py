@@ -19,8 +19,12 @@ SUMMARY_FILE = "run.json"
 METADATA_FILE = "metadata.sqlite"
 # In the folder of the training's curve.
 START_FILE = "start.json"
-# The component and output that hold each page.
-_PAGES = {REPORT_FILE: ("Reporter", "report"), CORPUS_PAGE_FILE: ("CorpusReporter", "page")}
+# The component and output that hold pages, and their places in a run's folder.
+_PAGES = (
+    ("Reporter", "report", REPORT_FILE),
+    ("TaskReporter", "report", REPORT_FILE),
+    ("CorpusReporter", "page", CORPUS_PAGE_FILE),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +159,7 @@ def copy_pages(run_dir: pathlib.Path, outputs: "Outputs") -> None:
         run_dir: Folder of the run.
         outputs: Folders of the run's outputs.
     """
-    for file, (component, output) in _PAGES.items():
+    for component, output, file in _PAGES:
         folder = outputs.get(component, {}).get(output)
         if folder is not None:
             storage.copy_file(folder / file, run_dir / file)

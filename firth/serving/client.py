@@ -149,6 +149,20 @@ class Client:
         outputs = self._ask(name, texts, targets, **others)
         return [{key: _plain(values[row]) for key, values in outputs.items()} for row in range(len(texts))]
 
+    def evaluate(self, rows: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
+        """Returns what each row adds to the metrics, and what scores are made of, by name: [rows, ...].
+
+        Args:
+            rows: Serialized rows, as the model was trained on.
+
+        Raises:
+            ValueError: if the model has no signature `evaluate`.
+        """
+        if "evaluate" not in self._loaded.signatures:
+            raise ValueError(f"{self.path} has no signature evaluate")
+        outputs = self._loaded.signatures["evaluate"](examples=tf.constant(list(rows), tf.string))
+        return {key: value.numpy() for key, value in outputs.items()}
+
     def inputs(self, name: str) -> tuple[str, ...]:
         """Returns the names of a signature's inputs; empty if the model has no such signature.
 

@@ -69,6 +69,9 @@ def test_a_csv_becomes_a_served_classifier(first, folder):
     assert summary["blessed"] and summary["evaluation"]["overall"]["accuracy"] >= 0.8
     assert ", 2 rejected (empty_text 1, no_label 1)" in said and "made fresh: heads/" in said
     assert "  firth predict base_classification classify 'A sentence.'" in said.splitlines()
+    page = (folder / "firth-runs" / "base_classification" / "report.html").read_text()
+    assert "Held-out accuracy" in page and "texts.csv" in page and "not recorded" not in page
+    assert page.index("held-out records: ") < page.index("a row for each right class")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         texts = ["the mat cat", "the mat ."]

@@ -5,8 +5,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.analysis.task_scores import held_out_scores
+from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.threshold_results import overall
+from firth.cli.runs_on_disk import REPORT_FILE
 from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ def print_task_summary(
     else:
         console.print("[red]not blessed[/]:", escape("; ".join(result.reasons)))
     console.print(f"pushed: {result.pushed or 'nothing'}")
+    console.print(f"report: {result.run_dir / REPORT_FILE}")
     console.print("\nnext:")
     asked = ask_with(signatures_of(result.pushed)) if result.pushed is not None else []
-    for command in next_commands(result.run_dir.name, root, asked, has_report=False):
+    for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
 
 

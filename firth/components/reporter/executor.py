@@ -4,12 +4,11 @@ import os
 
 from tfx.dsl.components.base import base_executor
 from tfx.types import artifact_utils
-from tfx.types.artifact import Artifact
 from tfx.utils import path_utils
 
 from firth import storage
-from firth.analysis import ArtifactRecord, ReportInputs, collect_run, render_report
-from firth.analysis.lineage import directory_digest
+from firth.analysis import ReportInputs, collect_run, render_report
+from firth.components.described import describe
 from firth.components.execution import Artifacts, Properties
 from firth.recipes import Recipe
 
@@ -39,22 +38,8 @@ class Executor(base_executor.BaseExecutor):
             run_dir=run_dir,
             pushed=None if pushed is None else bool(pushed.get_int_custom_property("pushed")),
             objective_rates="" if rates is None else rates.uri,
-            artifacts=[_describe(name, artifact, run_dir) for name, artifact in artifacts.items()],
+            artifacts=[describe(name, artifact, run_dir) for name, artifact in artifacts.items()],
             **{name: artifacts[name].uri for name in _FOLDERS},
         )
         path = os.path.join(artifact_utils.get_single_uri(output_dict["report"]), REPORT_FILE)
         storage.write_text(path, render_report(collect_run(inputs)))
-
-
-def _describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
-    is_below = bool(run_dir) and artifact.uri.startswith(run_dir + os.sep)
-    digest = directory_digest(artifact.uri)
-    properties = (artifact.get_string_custom_property(key) for key in ("digest", "tokenizer_digest"))
-    tokenizer = next(filter(None, properties), "")
-    return ArtifactRecord(
-        id=artifact.id,
-        name=name,
-        type=artifact.type_name,
-        uri=os.path.relpath(artifact.uri, run_dir) if is_below else artifact.uri,
-        digest=f"{digest}, of the tokenizer {tokenizer}" if tokenizer else digest,
-    )

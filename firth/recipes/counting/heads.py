@@ -7,7 +7,7 @@ from firth.recipes.models.block_counts import block_kept, further_blocks, projec
 from firth.recipes.models.counts import Lengths, Work, dense
 from firth.recipes.models.model import MaskedTransformerConfig
 from firth.recipes.objectives.generator import generator_of
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 
 class HeadCounts:
@@ -190,11 +190,11 @@ HEADS: dict[str, type[HeadCounts]] = {
 }
 
 
-def heads_of(recipe: Recipe) -> HeadCounts:
+def heads_of(recipe: RunRecipe) -> HeadCounts:
     """Returns the counts of a recipe's heads.
 
     Args:
         recipe: Recipe of one stage.
     """
-    goal, vocabulary = recipe.objective, recipe.tokenizer.vocabulary_size
+    goal, vocabulary = recipe.goal, recipe.tokenizer.vocabulary_size
     return HEADS[goal.heads](recipe.model, goal, vocabulary, lengths_of(recipe))

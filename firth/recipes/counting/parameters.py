@@ -1,11 +1,11 @@
 """Parameters of a recipe, by part."""
 
-from firth.recipes.counting.heads import heads_of
+from firth.recipes.counting.heads import HEADS, heads_of
 from firth.recipes.models.counts import dense
-from firth.recipes.run.recipe import Recipe
+from firth.recipes.run.run_recipe import RunRecipe
 
 
-def parameter_counts(recipe: Recipe) -> dict[str, int]:
+def parameter_counts(recipe: RunRecipe) -> dict[str, int]:
     """Returns the numbers of trainable parameters, by part.
 
     The parts are those of the backbone (`embeddings`, `encoder`, `decoder`; of ELMo `characters` and `lstm`;
@@ -20,7 +20,8 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
     - GPT, Llama, prefix LM, T5, BART: everything, the output projection too where it is not the token table.
     - ELMo: characters and LSTMs, without the softmax.
 
-    `total_with_heads`: what the recipe's objective trains.
+    `total_with_heads`: what the recipe's objective trains. Of a task there are the parts of the backbone and
+    their `total`; `firth.tuning.trainable_parameters` says how many are trained, the head among them.
 
     Args:
         recipe: Recipe of the model.
@@ -28,18 +29,21 @@ def parameter_counts(recipe: Recipe) -> dict[str, int]:
     Example:
 
     >>> from firth.recipes.corpus.sources import TextSource
+    >>> from firth.recipes.run.recipe import Recipe
     >>> recipe = Recipe(name="base", sources=(TextSource(kind="text", paths=("*.txt",)),))
     >>> parameter_counts(recipe)["total"]
     109482240
     """
-    model, objective, vocabulary = recipe.model, recipe.objective, recipe.tokenizer.vocabulary_size
+    model, goal, vocabulary = recipe.model, recipe.goal, recipe.tokenizer.vocabulary_size
     backbone = model.parameter_counts(vocabulary)
+    if goal.heads not in HEADS:
+        return {**backbone, "total": sum(backbone.values())}
     # A projection that is the token table is not counted again; its bias is.
     on_top = heads_of(recipe).parameters()
-    pooled = {"pooler": dense(model.width, model.width)} if objective.counts_pooler else {}
+    pooled = {"pooler": dense(model.width, model.width)} if goal.counts_pooler else {}
     inner = sum(backbone.values())
     output = on_top.get("language_model_head", 0)
-    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if objective.trains_pooler else 0)
+    trained = inner + sum(on_top.values()) + (sum(pooled.values()) if goal.trains_pooler else 0)
     return {
         **backbone,
         **pooled,

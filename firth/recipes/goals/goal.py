@@ -24,6 +24,7 @@ class Goal(Config):
 
     Attributes:
         heads: The key of its heads in `firth.models.tables.HEADS`.
+        counts_pooler: Whether papers count a pooler among the parameters, trained or not.
         fills_masks: Whether its heads predict the token that a `[MASK]` stands for.
         score_inputs: The inputs of the signature `score`, empty if its model does not score texts: `text`
             alone, or `text` and the `target` after it.
@@ -36,6 +37,7 @@ class Goal(Config):
         kind: str
 
     heads: ClassVar[str] = ""
+    counts_pooler: ClassVar[bool] = False
     fills_masks: ClassVar[bool] = False
     score_inputs: ClassVar[tuple[str, ...]] = ()
     decoder_start: ClassVar[tuple[str, ...]] = ("pad",)

@@ -14,13 +14,11 @@ class Objective(Goal):
         model_architecture: What a model that can learn it reads and gives; see `firth.recipes.models.facts`.
         reads_words: Whether its tokens are whole words, read by their characters.
         needs_case: Whether it tells upper from lower case.
-        counts_pooler: Whether papers count a pooler among the parameters, trained or not.
     """
 
     model_architecture: ClassVar[str] = ""
     reads_words: ClassVar[bool] = False
     needs_case: ClassVar[bool] = False
-    counts_pooler: ClassVar[bool] = False
 
     def sentinels_needed(self, sequences: Sequences) -> int:
         """Returns how many sentinels the tokenizer must have.

@@ -1,6 +1,7 @@
 """What is printed, and listed, of runs that adapt a model."""
 
 import json
+import pathlib
 import types
 
 from firth.cli.tasks.task_summary import data_lines
@@ -47,6 +48,11 @@ def test_the_headline_of_a_task_stands_in_the_list_of_runs(firth, make_run, tmp_
     folder = make_run("films", summary={"blessed": True, "evaluation": {"overall": {**metrics, "f1": 0.75}}})
     (folder / "recipe.yaml").write_text(recipe_to_yaml(recipe))
     (folder / "run.json").touch()
+    other = make_run("others", summary={"blessed": True, "evaluation": {"overall": {"f1": 0.625}}})
+    (other / "recipe.yaml").write_text(recipe_to_yaml(load_adapting_recipe(None, [*options, "epochs=9"])))
+    (other / "run.json").touch()
+    page = pathlib.Path(firth("compare", "films", "others").stdout.strip()).read_text()
+    assert "0.75" in page and "0.625" in page and "epochs" in page
     make_run("broken", summary={"blessed": True, "evaluation": {"overall": metrics}})
     (tmp_path / "firth-runs" / "broken" / "recipe.yaml").write_text("name: [")
     lines = {line.split()[0]: " ".join(line.split()) for line in firth("runs").output.splitlines()}

@@ -1,0 +1,1 @@
+"""The page on a run that adapts a model to a task."""

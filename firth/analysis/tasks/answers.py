@@ -1,0 +1,121 @@
+"""What an exported model answers to held-out records, and where it is wrong."""
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from firth import features as names
+from firth import storage
+from firth.analysis.tasks.record import Confusion, WrongAnswer
+from firth.recipes.tasks.task import Task
+from firth.scores import Collected
+
+# Rows are in the order of a hash, so that the first ones are a sample.
+MOST_ROWS = 1000
+WRONG = 12
+_BATCH = 64
+_LONGEST = 300
+
+
+def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
+    """Returns the held-out records of the first rows with the exported model's answers.
+
+    Args:
+        model: Folder of the exported model.
+        examples: Folder of TaskRowGen's rows.
+        task: The recipe's task.
+    """
+    from firth.serving import Client
+    from firth.tasks import TASKS
+
+    client, kind = Client(model), TASKS[task.kind]
+    rows = itertools.islice(_records(examples), MOST_ROWS)
+    found: list[Collected] = []
+    while batch := list(itertools.islice(rows, _BATCH)):
+        outputs = client.evaluate(batch)
+        for place, row in enumerate(batch):
+            of_row = {name: values[place] for name, values in outputs.items()}
+            found += kind.collected(task, of_row, _source(row))
+    return found
+
+
+def confusion_of(answers: Iterable[Collected]) -> Confusion | None:
+    """Returns the classes, or tags, that were predicted; None if answers are neither.
+
+    Args:
+        answers: Records with their answers.
+    """
+    pairs: list[tuple[str, str]] = []
+    for each in answers:
+        match each.reference, each.prediction:
+            case str() as right, str() as given:
+                pairs.append((right, given))
+            case [str(), *_] as right, [str(), *_] as given if len(right) == len(given):
+                pairs += zip(right, given)
+            case _:
+                return None
+    return Confusion.of(pairs)
+
+
+def wrong_answers(answers: Sequence[Collected], records: str) -> list[WrongAnswer]:
+    """Returns some of the wrong answers with the texts that they are about: of numbers the worst ones.
+
+    Args:
+        answers: Records with their answers.
+        records: Folder of LabelledExampleGen's examples.
+    """
+    from firth.tasks.labelled_examples import from_example
+    from firth.tasks.texts import key_of
+
+    wrong = [each for each in answers if _is_wrong(each.reference, each.prediction)]
+    chosen = {each.id: each for each in sorted(wrong, key=_badness)[:WRONG]}
+    shown = {}
+    for record, _ in map(from_example, _records(records)):
+        if (key := str(key_of(record.id))) in chosen:
+            texts = {role: _shortened(text) for role, text in record.texts.items()}
+            shown[key] = WrongAnswer(texts, _text(chosen[key].reference), _text(chosen[key].prediction))
+    return [shown[key] for key in chosen if key in shown]
+
+
+def _is_wrong(reference: Any, prediction: Any) -> bool:
+    """Returns whether an answer is seen to be wrong: not of kinds of answers that this does not know."""
+    match reference, prediction:
+        case (str(), str()) | ([str(), *_], [str(), *_]):
+            return list(reference) != list(prediction)
+        case float(), float():
+            return reference != prediction
+        case [str(), *_], str():
+            return prediction not in reference
+    return False
+
+
+def _badness(answer: Collected) -> tuple[float, str]:
+    if isinstance(answer.reference, float):
+        return -abs(answer.reference - answer.prediction), answer.id
+    return 0.0, answer.id
+
+
+def _shortened(text: str | Sequence[str]) -> str:
+    whole = text if isinstance(text, str) else " ".join(text)
+    return whole if len(whole) <= _LONGEST else f"{whole[:_LONGEST]}…"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return _shortened(value if isinstance(value, str) else [str(each) for each in value])
+
+
+def _records(folder: str) -> Iterator[bytes]:
+    from firth.corpus.io.record_files import read_records
+
+    for path in storage.glob(os.path.join(folder, "Split-eval", "*")):
+        yield from read_records(path)
+
+
+def _source(row: bytes) -> str:
+    from firth.corpus.documents.example import Example
+
+    found = Example.FromString(row).features.feature[names.SOURCE].bytes_list.value
+    return found[0].decode("utf-8", "replace") if found else ""

@@ -1,0 +1,98 @@
+"""Renders the record of a run that adapts a model as one self-contained HTML page."""
+
+from firth.analysis import plots
+from firth.analysis.page import count, render_page
+from firth.analysis.quantities import seconds_text
+from firth.analysis.record import RunRecord
+from firth.analysis.tasks.record import TaskRecord
+from firth.analysis.tasks.scores import held_out_scores
+from firth.analysis.tensorboard import tensorboard_command
+from firth.analysis.threshold_results import overall, threshold_results
+from firth.recipes import recipe_to_yaml
+
+# Each has a template of its own, `section_<id>.html.j2`.
+SECTIONS = (
+    ("scores", "Scores"),
+    ("answers", "Answers"),
+    ("training", "Training"),
+    ("records", "Labelled records"),
+    ("serving", "Serving validation"),
+    ("cost", "Time and memory"),
+    ("recipe", "Recipe"),
+    ("lineage", "Lineage and versions"),
+)
+
+
+def render_task_report(record: RunRecord, task: TaskRecord) -> str:
+    """Returns the page. It needs no script and nothing from outside, and escapes all text of records.
+
+    Args:
+        record: Record of the run.
+        task: What is known of its task.
+
+    Example: see `tests/analysis/tasks/report_test.py`.
+    """
+    metrics, goal = overall(record.evaluation), record.recipe.goal
+    scores = held_out_scores(metrics, goal.score_names)
+    of_scores = {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
+    return render_page(
+        kind="task report",
+        title=record.recipe.name,
+        description=record.recipe.description,
+        record=record,
+        task=task,
+        sections=SECTIONS,
+        scores=scores,
+        others={name: value for name, value in metrics.items() if name not in of_scores},
+        slices={name: values for name, values in record.evaluation.items() if name != "overall"},
+        score_names=[each.name for each in scores],
+        threshold_results=threshold_results(record.recipe.evaluation, metrics)
+        if record.recipe.evaluation.thresholds
+        else [],
+        headline=_headline(record, task, metrics),
+        training_plots=_training_plots(record),
+        tensorboard=tensorboard_command(record.curves) if record.curves else "",
+        recipe_yaml=recipe_to_yaml(record.recipe),
+        slowest=max((timing.get("seconds") or 0.0 for timing in record.timings.values()), default=0.0),
+    )
+
+
+def _headline(record: RunRecord, task: TaskRecord, metrics: dict[str, float]) -> list[tuple[str, str, str]]:
+    """Returns the page's first figures: name, value, and what to compare it with."""
+    states = {True: "yes", False: "no", None: "not recorded"}
+    seconds = sum(timing.get("seconds") or 0.0 for timing in record.timings.values())
+    splits = (task.records or {}).get("splits", {})
+    kept = {name: split["kept"] for name, split in splits.items()}
+    scores = [
+        (f"Held-out {each.name.replace('_', ' ')}", f"{each.value:.3f}", _interval(each.low, each.high))
+        for each in held_out_scores(metrics, record.recipe.goal.score_names)[:1]
+    ]
+    return [
+        *(scores or [("Held-out scores", "not recorded", "")]),
+        ("Blessed", states[record.blessed], f"pushed: {states[record.pushed]}"),
+        ("Records to train on", count(kept.get("train")), f"held out: {count(kept.get('eval'))}"),
+        (
+            "Parameters trained",
+            count(task.trained),
+            f"backbone: {count(record.parameters.get('total'))}",
+        ),
+        ("Wall time", seconds_text(seconds) if record.timings else "not recorded", "of all components"),
+    ]
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"95% interval {low:.3f} to {high:.3f}"
+
+
+def _training_plots(record: RunRecord) -> dict[str, str]:
+    if not record.history:
+        return {}
+    drawn = {
+        f"Loss of {each.title}": plots.loss_plot(record.history, each)
+        for each in record.recipe.goal.loss_terms
+    }
+    return {
+        **drawn,
+        "Learning rate": plots.learning_rate_plot(record.history),
+        "Norm of the gradient": plots.gradient_norm_plot(record.history),
+    }

@@ -1,0 +1,64 @@
+import re
+
+import pytest
+
+from firth.analysis.record import RunRecord
+from firth.analysis.tasks.record import TaskRecord
+from firth.analysis.tasks.report import SECTIONS, render_task_report
+from tests.analysis.pages import Page, words_of
+from tests.analysis.records import HOSTILE
+from tests.analysis.tasks.records import adapting_recipe, film_record, task_record
+
+
+@pytest.fixture(scope="module")
+def full():
+    return render_task_report(film_record(), task_record())
+
+
+@pytest.fixture(scope="module")
+def empty():
+    return render_task_report(RunRecord(adapting_recipe()), TaskRecord())
+
+
+@pytest.mark.parametrize("which", ["full", "empty"])
+def test_the_page_is_well_formed_and_escapes_what_records_say(which, request):
+    text = request.getfixturevalue(which)
+    page = Page(text)
+    assert page.open == [] and len(page.ids) == len(set(page.ids))
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object"}
+    assert page.tables or which == "empty"
+    assert all("scroll" in classes for classes in page.tables)
+
+
+def test_each_section_says_what_was_not_recorded(empty):
+    by_section = re.split(r'<h2 id="', empty)[1:]
+    assert [section.split('"')[0] for section in by_section] == [name for name, _ in SECTIONS]
+    silent = [section.split('"')[0] for section in by_section if "not recorded" not in section]
+    assert silent == ["recipe"]
+
+
+def test_what_is_judged_by_stands_first_with_its_interval(full):
+    text = words_of(full)
+    assert "Held-out accuracy 0.750 95% interval 0.500 to 0.875" in text
+    assert "Parameters trained 4,321" in text and "Records to train on 32 held out: 8" in text
+    assert "accuracy 0.75 0.5 0.875" in text and "f1 0.625 not recorded not recorded" in text
+    assert f"label={HOSTILE} 0.25 –" in text and "length=0-16 0.8125 –" in text
+
+
+def test_answers_stand_by_class_and_some_wrong_ones_with_their_texts(full):
+    text = words_of(full)
+    assert "Right no" in text and "no 5 1 83.3 %" in text and f"{HOSTILE} 2 0 0.0 %" in text
+    assert f"a film {HOSTILE} {HOSTILE} no" in text
+
+
+def test_what_was_left_out_stands_with_its_line(full):
+    text = words_of(full)
+    assert f"train {HOSTILE}.csv 37 32 5 4 6 3 12.5 %" in text
+    assert "train: 5 no label, 2 no tokens." in text and f"films.csv:7: no_label: {HOSTILE}" in text
+    assert "Texts of 6 records to evaluate on are among those to train on, 2 of them" in text
+    assert "80.0% of eval have the label" in text
+    assert "The model went on from runs/base; made fresh: heads/pooled_head." in text
+
+
+def test_the_curve_shows_both_losses(full):
+    assert "held out" in full and "3 of 3 steps of 6 rows" in words_of(full)
