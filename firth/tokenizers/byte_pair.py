@@ -72,16 +72,7 @@ class BytePairTokenizer(PieceTokenizer):
         all_spaces = self.specials.spaces_before == "all"
         self._kernel = BytePairKernel(vocabulary, alone, after_space, all_spaces, ranks)
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
-        with tf.init_scope(), tf.device("CPU"):
-            self._rendered = tf.constant(
-                [
-                    b"" if piece in self.specials.unwritten else text
-                    for piece, text in zip(vocabulary, self.piece_texts)
-                ]
-            )
-
-    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self._kernel(text)
+        self._keep_rendered(self.piece_texts)
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(tf.strings.join([tf.where(after_space, " ", ""), words]))
@@ -110,14 +101,13 @@ class BytePairTokenizer(PieceTokenizer):
         is_special = piece in SPECIAL_PIECES or is_sentinel(piece)
         return marked_suffix(piece, piece if is_special else to_bytes(piece).decode(errors="replace"))
 
-    @property
-    def piece_texts(self) -> list[bytes]:
-        """The bytes of each piece."""
-        special = set(self.special_ids)
-        return [
-            piece.encode() if index in special else _bytes_of(piece)
-            for index, piece in enumerate(self._vocabulary.pieces)
-        ]
+    @staticmethod
+    def _bytes_of(piece: str) -> bytes:
+        try:
+            return to_bytes(piece)
+        except ValueError:
+            # A piece that no text leads to, which only a vocabulary with merges may have.
+            return piece.encode()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -129,11 +119,3 @@ class BytePairTokenizer(PieceTokenizer):
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
         content = [self.kind, self.get_vocabulary(), split_pattern.digest(), *self._digested]
         return digest_of(*content, *([self.merges] if self.merges else []))
-
-
-def _bytes_of(piece: str) -> bytes:
-    try:
-        return to_bytes(piece)
-    except ValueError:
-        # A piece that no text leads to, which only a vocabulary with merges may have.
-        return piece.encode()

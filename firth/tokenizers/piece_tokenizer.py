@@ -54,13 +54,21 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         for role, piece in self.specials.by_role.items():
             self._add_special_token(piece, f"{role}_token")
 
-    @abc.abstractmethod
     def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of string [batch]: int32 [batch, (pieces)]."""
+        return self._kernel(text)
 
-    @abc.abstractmethod
+    def _keep_rendered(self, texts: Sequence[bytes]) -> None:
+        """Makes a constant of what `detokenize` writes for each piece."""
+        unwritten = self.specials.unwritten
+        rendered = [b"" if piece in unwritten else text for piece, text in zip(self.get_vocabulary(), texts)]
+        with tf.init_scope(), tf.device("CPU"):
+            self._rendered = tf.constant(rendered)
+
     def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Returns the texts of int [batch, pieces], dense or ragged, or int [pieces]."""
+        joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
+        return tf.strings.regex_replace(joined, r"\A ", "")
 
     def tokenize(
         self, inputs: tf.Tensor | str | Sequence[str], normalized: bool = False
@@ -216,12 +224,21 @@ class PieceTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return self._kernel
 
     @property
-    @abc.abstractmethod
     def piece_texts(self) -> list[bytes]:
         """Bytes of text that each piece stands for, with the space before a word if the piece has one.
 
         Special pieces stand for their names.
         """
+        special = set(self.special_ids)
+        return [
+            piece.encode() if index in special else self._bytes_of(piece)
+            for index, piece in enumerate(self._vocabulary.pieces)
+        ]
+
+    @staticmethod
+    @abc.abstractmethod
+    def _bytes_of(piece: str) -> bytes:
+        """Returns the bytes of text that an ordinary piece stands for."""
 
     @property
     def word_bounds(self) -> WordBounds:

@@ -80,23 +80,10 @@ class SentencePieceTokenizer(PieceTokenizer):
             self.specials.spaces_before,
         )
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
-        with tf.init_scope(), tf.device("CPU"):
-            self._rendered = tf.constant(
-                [
-                    b"" if piece in self.specials.unwritten else text
-                    for piece, text in zip(self.get_vocabulary(), self.piece_texts)
-                ]
-            )
-
-    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self._kernel(text)
+        self._keep_rendered(self.piece_texts)
 
     def _encode_words(self, words: tf.Tensor, after_space: tf.Tensor) -> tf.RaggedTensor:
         return self._kernel(words, after_space)
-
-    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
-        joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
-        return tf.strings.regex_replace(joined, r"\A ", "")
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
@@ -134,14 +121,11 @@ class SentencePieceTokenizer(PieceTokenizer):
     def as_word_piece(cls, piece: str) -> str:  # noqa: D102
         return marked_suffix(piece, piece.replace(META_SPACE, " "))
 
-    @property
-    def piece_texts(self) -> list[bytes]:
-        """The bytes of each piece, with a space where it has the meta space."""
-        special = set(self.special_ids)
-        return [
-            piece.encode() if index in special else _text(piece)
-            for index, piece in enumerate(self._vocabulary.pieces)
-        ]
+    @staticmethod
+    def _bytes_of(piece: str) -> bytes:
+        if byte := _BYTE.fullmatch(piece):
+            return bytes([int(byte[1], 16)])
+        return piece.replace(META_SPACE, " ").encode()
 
     @property
     def recipe_settings(self) -> dict[str, Any]:
@@ -183,9 +167,3 @@ class SentencePieceTokenizer(PieceTokenizer):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(type(self), **self.settings), (self.model,)
-
-
-def _text(piece: str) -> bytes:
-    if byte := _BYTE.fullmatch(piece):
-        return bytes([int(byte[1], 16)])
-    return piece.replace(META_SPACE, " ").encode()

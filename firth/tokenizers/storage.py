@@ -134,12 +134,9 @@ def _make(settings: dict[str, Any], pieces: list[str], folder: str) -> AnyTokeni
     for name in kind.extra_file_names:
         with storage.open_file(os.path.join(folder, name)) as file:
             files[name] = file.read()
-    made: AnyTokenizer = kind.restored(pieces, files, _made_with(settings))
+    made_with = {key: value for key, value in settings.items() if key not in _OWN_KEYS}
+    made: AnyTokenizer = kind.restored(pieces, files, made_with)
     return made
-
-
-def _made_with(settings: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in settings.items() if key not in _OWN_KEYS}
 
 
 def _check(tokenizer: AnyTokenizer, settings: dict[str, Any], folder: str) -> None:

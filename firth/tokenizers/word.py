@@ -1,8 +1,6 @@
 """Whole words, each with its characters, in the TensorFlow graph."""
 
 import functools
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +18,7 @@ from firth.tokenizers.graph.vocabulary import check_pieces
 from firth.tokenizers.graph.word_bounds import WordBounds
 from firth.tokenizers.graph.word_characters import BEGIN_WORD, END_WORD, sentence_characters, word_characters
 from firth.tokenizers.kind import TokenizerKind, WordCounter
+from firth.tokenizers.piece_tokenizer import digest_of
 from firth.tokenizers.training.counting import count_words, ideograph_pattern
 
 BOS, EOS, UNK = SPECIAL_WORDS = (BEGIN_WORD, END_WORD, "<UNK>")
@@ -257,8 +256,7 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
     @property
     def digest(self) -> str:
         """SHA-256 over vocabulary, settings and the normalisation table, in hex."""
-        content = ["words", self.get_vocabulary(), self.settings, characters.digest()]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return digest_of("words", self.get_vocabulary(), self.settings, characters.digest())
 
 
 def build_word_vocabulary(

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from firth.tokenizers.graph import characters
 from firth.tokenizers.graph.vocabulary import SUFFIX_MARK
@@ -82,18 +81,7 @@ class WordPieceTokenizer(PieceTokenizer):
         self._word_bounds = WordBounds.of_starts(
             np.array([not piece.startswith(SUFFIX_MARK) for piece in vocabulary])
         )
-        with tf.init_scope(), tf.device("CPU"):
-            unwritten = self.specials.unwritten
-            self._rendered = tf.constant(
-                ["" if piece in unwritten else _render(piece) for piece in vocabulary]
-            )
-
-    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self._kernel(text)
-
-    def _decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
-        joined = tf.strings.reduce_join(tf.gather(self._rendered, ids), axis=-1)
-        return tf.strings.regex_replace(joined, r"\A ", "")
+        self._keep_rendered([_render(piece) for piece in vocabulary])
 
     @classmethod
     def word_counter(cls, config: Any) -> WordCounter:  # noqa: D102
@@ -107,10 +95,9 @@ class WordPieceTokenizer(PieceTokenizer):
         vocabulary = train_wordpiece(word_counts, size, config.min_frequency, sentinels=config.sentinels)
         return cls(vocabulary, config.lowercase, config.max_word_characters, normalization)
 
-    @property
-    def piece_texts(self) -> list[bytes]:
-        """Bytes of each piece, without spaces between words."""
-        return [piece.removeprefix(SUFFIX_MARK).encode() for piece in self._vocabulary.pieces]
+    @staticmethod
+    def _bytes_of(piece: str) -> bytes:
+        return piece.removeprefix(SUFFIX_MARK).encode()
 
     @property
     def recipe_settings(self) -> dict[str, Any]:
@@ -135,5 +122,5 @@ class WordPieceTokenizer(PieceTokenizer):
         )
 
 
-def _render(piece: str) -> str:
-    return piece.removeprefix(SUFFIX_MARK) if piece.startswith(SUFFIX_MARK) else f" {piece}"
+def _render(piece: str) -> bytes:
+    return (piece.removeprefix(SUFFIX_MARK) if piece.startswith(SUFFIX_MARK) else f" {piece}").encode()

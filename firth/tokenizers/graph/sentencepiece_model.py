@@ -1,4 +1,4 @@
-"""Models of SentencePiece written byte by byte, for the kernel that tensorflow-text has.
+"""Models of SentencePiece that are made here, for the kernel that tensorflow-text has.
 
 A model is a protocol buffer; where two are written one after the other, their pieces add up.
 (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto)
@@ -13,11 +13,8 @@ from typing import NamedTuple
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-# Wire types, and the fields of the model and its parts.
-_VARINT, _BYTES, _FLOAT = 0, 2, 5
-_PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
-_MODEL_TYPE, _UNK_ID = 3, 40
-_NAME, _CHARACTERS_MAP, _SPACE_FIELDS = 1, 2, (3, 4, 5)
+from firth.tokenizers.graph.sentencepiece_proto import ModelProto
+
 _BPE = 2
 # A trie without entries. Without a trie, the kernel logs a line at each call.
 _NO_CHARACTERS = struct.pack("<I", 1024) + bytes(1024)
@@ -34,34 +31,6 @@ class PieceType(enum.IntEnum):
     BYTE = 6
 
 
-def _varint(value: int) -> bytes:
-    written = bytearray()
-    while value > 0x7F:
-        written.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*written, value])
-
-
-def _integer(field: int, value: int) -> bytes:
-    return _varint(field << 3 | _VARINT) + _varint(value)
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | _BYTES) + _varint(len(value)) + value
-
-
-def piece_message(piece: str, score: float, kind: PieceType) -> bytes:
-    """Returns a model of one piece, as bytes of its protocol buffer.
-
-    Args:
-        piece: Text of the piece.
-        score: Score. A pair that makes a piece of a higher score is merged earlier.
-        kind: Type of the piece.
-    """
-    score_field = _varint(2 << 3 | _FLOAT) + struct.pack("<f", score)
-    return _bytes(_PIECES, _bytes(1, piece.encode()) + score_field + _integer(3, kind))
-
-
 def with_sentinels(model: bytes, pieces: Iterable[str]) -> bytes:
     """Returns the model with further pieces at its end, which are never split.
 
@@ -69,7 +38,8 @@ def with_sentinels(model: bytes, pieces: Iterable[str]) -> bytes:
         model: Bytes of a model.
         pieces: Sentinels, the one with the lowest id first.
     """
-    return model + b"".join(piece_message(piece, 0.0, PieceType.USER_DEFINED) for piece in pieces)
+    more = [{"piece": piece, "score": 0.0, "type": PieceType.USER_DEFINED} for piece in pieces]
+    return model + ModelProto(pieces=more).SerializeToString()
 
 
 class MergingPiece(NamedTuple):
@@ -93,22 +63,25 @@ def merging_model(pieces: Iterable[MergingPiece], unknown: str) -> bytes:
         pieces: Pieces by id.
         unknown: Piece for unknown text, which the format requires; it becomes the last piece.
     """
-    messages = [
-        piece_message(
-            piece.text, -float(piece.rank), PieceType.USER_DEFINED if piece.is_special else PieceType.NORMAL
-        )
-        for piece in pieces
-    ]
-    trainer = _integer(_MODEL_TYPE, _BPE) + _integer(_UNK_ID, len(messages))
-    messages.append(piece_message(unknown, 0.0, PieceType.UNKNOWN))
-    return _with_identity(b"".join(messages) + _bytes(_TRAINER, trainer), escaped=False)
+    model = ModelProto()
+    for piece in pieces:
+        kind = PieceType.USER_DEFINED if piece.is_special else PieceType.NORMAL
+        model.pieces.add(piece=piece.text, score=-float(piece.rank), type=kind)
+    model.trainer_spec.model_type, model.trainer_spec.unk_id = _BPE, len(model.pieces)
+    model.pieces.add(piece=unknown, score=0.0, type=PieceType.UNKNOWN)
+    return _with_identity(model.SerializeToString(), escaped=False)
 
 
 def _with_identity(model: bytes, escaped: bool) -> bytes:
     """Returns the model with a normalisation that keeps all text; its fields replace those of one before."""
-    normalizer = [_bytes(_NAME, b"identity"), _bytes(_CHARACTERS_MAP, _NO_CHARACTERS)]
-    normalizer += [_integer(field, value) for field, value in zip(_SPACE_FIELDS, (False, False, escaped))]
-    return model + _bytes(_NORMALIZER, b"".join(normalizer))
+    identity = {
+        "name": "identity",
+        "precompiled_charsmap": _NO_CHARACTERS,
+        "add_dummy_prefix": False,
+        "remove_extra_whitespaces": False,
+        "escape_whitespaces": escaped,
+    }
+    return model + ModelProto(normalizer_spec=identity).SerializeToString()
 
 
 def kernel_of(model: bytes, out_type: tf.DType = tf.int32) -> tf_text.SentencepieceTokenizer:

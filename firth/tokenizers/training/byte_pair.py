@@ -46,8 +46,6 @@ def train_byte_pairs(
         raise ValueError(
             f"vocabulary_size: {vocabulary_size} leaves no room for 256 bytes and {special} special pieces"
         )
-    if min_frequency < 1:
-        raise ValueError(f"min_frequency: {min_frequency} is below 1")
     pieces = merge_byte_pairs(word_counts, bytes_and_merges, min_frequency, ties)
     return [*SPECIAL_PIECES, *pieces, *sentinel_pieces(sentinels)]
 

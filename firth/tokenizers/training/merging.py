@@ -92,7 +92,12 @@ class Merger:
         Args:
             pieces: Number of pieces to reach.
             min_frequency: Least number of occurrences of a pair that is merged.
+
+        Raises:
+            ValueError: if `min_frequency` is below 1.
         """
+        if min_frequency < 1:
+            raise ValueError(f"min_frequency: {min_frequency} is below 1")
         while len(self.pieces) < pieces and self.merge_best(min_frequency):
             pass
 

@@ -1,7 +1,7 @@
 """Training SentencePiece on a table of word counts."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from firth.tokenizers.graph.sentencepiece_model import with_sentinels
@@ -58,7 +58,7 @@ def train_sentencepiece(
     written = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_rows(word_counts),
+            sentence_iterator=(f"{word}\t{word_counts[word]}" for word in sorted(word_counts)),
             model_writer=written,
             input_format="tsv",
             model_type=model,
@@ -81,10 +81,6 @@ def train_sentencepiece(
     except RuntimeError as error:
         raise ValueError(f"no model of {vocabulary_size} pieces: {error}") from error
     return with_sentinels(written.getvalue(), sentinel_pieces(sentinels))
-
-
-def _rows(word_counts: Mapping[str, int]) -> Iterator[str]:
-    return (f"{word}\t{word_counts[word]}" for word in sorted(word_counts))
 
 
 def _scaled(word_counts: Mapping[str, int], most: int) -> dict[str, int]:

@@ -55,8 +55,6 @@ def train_wordpiece(
     room = vocabulary_size - special
     if room < 1:
         raise ValueError(f"vocabulary_size: {vocabulary_size} leaves no room after {special} special pieces")
-    if min_frequency < 1:
-        raise ValueError(f"min_frequency: {min_frequency} is below 1")
     alphabet = _alphabet(word_counts, room, min_frequency)
     pieces = [piece for inside in (False, True) for piece in _pieces(alphabet, inside)]
     known = {character for character in alphabet if not _stands_alone(character)}
