@@ -57,17 +57,22 @@ MOST_LABELS = 10
 History = Sequence[Mapping[str, float]]
 
 
-def plot(name: str, title: str, draw: Callable[[Axes], None]) -> str:
+def plot(name: str, title: str, draw: Callable[[Axes], None], has_bars: bool = False) -> str:
     """Returns an SVG element, the same bytes for the same drawing.
 
     Args:
         name: Name unlike that of any other plot of the page; it is put before every id in the element.
         title: Description for readers who cannot see the plot.
         draw: Function that draws on the axes.
+        has_bars: True for bars, which get a legend and no lines between them.
     """
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=SIZE, layout="constrained")
-        draw(figure.add_subplot())
+        axes = figure.add_subplot()
+        draw(axes)
+        if has_bars:
+            axes.grid(axis="x", visible=False)
+            axes.legend()
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return _inline(buffer.getvalue(), name, title)
@@ -103,12 +108,8 @@ def learning_rate_plot(history: History) -> str:
     Args:
         history: History of the training.
     """
-
-    def draw(axes: Axes) -> None:
-        axes.plot(*series(history, "learning_rate"), color=FIRST, linewidth=1.4)
-        axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
-
-    return plot("learning-rate", "Learning rate by step", draw)
+    title = "Learning rate by step"
+    return _curve_plot(history, "learning_rate", title, linewidth=1.4, ylabel="learning rate", ylim=(0, None))
 
 
 def gradient_norm_plot(history: History) -> str:
@@ -117,12 +118,8 @@ def gradient_norm_plot(history: History) -> str:
     Args:
         history: History of the training.
     """
-
-    def draw(axes: Axes) -> None:
-        axes.plot(*series(history, "gradient_norm"), color=FIRST, linewidth=1.2)
-        axes.set(xlabel="step", ylabel="norm of the gradient", yscale="log")
-
-    return plot("gradient-norm", "Norm of the gradient by step", draw)
+    title = "Norm of the gradient by step"
+    return _curve_plot(history, "gradient_norm", title, ylabel="norm of the gradient", yscale="log")
 
 
 def speed_plot(history: History) -> str:
@@ -131,12 +128,18 @@ def speed_plot(history: History) -> str:
     Args:
         history: History of the training.
     """
+    title = "Non-padding tokens per second by step"
+    return _curve_plot(history, "tokens_per_second", title, "speed", ylabel="tokens/s", ylim=(0, None))
 
+
+def _curve_plot(
+    history: History, quantity: str, title: str, name: str = "", linewidth: float = 1.2, **sides: Any
+) -> str:
     def draw(axes: Axes) -> None:
-        axes.plot(*series(history, "tokens_per_second"), color=FIRST, linewidth=1.2)
-        axes.set(xlabel="step", ylabel="tokens/s", ylim=(0, None))
+        axes.plot(*series(history, quantity), color=FIRST, linewidth=linewidth)
+        axes.set(xlabel="step", **sides)
 
-    return plot("speed", "Non-padding tokens per second by step", draw)
+    return plot(name or quantity.replace("_", "-"), title, draw)
 
 
 def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -> str:
@@ -159,10 +162,8 @@ def length_plot(lengths: Mapping[str, Mapping[str, Sequence[int]]], unit: str) -
         each = -(-len(widest) // MOST_LABELS) or 1
         axes.set_xticks(range(0, len(widest), each), [f"{lower:,}" for lower in widest[::each]], rotation=45)
         axes.set(xlabel=f"{unit} of a document, at least", ylabel="documents")
-        axes.grid(axis="x", visible=False)
-        axes.legend()
 
-    return plot(f"lengths-{unit}", f"Documents by number of {unit}", draw)
+    return plot(f"lengths-{unit}", f"Documents by number of {unit}", draw, has_bars=True)
 
 
 def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
@@ -181,10 +182,8 @@ def language_plot(languages: Mapping[str, Mapping[str, int]]) -> str:
             axes.bar(places, shares, width=0.4, color=color, label=label)
         axes.set_xticks(range(len(names)), names)
         axes.set(xlabel="language, ISO 639-1", ylabel="% of documents")
-        axes.grid(axis="x", visible=False)
-        axes.legend()
 
-    return plot("languages", "Documents by language", draw)
+    return plot("languages", "Documents by language", draw, has_bars=True)
 
 
 def score_plot(step: str, scores: Mapping[str, Any]) -> str:
@@ -206,10 +205,8 @@ def score_plot(step: str, scores: Mapping[str, Any]) -> str:
             lower, dropped, width=1 / len(lower), align="edge", bottom=kept, color=SECOND, label="dropped"
         )
         axes.set(xlabel="score", ylabel="documents", xlim=(0, 1))
-        axes.grid(axis="x", visible=False)
-        axes.legend()
 
-    return plot(f"scores-{step}", "Documents by score", draw)
+    return plot(f"scores-{step}", "Documents by score", draw, has_bars=True)
 
 
 def vocabulary_plot(vocabulary: Sequence[str]) -> str:
@@ -226,10 +223,8 @@ def vocabulary_plot(vocabulary: Sequence[str]) -> str:
         labels, colors = ["word starts", "continuations"], [FIRST, SECOND]
         axes.hist([starting, continued], bins=bins, stacked=True, color=colors, label=labels, rwidth=0.85)
         axes.set(xlabel="characters of a piece", ylabel="pieces")
-        axes.grid(axis="x", visible=False)
-        axes.legend()
 
-    return plot("vocabulary", "Pieces by number of characters", draw)
+    return plot("vocabulary", "Pieces by number of characters", draw, has_bars=True)
 
 
 def series(history: History, name: str) -> tuple[list[float], list[float]]:
