@@ -1,5 +1,1 @@
 """AnomalyValidator: stops where records differ from their schema."""
-
-from firth.components.anomaly_validator.component import AnomalyValidator
-
-__all__ = ["AnomalyValidator"]

@@ -1,5 +1,1 @@
 """Reporter: one page on the whole run."""
-
-from firth.components.reporter.component import Reporter
-
-__all__ = ["Reporter"]

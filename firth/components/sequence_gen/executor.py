@@ -1,5 +1,6 @@
 """The work of SequenceGen: calls `make_sequences`, copies the tokenizer, and stamps its digest."""
 
+import functools
 import json
 import os
 from typing import Any
@@ -67,30 +68,29 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         sequences = Sequences.from_json(exec_properties["sequences"])
         read, written = split_folders(documents), split_folders(examples)
         patterns = {split: io_utils.all_files_pattern(folder) for split, folder in read.items()}
-
-        def make(
-            patterns: dict[str, str],
-            sequences: Sequences,
-            raw_length: int,
-            folders: dict[str, str],
-            counts_folder: str,
-        ) -> None:
-            make_sequences(
-                self._make_beam_pipeline,
-                patterns,
-                tokenizer_folder,
-                sequences,
-                exec_properties["special_tokens"],
-                raw_length,
-                folders,
-                counts_folder,
-                mixture_from_json(exec_properties["mixture"]),
-                json.loads(exec_properties["sources"]),
-            )
-
-        make(patterns, sequences, exec_properties["raw_length"], written, examples.uri)
+        make = functools.partial(
+            make_sequences,
+            self._make_beam_pipeline,
+            tokenizer_folder=tokenizer_folder,
+            special_tokens=exec_properties["special_tokens"],
+            mixture=mixture_from_json(exec_properties["mixture"]),
+            sources=json.loads(exec_properties["sources"]),
+        )
+        make(
+            split_patterns=patterns,
+            sequences=sequences,
+            raw_length=exec_properties["raw_length"],
+            split_folders=written,
+            counts_folder=examples.uri,
+        )
         for length, raw_length in json.loads(exec_properties["stages"]).items():
             folder = os.path.join(examples.uri, rows_folder(int(length)))
             train = os.path.join(folder, os.path.basename(written[TRAIN]))
             changed = sequences.model_copy(update={"length": int(length)})
-            make({TRAIN: patterns[TRAIN]}, changed, raw_length, {TRAIN: train}, folder)
+            make(
+                split_patterns={TRAIN: patterns[TRAIN]},
+                sequences=changed,
+                raw_length=raw_length,
+                split_folders={TRAIN: train},
+                counts_folder=folder,
+            )

@@ -4,8 +4,8 @@ import pytest
 from tfx.dsl.components.common.importer import Importer
 from tfx.types import standard_artifacts
 
+from firth.components import Reporter
 from firth.components.artifacts import CorpusReport, RunReport, ServingReport, Tokenizer
-from firth.components.reporter import Reporter
 from firth.components.reporter.executor import Executor
 from firth.recipes import load_recipe
 from tests.analysis.records import corpus_report, serving_report

@@ -6,8 +6,8 @@ import pytest
 from tfx.components.pusher.executor import Executor as Pusher
 from tfx.types import channel_utils, standard_artifacts
 
+from firth.components import ServingValidator
 from firth.components.artifacts import ServingReport
-from firth.components.serving_validator import ServingValidator
 from firth.components.serving_validator.executor import Executor
 from tests.exported_model import examples_artifact, exported_model
 
