@@ -26,8 +26,8 @@ class BoundedBytes:
 
     >>> record = BoundedBytes(max_bytes=4)
     >>> record.extend(b"abcdefgh")
-    >>> record.size, record.too_long
-    (8, True)
+    >>> record.size, record.problem
+    (8, 'too_long')
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -46,9 +46,9 @@ class BoundedBytes:
         self.size += len(part) if size is None else size
 
     @property
-    def too_long(self) -> bool:
-        """Whether the sequence is longer than the limit."""
-        return self.size > self._max_bytes
+    def problem(self) -> str | None:
+        """`too_long`, or None for a sequence that is not longer than the limit."""
+        return "too_long" if self.size > self._max_bytes else None
 
     @property
     def data(self) -> bytes:
@@ -102,7 +102,7 @@ def read_lines(path: str, max_bytes: int) -> Iterator[Line]:
 
 
 def _line(number: int, content: BoundedBytes) -> Line:
-    return Line(number, content.data, content.size, "too_long" if content.too_long else None)
+    return Line(number, content.data, content.size, content.problem)
 
 
 def read_blocks(path: str) -> Iterator[bytes]:
@@ -143,7 +143,7 @@ def read_whole(path: str, max_bytes: int) -> tuple[BoundedBytes, str | None]:
             content.extend(block)
     except OSError as error:
         return content, problem_of(error)
-    return content, "too_long" if content.too_long else None
+    return content, content.problem
 
 
 def problem_of(error: OSError) -> str:

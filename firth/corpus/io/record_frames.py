@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 import google_crc32c
 
-_HEADER = struct.Struct("<QI")
-_FOOTER = struct.Struct("<I")
+HEADER = struct.Struct("<QI")
+FOOTER = struct.Struct("<I")
 
 
 def masked_checksum(data: bytes) -> int:
@@ -32,8 +32,8 @@ def write_record(file: BinaryIO, record: bytes) -> None:
         record: Content of the record.
     """
     length = struct.pack("<Q", len(record))
-    header = length + _FOOTER.pack(masked_checksum(length))
-    file.write(b"".join([header, record, _FOOTER.pack(masked_checksum(record))]))
+    header = length + FOOTER.pack(masked_checksum(length))
+    file.write(b"".join([header, record, FOOTER.pack(masked_checksum(record))]))
 
 
 def read_record(file: BinaryIO) -> bytes | None:
@@ -45,18 +45,18 @@ def read_record(file: BinaryIO) -> bytes | None:
     Raises:
         ValueError: if the frame ends too early, or a checksum is not that of the bytes.
     """
-    header = file.read(_HEADER.size)
+    header = file.read(HEADER.size)
     if not header:
         return None
-    if len(header) < _HEADER.size:
+    if len(header) < HEADER.size:
         raise ValueError("not a TFRecord file: it ends within the length of a record")
-    length, checksum = _HEADER.unpack(header)
+    length, checksum = HEADER.unpack(header)
     if checksum != masked_checksum(header[:8]):
         raise ValueError("not a TFRecord file: the checksum of a record's length is wrong")
     record = file.read(length)
-    footer = file.read(_FOOTER.size)
-    if len(footer) < _FOOTER.size:
+    footer = file.read(FOOTER.size)
+    if len(footer) < FOOTER.size:
         raise ValueError("not a TFRecord file: it ends within a record")
-    if footer != _FOOTER.pack(masked_checksum(record)):
+    if footer != FOOTER.pack(masked_checksum(record)):
         raise ValueError("not a TFRecord file: the checksum of a record is wrong")
     return record

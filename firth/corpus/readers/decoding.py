@@ -146,28 +146,31 @@ def reject(
 
 
 def read_or_reject(
-    read: Callable[[], Document],
+    read: Callable[[], tuple[str, Stated]],
     source: Source,
     file: str,
     line: int,
     data: bytes,
     size: int | None = None,
     problem: str | None = None,
+    place: str = "",
 ) -> Document | Rejection:
-    """Returns the document that a function makes of a record, or the rejection of the record.
+    """Returns the document of a record that a function reads, or the rejection of the record.
 
     Args:
-        read: Function that makes the document, or raises UnreadableError.
+        read: Function that returns the text of the record and what the record states about itself, or raises
+            UnreadableError.
         source: The source, as the recipe describes it.
         file: Path of the file with the record.
         line: Number of the record, as for `reject`.
         data: The record, or the beginning of it.
         size: Length of the record in bytes; None if `data` is the whole record.
         problem: Reason of rejection that is known already; `read` is then not called.
+        place: Place of the document, as for `make_document`, if it is not the line or the whole file.
     """
     if not problem:
         try:
-            return read()
+            return make_document(source, place or (f"{file}#L{line}" if line else file), *read())
         except UnreadableError as error:
             problem = error.reason
     return reject(source, file, line, problem, data, size)

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from firth.corpus.documents.document import Document
-from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import Stated, check_text, make_document, read_or_reject, reject
+from firth.corpus.readers.decoding import Stated, check_text, read_or_reject, reject
 from firth.corpus.readers.python_packages import package_files, standard_library_files
 from firth.recipes.corpus.sources import DocstringsSource
 
@@ -131,13 +130,15 @@ def _document_or_rejection(
     source: DocstringsSource, file: SourceFile, line: int, uri: str, text: str
 ) -> Document | Rejection:
     data = text.encode("utf-8", "backslashreplace")
-
-    def read() -> Document:
-        if len(data) > source.max_document_bytes:
-            raise UnreadableError("too_long")
-        return make_document(source, f"{uri} in {file.name}", check_text(text), Stated(uri=uri))
-
-    return read_or_reject(read, source, file.path, line, data)
+    return read_or_reject(
+        lambda: (check_text(text), Stated(uri=uri)),
+        source,
+        place=f"{uri} in {file.name}",
+        file=file.path,
+        line=line,
+        data=data,
+        problem="too_long" if len(data) > source.max_document_bytes else None,
+    )
 
 
 def _docstrings(name: str, node: Definition) -> Iterator[Docstring]:

@@ -6,7 +6,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, read_or_reject
+from firth.corpus.readers.decoding import NOTHING, read_or_reject
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import HtmlSource
 
@@ -24,8 +24,12 @@ def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejec
     content, problem = read_whole(file.path, source.max_document_bytes)
     data = content.data
     problem = problem or (None if data.strip() else "empty")
-
-    def read() -> Document:
-        return make_document(source, file.path, extract_text(decode_page(data), source.extractor))
-
-    yield read_or_reject(read, source, file.path, 0, data, content.size, problem)
+    yield read_or_reject(
+        lambda: (extract_text(decode_page(data), source.extractor), NOTHING),
+        source,
+        file=file.path,
+        line=0,
+        data=data,
+        size=content.size,
+        problem=problem,
+    )

@@ -69,7 +69,8 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> BoundedBytes:
     """
     names = [name.strip().lower() for name in declared.split(",")]
     expected = [_BY_NAME[name] for name in names if name in _BY_NAME]
-    content = _bounded(body, max_bytes)
+    content = BoundedBytes(max_bytes)
+    content.extend(body)
     for _ in range(MAX_ENCODINGS):
         encoding, is_certain = _next_encoding(body, expected)
         if not encoding:
@@ -80,7 +81,7 @@ def decode_body(body: bytes, declared: str, max_bytes: int) -> BoundedBytes:
             if is_certain:
                 raise
             break
-        if decoded.too_long:
+        if decoded.problem:
             return decoded
         content, body = decoded, decoded.data
     return content
@@ -98,12 +99,6 @@ def _next_encoding(body: bytes, expected: list[_Encoding]) -> tuple[_Encoding | 
         return expected.pop(), not is_plain and not body.lstrip().startswith(b"<")
     # Brotli's streams have no magic number.
     return (None if is_plain else _BR), False
-
-
-def _bounded(body: bytes, max_bytes: int) -> BoundedBytes:
-    content = BoundedBytes(max_bytes)
-    content.extend(body)
-    return content
 
 
 def _decode(body: bytes, encoding: _Encoding, max_bytes: int) -> BoundedBytes:
@@ -129,7 +124,7 @@ def _read_streams(
         place += len(data)
         for block in blocks_of(decompressor, data, encoding.name):
             content.extend(block)
-            if content.too_long:
+            if content.problem:
                 return
         if decompressor.eof:
             place -= len(decompressor.unused_data)

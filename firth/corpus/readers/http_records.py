@@ -72,8 +72,8 @@ def read_page(record: ArchiveRecord, max_bytes: int) -> Page:
     decoded = decode_body(body, encodings, max_bytes)
     if not content_type and not _HTML.match(decoded.data):
         raise UnreadableError("no_content_type")
-    if decoded.too_long:
-        raise UnreadableError("too_long")
+    if decoded.problem:
+        raise UnreadableError(decoded.problem)
     return Page(decoded.data, content_type or HTML_TYPES[0], charset)
 
 

@@ -9,7 +9,7 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import Line, read_lines
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import decode_text, read_or_reject, reject_empty
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import JsonlSource
 
@@ -32,11 +32,15 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
 
 
 def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejection:
-    def read() -> Document:
-        text, stated = read_fields(source, parse_line(decode_text(line.data)))
-        return make_document(source, f"{path}#L{line.number}", text, stated)
-
-    return read_or_reject(read, source, path, line.number, line.data, line.size, line.problem)
+    return read_or_reject(
+        lambda: read_fields(source, parse_line(decode_text(line.data))),
+        source,
+        file=path,
+        line=line.number,
+        data=line.data,
+        size=line.size,
+        problem=line.problem,
+    )
 
 
 def parse_line(line: str) -> dict[str, Any]:

@@ -65,7 +65,9 @@ def ReadSources(
         | "Read" >> read_files.with_outputs("rejections", "profiles", "totals", main="documents")
     )
     if profiles_folder:
-        _ = read.profiles | "WriteProfiles" >> beam.Map(_write_profiles, profiles_folder)
+        _ = read.profiles | "WriteProfiles" >> beam.MapTuple(
+            lambda name, profiles: write_file(profiles_folder, name, profiles)
+        )
     _ = read.rejections | "WriteRejected" >> beam.io.WriteToText(
         f"{side_folder}/{REJECTED_FILE}", shard_name_template="", skip_if_empty=True
     )
@@ -129,11 +131,6 @@ class _Profiles:
             name = digest(*self._key, str(self._files)).hex()
             yield TaggedOutput("profiles", (name, self._profiles))
             self._profiles, self._files = [], self._files + 1
-
-
-def _write_profiles(element: tuple[str, list[bytes]], folder: str) -> str:
-    name, profiles = element
-    return write_file(folder, name, profiles)
 
 
 def _batches(index: int, source: AnySource) -> Iterator[tuple[int, list[SourceFile]]]:

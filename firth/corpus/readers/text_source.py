@@ -6,7 +6,7 @@ from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.lines import BoundedBytes, read_lines, read_whole
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import decode_text, make_document, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import NOTHING, decode_text, read_or_reject, reject_empty
 from firth.recipes.corpus.sources import TextSource
 
 
@@ -49,8 +49,12 @@ def _paragraphs(path: str, max_bytes: int) -> Iterator[tuple[int, BoundedBytes, 
 def _decode(
     source: TextSource, path: str, line: int, content: BoundedBytes, problem: str | None
 ) -> Document | Rejection:
-    def read() -> Document:
-        return make_document(source, f"{path}#L{line}" if line else path, decode_text(content.data))
-
-    problem = problem or ("too_long" if content.too_long else None)
-    return read_or_reject(read, source, path, line, content.data, content.size, problem)
+    return read_or_reject(
+        lambda: (decode_text(content.data), NOTHING),
+        source,
+        file=path,
+        line=line,
+        data=content.data,
+        size=content.size,
+        problem=problem or content.problem,
+    )

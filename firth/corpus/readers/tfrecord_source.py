@@ -1,6 +1,5 @@
 """TFRecord files of tf.train.Examples with one document each."""
 
-import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,13 +10,11 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.io.byte_stream import ByteStream
-from firth.corpus.io.record_frames import masked_checksum
+from firth.corpus.io.record_frames import FOOTER, HEADER, masked_checksum
 from firth.corpus.io.source_files import SourceFile
-from firth.corpus.readers.decoding import make_document, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import read_or_reject, reject_empty
 from firth.corpus.readers.fields import read_fields
 from firth.recipes.corpus.sources import TfrecordSource
-
-HEADER_BYTES, FOOTER_BYTES = 12, 4
 
 
 @reject_empty
@@ -40,25 +37,25 @@ def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document
 def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, str | None]]:
     """Yields data, size and problem of each record."""
     while stream.fill(1):
-        header = stream.take(HEADER_BYTES)
-        if len(header) < HEADER_BYTES:
+        header = stream.take(HEADER.size)
+        if len(header) < HEADER.size:
             yield header, len(header), stream.problem or "truncated_record"
             return
-        length, checksum = struct.unpack("<QI", header)
+        length, checksum = HEADER.unpack(header)
         if checksum != masked_checksum(header[:8]):
             yield header, len(header) + stream.skip(2**63), stream.problem or "corrupt_length"
             return
         # A record that is too long is skipped, and only its beginning is kept.
         data = stream.take(length if length <= max_bytes else min(length, BEGINNING_BYTES))
         size = len(data) + stream.skip(length - len(data))
-        footer = stream.take(FOOTER_BYTES)
-        if len(footer) < FOOTER_BYTES:
+        footer = stream.take(FOOTER.size)
+        if len(footer) < FOOTER.size:
             yield data, size, stream.problem or "truncated_record"
             return
         if size > max_bytes:
             yield data, size, "too_long"
         else:
-            yield data, size, None if footer == struct.pack("<I", masked_checksum(data)) else "corrupt_record"
+            yield data, size, None if footer == FOOTER.pack(masked_checksum(data)) else "corrupt_record"
     if stream.problem:
         yield b"", 0, stream.problem
 
@@ -66,11 +63,16 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
 def _read_record(
     source: TfrecordSource, path: str, number: int, data: bytes, size: int, problem: str | None
 ) -> Document | Rejection:
-    def read() -> Document:
-        text, stated = read_fields(source, parse_example(data))
-        return make_document(source, f"{path}#R{number}", text, stated)
-
-    return read_or_reject(read, source, path, number, data, size, problem)
+    return read_or_reject(
+        lambda: read_fields(source, parse_example(data)),
+        source,
+        place=f"{path}#R{number}",
+        file=path,
+        line=number,
+        data=data,
+        size=size,
+        problem=problem,
+    )
 
 
 def parse_example(data: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from firth.corpus.documents.rejection import Rejection
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.archive_formats import INFO
 from firth.corpus.readers.archive_records import ArchiveRecord, read_archive
-from firth.corpus.readers.decoding import Stated, decode_text, make_document, read_or_reject, reject_empty
+from firth.corpus.readers.decoding import Stated, decode_text, read_or_reject, reject_empty
 from firth.corpus.readers.http_records import HTML_TYPES, read_page
 from firth.corpus.readers.pages import decode_page, extract_text
 from firth.recipes.corpus.sources import FileSource, WarcSource, WetSource
@@ -70,22 +70,18 @@ def _conversion_of(source: WetSource, record: ArchiveRecord) -> str:
 
 def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Document | Rejection]:
     for record in read_archive(path, source.max_document_bytes):
-        outcome = _read_record(source, path, record, read)
-        if outcome:
-            yield outcome
+        if record.problem or record.header.kind not in ABOUT_OTHERS:
+            yield _read_record(source, path, record, read)
 
 
-def _read_record(
-    source: FileSource, path: str, record: ArchiveRecord, read: Read
-) -> Document | Rejection | None:
-    if not record.problem and record.header.kind in ABOUT_OTHERS:
-        return None
-
-    def read_document() -> Document:
-        return make_document(
-            source, f"{path}#R{record.number}", read(source, record), Stated(uri=record.header.uri)
-        )
-
+def _read_record(source: FileSource, path: str, record: ArchiveRecord, read: Read) -> Document | Rejection:
     return read_or_reject(
-        read_document, source, path, record.number, record.block, record.block_size, record.problem
+        lambda: (read(source, record), Stated(uri=record.header.uri)),
+        source,
+        place=f"{path}#R{record.number}",
+        file=path,
+        line=record.number,
+        data=record.block,
+        size=record.block_size,
+        problem=record.problem,
     )

@@ -12,7 +12,6 @@ from firth.corpus.readers.decoding import (
     Stated,
     decode_text,
     decode_utf8,
-    make_document,
     read_or_reject,
     reject_empty,
 )
@@ -77,10 +76,12 @@ def _read_part(
     source: WikiextractorSource, path: str, part: _Part, problem: str | None
 ) -> Document | Rejection:
     content = part.content
-
-    def read() -> Document:
-        text = decode_text(content.data.strip(b"\n"))
-        return make_document(source, f"{path}#L{part.line}", text, Stated(uri=decode_utf8(part.url or b"")))
-
-    problem = problem or ("too_long" if content.too_long else None)
-    return read_or_reject(read, source, path, part.line, content.data, content.size, problem)
+    return read_or_reject(
+        lambda: (decode_text(content.data.strip(b"\n")), Stated(uri=decode_utf8(part.url or b""))),
+        source,
+        file=path,
+        line=part.line,
+        data=content.data,
+        size=content.size,
+        problem=problem or content.problem,
+    )
