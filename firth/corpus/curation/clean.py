@@ -52,10 +52,10 @@ def Clean(
             decided, totals = documents | f"{name}.DecideAll" >> decide_all
             decided.element_type = Unmeasured
             partial_totals.append(totals | f"{name}.Name" >> beam.Map(CorpusCounts.named, name))
-            count = beam.ParDo(_Count(name))
         else:
-            decided, count = documents, beam.ParDo(_Decide(name, step))
-        outputs = decided | f"{name}.Count" >> count.with_outputs(CORPUS_COUNTS, main="kept")
+            decided = documents | f"{name}.Decide" >> beam.Map(_decide, step).with_output_types(Unmeasured)
+        count = beam.ParDo(_Count(name)).with_outputs(CORPUS_COUNTS, main="kept")
+        outputs = decided | f"{name}.Count" >> count
         documents = outputs.kept
         partial_totals.append(outputs[CORPUS_COUNTS])
     return documents, partial_totals
@@ -85,11 +85,5 @@ class _Count(CountingFn):
         return decision
 
 
-@beam.typehints.with_output_types(list[Document])
-class _Decide(_Count):
-    def __init__(self, name: str, step: DocumentStep) -> None:
-        super().__init__(name)
-        self._step = step
-
-    def process(self, documents: Any) -> Iterator[Any]:
-        return super().process((document, self._step.decide(document)) for document in documents)
+def _decide(documents: list[Document], step: DocumentStep) -> list[tuple[Document, Decision]]:
+    return [(document, step.decide(document)) for document in documents]

@@ -76,7 +76,8 @@ class Classifier(CorpusStep[ClassifierStep]):
         trained = (
             all_waiting
             | "Take" >> beam.FlatMap(_examples, config, samples)
-            | "Gather" >> beam.CombineGlobally(_Gather())
+            | "Gather" >> beam.combiners.ToList()
+            | "Join" >> beam.Map(join_examples)
             | "Train" >> beam.Map(_train, config, setting, samples)
         )
         score = beam.FlatMap(_score, config, AsSingleton(trained)).with_outputs("scores", main="decided")
@@ -164,23 +165,6 @@ def _examples_of(documents: list[Document], config: ClassifierStep, samples: lis
     ]
     vectors = hash_ngrams([documents[place].text for place in taken], _hashing(config))
     return Examples(hashes[taken], np.array([sides[place] for place in taken], np.int8), vectors)
-
-
-class _Gather(beam.CombineFn):
-    """Gathers examples in a list, since joining them at each step would copy them each time."""
-
-    def create_accumulator(self) -> list[Examples]:
-        return []
-
-    def add_input(self, accumulator: list[Examples], element: Examples) -> list[Examples]:
-        accumulator.append(element)
-        return accumulator
-
-    def merge_accumulators(self, accumulators: Iterable[list[Examples]]) -> list[Examples]:
-        return [each for accumulator in accumulators for each in accumulator]
-
-    def extract_output(self, accumulator: list[Examples]) -> Examples:
-        return join_examples(accumulator)
 
 
 Trained = tuple[QualityModel, dict[str, Any]]
