@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from firth.corpus.documents.batching import by_key
+
 
 @dataclasses.dataclass(frozen=True)
 class ClusterBin:
@@ -55,16 +57,17 @@ def cluster_bins(rows: Iterable[Mapping[str, Any]]) -> list[ClusterBin]:
     >>> cluster_bins(rows)
     [ClusterBin(step='near', smallest=3, largest=4, clusters=3, documents=10)]
     """
-    bins: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for row in rows:
-        key = row["step"], (row["size"] - 1).bit_length()
-        bins.setdefault(key, []).append((row["size"], row["clusters"]))
-    return [_cluster_bin(step, power, members) for (step, power), members in bins.items()]
-
-
-def _cluster_bin(step: str, power: int, members: list[tuple[int, int]]) -> ClusterBin:
-    clusters, documents = sum(n for _, n in members), sum(size * n for size, n in members)
-    return ClusterBin(step, 2**power // 2 + 1, 2**power, clusters, documents)
+    bins = by_key(rows, lambda row: (row["step"], (row["size"] - 1).bit_length()))
+    return [
+        ClusterBin(
+            step,
+            smallest=2**power // 2 + 1,
+            largest=2**power,
+            clusters=sum(row["clusters"] for row in members),
+            documents=sum(row["size"] * row["clusters"] for row in members),
+        )
+        for (step, power), members in bins.items()
+    ]
 
 
 def bucket_sums(rows: Iterable[Mapping[str, Any]]) -> list[BucketSum]:
@@ -78,13 +81,12 @@ def bucket_sums(rows: Iterable[Mapping[str, Any]]) -> list[BucketSum]:
     >>> bucket_sums([{"step": "near", "size": 2, "buckets": 3}, {"step": "near", "size": 1000, "buckets": 1}])
     [BucketSum(step='near', buckets=4, largest=1000, links=1002, pairs=499503)]
     """
-    members: dict[str, list[tuple[int, int]]] = {}
-    for row in rows:
-        members.setdefault(row["step"], []).append((row["size"], row["buckets"]))
-    return [_bucket_sum(step, sizes) for step, sizes in members.items()]
+    steps = by_key(rows, lambda row: row["step"])
+    return [_bucket_sum(step, members) for step, members in steps.items()]
 
 
-def _bucket_sum(step: str, members: list[tuple[int, int]]) -> BucketSum:
+def _bucket_sum(step: str, rows: Iterable[Mapping[str, Any]]) -> BucketSum:
+    members = [(row["size"], row["buckets"]) for row in rows]
     return BucketSum(
         step,
         buckets=sum(n for _, n in members),

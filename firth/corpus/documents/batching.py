@@ -1,9 +1,10 @@
-"""Lists of items of about the same size."""
+"""Lists of items, of about the same size or of the same key."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 
 def in_batches(
@@ -32,3 +33,21 @@ def in_batches(
             yield batch
             batch, held = [], 0
     yield batch
+
+
+def by_key(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Returns the items in lists by key; keys and items keep their order.
+
+    Args:
+        items: The items.
+        key: Returns the key of one item.
+
+    Example:
+
+    >>> by_key(["ab", "c", "de"], len)
+    {2: ['ab', 'de'], 1: ['c']}
+    """
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from firth.corpus.documents.batching import in_batches
+from firth.corpus.documents.batching import by_key, in_batches
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.steps import Grouping
@@ -24,10 +24,8 @@ def part_documents(documents: list[Document], groups: int) -> Iterator[Part]:
         documents: A batch of documents.
         groups: Number of groups.
     """
-    parts: dict[int, list[Document]] = {}
-    for document in documents:
-        # The second half of an id is a hash in hexadecimal.
-        parts.setdefault(int(document.id[-16:], 16) % groups, []).append(document)
+    # The second half of an id is a hash in hexadecimal.
+    parts = by_key(documents, lambda document: int(document.id[-16:], 16) % groups)
     for group, members in (parts or {0: []}).items():
         yield group, (_NAME, members)
 

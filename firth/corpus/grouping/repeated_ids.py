@@ -7,6 +7,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import PCollection
 
+from firth.corpus.documents.batching import by_key
 from firth.corpus.documents.coders import Unmeasured
 from firth.corpus.documents.corpus_counts import CorpusCounts, Count, DroppedExample
 from firth.corpus.documents.document import Document
@@ -40,11 +41,10 @@ def RepeatedIds(
 
 
 def _part(documents: list[Document], sources: Collection[str], groups: int) -> Iterator[Part]:
-    parts: dict[int, list[Document]] = {}
-    for each in documents:
-        if each.source in sources:
-            placed = Document(each.id, "", each.source, "", each.uri)
-            parts.setdefault(int(each.id[:16], 16) % groups, []).append(placed)
+    placed = (
+        Document(each.id, "", each.source, "", each.uri) for each in documents if each.source in sources
+    )
+    parts = by_key(placed, lambda document: int(document.id[:16], 16) % groups)
     for group, members in (parts or {0: []}).items():
         yield group, (_NAME, members)
 

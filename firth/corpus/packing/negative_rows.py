@@ -7,6 +7,7 @@ import apache_beam as beam
 from apache_beam.pvalue import AsSingleton, PCollection
 from apache_beam.typehints.decorators import no_annotations
 
+from firth.corpus.documents.batching import by_key
 from firth.corpus.packing.packed_rows import Row
 
 # Rows of a bucket are held in memory together. A split with fewer rows is one bucket, so that every row has a
@@ -56,10 +57,7 @@ def _buckets(rows: int) -> int:
 
 
 def _rebucket(group: tuple[int, list[Row]], rows: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    buckets: dict[int, list[Row]] = {}
-    for row in group[1]:
-        buckets.setdefault(row.example_id % _buckets(rows), []).append(row)
-    for bucket, members in buckets.items():
+    for bucket, members in by_key(group[1], lambda row: row.example_id % _buckets(rows)).items():
         yield (bucket, _buckets(rows)), pickle.dumps(members, pickle.HIGHEST_PROTOCOL)
 
 

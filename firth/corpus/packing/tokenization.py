@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import apache_beam as beam
 import numpy as np
 
+from firth.corpus.documents.batching import by_key
 from firth.corpus.documents.document import DOCUMENT_BYTES, Document
 from firth.corpus.documents.hashing import hash63
 from firth.corpus.grouping.values import Part, Values
@@ -69,11 +70,9 @@ class Tokenize(beam.DoFn):
         self._tokenizer = load_tokenizer(self._tokenizer_folder)
 
     def process(self, records: list[bytes]) -> Iterator[Part]:  # noqa: D102
-        groups: dict[int, list[TokenizedDocument]] = {}
-        for document in tokenize_documents(
-            self._tokenizer, [Document.from_example(each) for each in records]
-        ):
-            groups.setdefault(document.key % self._groups, []).append(document)
+        documents = [Document.from_example(each) for each in records]
+        tokenized = tokenize_documents(self._tokenizer, documents)
+        groups = by_key(tokenized, lambda document: document.key % self._groups)
         for group, members in groups.items():
             yield group, (_NAME, members)
 

@@ -1,6 +1,6 @@
 """The corpus report: documents by step, rule and source, with data for its plots."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from firth.corpus.documents.corpus_counts import DROPPED, REJECTED, CorpusCounts
@@ -140,10 +140,6 @@ def _check_splits(report: dict[str, Any]) -> None:
         return
     last = report["funnel"][-1]["step"]
     kept = sum(row["documents_kept"] for row in report["funnel"] if row["step"] == last)
-    split = _documents(report["splits"])
+    split = sum(row["documents"] for row in report["splits"])
     if kept != split:
         raise CountMismatchError(f"step {last!r} kept {kept} documents, but {split} were split")
-
-
-def _documents(rows: Iterable[dict[str, Any]]) -> int:
-    return sum(row["documents"] for row in rows)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
+from firth.corpus.documents.batching import by_key
 from firth.corpus.documents.corpus_counts import DROPPED, IN, KEPT, REJECTED, CorpusCounts, Count, Flow
 from firth.corpus.documents.split import SPLITS
 from firth.corpus.filters.language import identify
@@ -34,9 +35,7 @@ def funnel_rows(totals: CorpusCounts, steps: Sequence[str]) -> list[dict[str, An
         totals: Counts of the whole corpus.
         steps: Names of the steps, in order.
     """
-    flows: dict[tuple[str, str, str], list[Flow]] = {}
-    for flow in sorted(totals.documents):
-        flows.setdefault(flow[:3], []).append(flow)
+    flows = by_key(sorted(totals.documents), lambda flow: flow[:3])
     names = sources(totals)
     return [
         {
