@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.digit_runs import Run
-from firth.corpus.privacy.finder import Finder, Span, reshape
+from firth.corpus.privacy.finder import Finder, Span, reshape, without_overlaps
 
 _MAX_LOCAL_CHARACTERS = 64
 _MAX_USER_CHARACTERS = 128
@@ -69,11 +69,7 @@ class Emails(Finder):
         signs = [sign for sign in _SIGNS if sign[0] in text and sign in text]
         found = {span for sign in signs for span in self._find_signs(text, sign)}
         found.update(self._find_hidden(text))
-        end = 0
-        for span in sorted(found):
-            if span[0] >= end:
-                yield span
-                end = span[1]
+        yield from without_overlaps(sorted(found))
 
     def _find_signs(self, text: str, sign: str) -> Iterator[Span]:
         """Yields addresses from right to left, since the text after `:` may be a path or the next address."""

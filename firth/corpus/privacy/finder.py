@@ -7,12 +7,30 @@ search skips quickly to the next character of the class; a pattern that begins w
 import abc
 import hashlib
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from firth.corpus.privacy.digit_runs import Run
 from firth.recipes.corpus.privacy import PiiStep
 
 Span = tuple[int, int]
+
+
+def without_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yields the spans that begin at or after the end of the one before.
+
+    Args:
+        spans: Spans by their starts.
+
+    Example:
+
+    >>> list(without_overlaps([(0, 3), (2, 5), (3, 4)]))
+    [(0, 3), (3, 4)]
+    """
+    end = 0
+    for span in spans:
+        if span[0] >= end:
+            yield span
+            end = span[1]
 
 
 class Finder(abc.ABC):

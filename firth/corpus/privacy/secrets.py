@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from firth.corpus.privacy.digit_runs import Run
-from firth.corpus.privacy.finder import Finder, Span, reshape
+from firth.corpus.privacy.finder import Finder, Span, reshape, without_overlaps
 from firth.corpus.privacy.passwords import find_passwords
 
 # A string that marks a key as an example. Surrogates end with it.
@@ -105,11 +105,8 @@ class Secrets(Finder):
             start = value.start()
             if self._is_random(value[1]) and _NAME.search(text, max(0, start - _NAME_CHARACTERS), start):
                 found.append(value.span(1))
-        end = 0
-        for span in sorted(found, key=lambda span: (span[0], -span[1])):
-            if span[0] >= end and _EXAMPLE not in text[slice(*span)]:
-                yield span
-                end = span[1]
+        real = [span for span in found if _EXAMPLE not in text[slice(*span)]]
+        yield from without_overlaps(sorted(real, key=lambda span: (span[0], -span[1])))
 
     def _is_random(self, value: str) -> bool:
         """Returns whether letters and digits are mixed as in no name or number."""
