@@ -1,7 +1,6 @@
 """Gathers what the report needs from a run's artifacts."""
 
 import dataclasses
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -127,9 +126,7 @@ def _vocabulary(folder: str) -> tuple[str, ...]:
 
 
 def _history(folder: str) -> list[Mapping[str, float]]:
-    text = _read_text(folder, "history.jsonl")
-    # A kill may leave a last line without its end.
-    return [] if text is None else [json.loads(line) for line in text.split("\n")[:-1]]
+    return storage.read_json_lines(os.path.join(folder, "history.jsonl")) if folder else []
 
 
 def _evaluation(folder: str) -> Mapping[str, Mapping[str, float]]:

@@ -52,6 +52,16 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     return json.loads(read_text(path)) if exists(path) else None
 
 
+def read_json_lines(path: str | os.PathLike[str]) -> list[Any]:
+    """Returns the values in a file of JSON lines that may still grow; none if there is no such file.
+
+    Args:
+        path: A local path, or one with a scheme.
+    """
+    # A kill may leave a last line without its end.
+    return [json.loads(line) for line in read_text(path).split("\n")[:-1]] if exists(path) else []
+
+
 def digest_of(path: str | os.PathLike[str]) -> bytes:
     """Returns the SHA-256 of a file's content.
 

@@ -80,11 +80,7 @@ def read_history(directory: str) -> list[dict[str, Any]]:
     Args:
         directory: Folder of the file.
     """
-    path = os.path.join(directory, HISTORY_FILE)
-    if not storage.exists(path):
-        return []
-    # A kill may leave a last line without its end.
-    return [json.loads(line) for line in storage.read_text(path).split("\n")[:-1]]
+    return storage.read_json_lines(os.path.join(directory, HISTORY_FILE))
 
 
 def _as_text(line: dict[str, Any]) -> str:
