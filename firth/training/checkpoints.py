@@ -177,7 +177,7 @@ class Checkpoints:
         with storage.whole_folder(final) as folder:
             self._checkpoint.write(os.path.join(folder, _VARIABLES))
             storage.write_json(os.path.join(folder, _PROGRESS), dataclasses.asdict(progress))
-        for _, path in self._found()[: -self._keep]:
+        for _, path in _found_in(self.directory)[: -self._keep]:
             try:
                 storage.remove(path)
             except OSError as error:
@@ -186,7 +186,7 @@ class Checkpoints:
 
     def restore(self) -> Progress:
         """Sets the variables to the newest whole checkpoint; a `Progress` of zeros without one."""
-        for _, path in reversed(self._found()):
+        for _, path in reversed(_found_in(self.directory)):
             if not storage.is_unchanged(path):
                 _LOG.warning("the checkpoint %s is not whole; trying the one before it", path)
                 continue
@@ -194,6 +194,3 @@ class Checkpoints:
                 self._checkpoint.read(os.path.join(folder, _VARIABLES)).assert_consumed()
                 return Progress(**storage.read_json(os.path.join(folder, _PROGRESS)))
         return Progress()
-
-    def _found(self) -> list[tuple[int, str]]:
-        return _found_in(self.directory)

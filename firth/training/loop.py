@@ -3,6 +3,7 @@
 import dataclasses
 import logging
 import math
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from firth.training.clock import Clock
 from firth.training.distribution import gather_values
 from firth.training.history import History
 from firth.training.step import StepResult
-from firth.training.termination import Termination, TrainingTerminated
+from firth.training.termination import TrainingTerminated
 
 _PROGRESS = logging.getLogger("firth.progress")
 _NAMED_IDS = 32
@@ -53,7 +54,7 @@ class Loop:
         history: History, which gets a line every `log_every_steps`, for each held-out loss, and for the first
             and last step.
         strategy: Distribution strategy of the step.
-        termination: Request to end, asked for after each step.
+        termination: Set by a request to end; looked at after each step.
         held_out: Function that returns the held-out losses and samples of the current weights.
     """
 
@@ -63,7 +64,7 @@ class Loop:
     checkpoints: Checkpoints
     history: History
     strategy: tf.distribute.Strategy
-    termination: Termination
+    termination: threading.Event
     held_out: Callable[[], dict[str, Any]]
 
     def run(self, batches: Iterable[Any], progress: Progress, left: Callable[[int], float]) -> Progress:
@@ -107,7 +108,7 @@ class Loop:
             raise NonFiniteLossError(step, result, ids)
 
     def _save(self, progress: Progress) -> None:
-        last, stops = progress.step == self.training.steps, self.termination.is_requested
+        last, stops = progress.step == self.training.steps, self.termination.is_set()
         if last or stops or self._is_due(progress.step, self.training.checkpoint_every_steps):
             # First, because lines up to a checkpoint are not made again.
             self.history.flush()

@@ -3,7 +3,6 @@
 import contextlib
 import signal
 import threading
-import types
 from collections.abc import Iterator
 
 
@@ -30,36 +29,24 @@ class TrainingTerminated(SystemExit):
         return self.message
 
 
-class Termination:
-    """Whether SIGTERM has come.
+@contextlib.contextmanager
+def termination_deferred() -> Iterator[threading.Event]:
+    """Keeps SIGTERM from ending the process for as long as the block runs, and tells whether it has come.
+
+    Python lets only the main thread handle signals; in another one, nothing changes.
 
     Example:
 
     >>> with termination_deferred() as termination:
     ...     signal.raise_signal(signal.SIGTERM)
-    ...     termination.is_requested
+    ...     termination.is_set()
     True
     """
-
-    def __init__(self) -> None:
-        self.is_requested = False
-
-
-@contextlib.contextmanager
-def termination_deferred() -> Iterator[Termination]:
-    """Keeps SIGTERM from ending the process for as long as the block runs.
-
-    Python lets only the main thread handle signals; in another one, nothing changes.
-    """
-    termination = Termination()
+    termination = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield termination
         return
-
-    def request(number: int, frame: types.FrameType | None) -> None:
-        termination.is_requested = True
-
-    previous = signal.signal(signal.SIGTERM, request)
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: termination.set())
     try:
         yield termination
     finally:
