@@ -14,6 +14,7 @@ from firth.objectives.transforms.documents import (
     count_by_document,
     ordinary_table,
     read_text,
+    sum_by_document,
     write_parts,
 )
 from firth.objectives.transforms.infilling import Infilling, choose_infilling, poisson_cdf
@@ -140,8 +141,7 @@ def corrupted_inputs(
     is_shown = text.is_token & ~corruption.is_deleted & ~hidden
     emitted = tf.cast(is_shown | start, tf.int32) + inserted
     before = tf.cumsum(emitted, exclusive=True)
-    count = tf.size(text.lengths)
-    bodies = tf.math.unsorted_segment_sum(emitted, text.documents, count + 1)[:count] + appended
+    bodies = sum_by_document(emitted, text.documents, tf.size(text.lengths)) + appended
     exists = text.lengths > 0
     lengths = tf.where(exists, bodies + 2, 0)
     starts = tf.cumsum(lengths, exclusive=True)

@@ -1,6 +1,7 @@
 """Measured rates of segment pairs: their origin, and whether their lengths tell the label."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,22 +35,15 @@ def _next_sentence(sample: Sample, original: npt.NDArray[Any]) -> list[RateCheck
 
     A pair has no label where the negative row has nothing for it.
     """
-    labels = sample.made[features.NEXT_SENTENCE_LABELS] > 0
-    real = sample.made[features.NEXT_SENTENCE_WEIGHTS] > 0
-    lengths, documents, randoms, same, broken = [], 0, 0, 0, 0
-    for row, number, raw in sample.documents():
-        documents += 1
-        if not real[row, number]:
-            continue
-        first, second = _segments(sample, original, row, number)
-        is_random = bool(labels[row, number])
-        lengths.append((len(first), len(second), _padding(sample, row), is_random, len(raw)))
+    pairs = list(_pairs(sample, original, features.NEXT_SENTENCE_LABELS, features.NEXT_SENTENCE_WEIGHTS))
+    found, documents = _lengths(sample, pairs), sum(1 for _ in sample.documents())
+    randoms = same = broken = 0
+    for row, number, raw, first, second, is_random in pairs:
         own = first if is_random else first + second
-        broken += own != raw[: len(own)].tolist()
+        broken += own != raw[: len(own)]
         if is_random:
             randoms += 1
             same += not any(_holds(other, second) for other in _other_documents(sample, row, number))
-    found = np.array(lengths, np.int64).reshape(-1, 5)
     rate = sample.config.random_next_rate
     return [
         by_chance("random_next", randoms, [rate] * len(found)),
@@ -66,16 +60,12 @@ def _sentence_order(sample: Sample, original: npt.NDArray[Any]) -> list[RateChec
 
     Documents that begin with shorter sentences than they end with give the order away; that is their nature.
     """
-    labels = sample.made[features.SENTENCE_ORDER_LABELS] > 0
-    real = sample.made[features.SENTENCE_ORDER_WEIGHTS] > 0
-    lengths, broken = [], 0
-    for row, number, raw in sample.documents():
-        if real[row, number]:
-            first, second = _segments(sample, original, row, number)
-            is_swapped = bool(labels[row, number])
-            lengths.append((len(first), len(second), _padding(sample, row), is_swapped, len(raw)))
-            broken += (second + first if is_swapped else first + second) != raw.tolist()
-    found = np.array(lengths, np.int64).reshape(-1, 5)
+    pairs = list(_pairs(sample, original, features.SENTENCE_ORDER_LABELS, features.SENTENCE_ORDER_WEIGHTS))
+    found = _lengths(sample, pairs)
+    broken = sum(
+        (second + first if is_swapped else first + second) != raw
+        for _, _, raw, first, second, is_swapped in pairs
+    )
     return [
         by_chance("swapped", int(found[:, 3].sum()), [sample.config.swap_rate] * len(found)),
         exactly("pairs_broken", broken, len(found), 0),
@@ -83,11 +73,34 @@ def _sentence_order(sample: Sample, original: npt.NDArray[Any]) -> list[RateChec
     ]
 
 
+# Row, number of the document in it, its tokens, both segments, and the label.
+_Pair = tuple[int, int, list[int], list[int], list[int], bool]
+
+
+def _pairs(sample: Sample, original: npt.NDArray[Any], labels: str, weights: str) -> Iterator[_Pair]:
+    """Yields the pairs that have a label."""
+    is_other, real = sample.made[labels] > 0, sample.made[weights] > 0
+    for row, number, raw in sample.documents():
+        if real[row, number]:
+            first, second = _segments(sample, original, row, number)
+            yield row, number, raw.tolist(), first, second, bool(is_other[row, number])
+
+
+def _lengths(sample: Sample, pairs: list[_Pair]) -> npt.NDArray[np.int64]:
+    """Returns int64 [pairs, 5]: tokens of A and of B, padding of the row, label, tokens of the chunk."""
+    padding = (sample.made[features.DOCUMENT_IDS] == 0).sum(axis=1)
+    found = [
+        (len(first), len(second), padding[row], label, len(raw))
+        for row, _, raw, first, second, label in pairs
+    ]
+    return np.array(found, np.int64).reshape(-1, 5)
+
+
 def _length_leak(found: npt.NDArray[Any], leak: float) -> RateCheck:
     """Checks what a threshold on any length tells of the label.
 
     Args:
-        found: int64 [pairs, 5], tokens of A and of B, padding of the row, label, tokens of the chunk.
+        found: Lengths, int64 [pairs, 5].
         leak: What it may tell beyond the share of the more frequent label, chance aside.
     """
     first, second, padding, labels, _ = found.T
@@ -103,10 +116,6 @@ def _left_out(sample: Sample, found: npt.NDArray[Any]) -> float:
     first, second, _, labels, raw = found.T
     left = raw - first - np.where(labels > 0, 0, second)
     return float(left.sum() / max(sample.rows[features.CHUNK_LENGTHS].sum(), 1))
-
-
-def _padding(sample: Sample, row: int) -> int:
-    return int((sample.made[features.DOCUMENT_IDS][row] == 0).sum())
 
 
 def _segments(

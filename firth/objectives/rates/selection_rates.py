@@ -32,8 +32,8 @@ def masked_lm_rates(sample: Sample) -> Rates:
     seen = _Seen(sample)
     whole = sample.config.whole_word or sample.config.max_ngram > 1
     longest = seen.longest_words() * sample.config.max_ngram if whole else np.ones(len(seen.used), int)
-    checks = [seen.selected(longest), *seen.corrupted(seen.runs() if whole else None)]
-    return Rates((*checks, *pair_checks(sample, seen.original), *seen.common()), seen.histograms())
+    corrupted = seen.corrupted(seen.runs() if whole else None)
+    return seen.rates(seen.selected(longest), *corrupted, *pair_checks(sample, seen.original))
 
 
 def replaced_token_detection_rates(sample: Sample) -> Rates:
@@ -43,8 +43,7 @@ def replaced_token_detection_rates(sample: Sample) -> Rates:
         sample: Rows with their features.
     """
     seen = _Seen(sample)
-    checks = [seen.selected(np.ones(len(seen.used), int)), *seen.corrupted(None)]
-    return Rates((*checks, *seen.common()), seen.histograms())
+    return seen.rates(seen.selected(np.ones(len(seen.used), int)), *seen.corrupted(None))
 
 
 def span_masking_rates(sample: Sample) -> Rates:
@@ -61,13 +60,13 @@ def span_masking_rates(sample: Sample) -> Rates:
     mean = float((chances * lengths).sum())
     variance = float((chances * lengths**2).sum()) - mean**2
     drawn = near("mean_span_words", sum(words), len(words), mean * len(words), variance * len(words))
-    checks = [
+    return seen.rates(
         seen.selected(longest),
         # Spans for which a row has no room are skipped, which are the longer ones.
         RateCheck(drawn.name, drawn.measured, min(1.0, drawn.upper), drawn.upper),
         *seen.corrupted(seen.runs()),
-    ]
-    return Rates((*checks, *seen.common()), {**seen.histograms(), "span_words": counted(words)})
+        span_words=counted(words),
+    )
 
 
 def _span_words(seen: "_Seen") -> list[int]:
@@ -96,9 +95,8 @@ def unilm_rates(sample: Sample) -> Rates:
         by_chance(f"mask_{kind}", kinds.count(kind), [rate] * len(kinds))
         for kind, rate in sample.config.mixture.items()
     ]
-    checks = [seen.selected(np.full(len(seen.used), 3)), *seen.corrupted(seen.runs())]
-    pairs = pair_checks(sample, seen.original)
-    return Rates((*checks, *mixture, *pairs, *seen.common()), seen.histograms())
+    selected, pairs = seen.selected(np.full(len(seen.used), 3)), pair_checks(sample, seen.original)
+    return seen.rates(selected, *seen.corrupted(seen.runs()), *mixture, *pairs)
 
 
 def permutation_lm_rates(sample: Sample) -> Rates:
@@ -120,13 +118,12 @@ def permutation_lm_rates(sample: Sample) -> Rates:
     chances = [1 - 1 / math.factorial(min(len(group), 20)) for group in groups if len(group) > 1]
     repeated = sum(len(np.unique(group)) < len(group) for group in groups)
     most = by_chance("permuted", moved, chances)
-    checks = [
+    return seen.rates(
         seen.selected(np.full(len(seen.used), sample.config.max_span), sample.config.predicted_fraction),
         # Spans may keep together what would otherwise be out of order.
         RateCheck("permuted", most.measured, most.lower / 2, most.upper),
         exactly("orders_shared", repeated, len(groups), 0),
-    ]
-    return Rates((*checks, *seen.common()), seen.histograms())
+    )
 
 
 _ORDERED = (features.ATTENTION_ORDER, features.DOCUMENT_IDS)
@@ -216,19 +213,14 @@ class _Seen:
             checks.append(exactly("special_tokens_drawn", drawn, len(shown), 0))
         return checks
 
-    def common(self) -> list[RateCheck]:
-        """Returns what holds for all of them."""
+    def rates(self, *checks: RateCheck, **histograms: dict[int, int]) -> Rates:
+        """Returns the checks with those that all of them have, and how long runs of predicted tokens are."""
         sample = self.sample
         outside = np.take_along_axis(sample.made[features.DOCUMENT_IDS], self.positions, axis=1) == 0
         touched = (sample.is_special(self.labels) | outside)[self.used]
-        return [
-            exactly("special_tokens_touched", touched.sum(), self.used.sum(), 0),
-            padding_share(sample),
-        ]
-
-    def histograms(self) -> dict[str, dict[int, int]]:
-        """Returns how many runs of predicted tokens have each length."""
-        return {"span_lengths": counted(self.runs())}
+        untouched = exactly("special_tokens_touched", touched.sum(), self.used.sum(), 0)
+        lengths = counted(self.runs())
+        return Rates((*checks, untouched, padding_share(sample)), {"span_lengths": lengths, **histograms})
 
 
 def _share(name: str, part: float, whole: float, expected: float, draws: float) -> RateCheck:

@@ -59,13 +59,14 @@ def span_corruption_rates(sample: Sample) -> Rates:
     hidden, noise = sum(each.hidden for each in documents), sum(each.noise for each in documents)
     wanted = sum(each.spans for each in documents)
     mean = noise / max(wanted, 1)
-    checks = [
+    return _rates(
+        sample,
+        documents,
         exactly("noise", hidden, tokens, noise),
         exactly("sentinels_per_document", spans, len(documents), wanted),
         RateCheck("mean_span", hidden / max(spans, 1), mean, mean),
         *_ends(sample, [each for each in documents if each.free == each.tokens and each.noise]),
-    ]
-    return Rates((*checks, *_common(sample, documents)), _histograms(documents))
+    )
 
 
 def iid_denoising_rates(sample: Sample) -> Rates:
@@ -79,11 +80,12 @@ def iid_denoising_rates(sample: Sample) -> Rates:
     spans = sum(len(each.spans_shown) for each in documents)
     expected, variance = np.sum([_runs(each.free, each.noise) for each in documents], axis=0)
     noise = sum(each.noise for each in documents)
-    checks = [
+    return _rates(
+        sample,
+        documents,
         exactly("noise", sum(each.hidden for each in documents), tokens, noise),
         near("sentinels_per_document", spans, len(documents), expected, variance),
-    ]
-    return Rates((*checks, *_common(sample, documents)), _histograms(documents))
+    )
 
 
 def salient_spans_rates(sample: Sample) -> Rates:
@@ -98,7 +100,9 @@ def salient_spans_rates(sample: Sample) -> Rates:
     possible = sum(1 for each in documents if each.noise) if sample.config.fallback else 0
     longest = max((max(each.spans_shown) for each in hidden), default=0)
     limit = max([sample.config.max_span, *(each.noise for each in documents)])
-    checks = [
+    return _rates(
+        sample,
+        documents,
         between("corrupted_documents", len(hidden), len(documents), possible, len(documents)),
         between(
             "sentinels_per_document",
@@ -108,11 +112,11 @@ def salient_spans_rates(sample: Sample) -> Rates:
             most,
         ),
         RateCheck("longest_span", float(longest), 0.0, float(limit)),
-    ]
-    return Rates((*checks, *_common(sample, documents)), _histograms(documents))
+    )
 
 
-def _common(sample: Sample, documents: list[_Document]) -> list[RateCheck]:
+def _rates(sample: Sample, documents: list[_Document], *own: RateCheck) -> Rates:
+    """Returns the checks of an objective with those that all of them have, and the counts of spans."""
     specials = np.setdiff1d(sample.special_ids, sample.tokenizer.sentinel_ids)
     labels = sum(len(each.labels) for each in documents)
     touched = sum(np.isin(each.labels[:-1], specials).sum() for each in documents)
@@ -126,7 +130,11 @@ def _common(sample: Sample, documents: list[_Document]) -> list[RateCheck]:
     ]
     if features.DECODER_DOCUMENT_IDS in sample.made:
         checks.append(padding_share(sample, "target_padding", features.DECODER_DOCUMENT_IDS))
-    return checks
+    histograms = {
+        "span_lengths": counted(length for each in documents for length in each.spans_shown),
+        "sentinels": counted(len(each.spans_shown) for each in documents),
+    }
+    return Rates((*own, *checks), histograms)
 
 
 def _ends(sample: Sample, documents: list[_Document]) -> list[RateCheck]:
@@ -183,10 +191,3 @@ def _is_closed(sample: Sample, document: _Document) -> bool:
     if sample.config.closing_sentinel:
         closings = set(sample.tokenizer.sentinel_ids.tolist())
     return not len(document.labels) or document.labels[-1] in closings
-
-
-def _histograms(documents: list[_Document]) -> dict[str, dict[int, int]]:
-    return {
-        "span_lengths": counted(length for each in documents for length in each.spans_shown),
-        "sentinels": counted(len(each.spans_shown) for each in documents),
-    }

@@ -1,5 +1,7 @@
 """The tokens before and after each token of a row, within its document."""
 
+from collections.abc import Callable
+
 import tensorflow as tf
 
 
@@ -16,10 +18,7 @@ def next_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.Tenso
     >>> (ids * tf.cast(exists, tf.int32)).numpy()
     array([6, 0, 0, 0], dtype=int32)
     """
-    token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
-    after = tf.concat([document_ids[1:], [0]], 0)
-    exists = (document_ids > 0) & (after == document_ids)
-    return tf.concat([token_ids[1:], [0]], 0), exists
+    return _neighbours(token_ids, document_ids, lambda values: tf.concat([values[1:], [0]], 0))
 
 
 def previous_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -29,7 +28,12 @@ def previous_tokens(token_ids: tf.Tensor, document_ids: tf.Tensor) -> tuple[tf.T
         token_ids: Ids of the row, int32 [length].
         document_ids: int32 [length], 0 on padding. There is no token before a document's first one.
     """
+    return _neighbours(token_ids, document_ids, lambda values: tf.concat([[0], values[:-1]], 0))
+
+
+def _neighbours(
+    token_ids: tf.Tensor, document_ids: tf.Tensor, moved: Callable[[tf.Tensor], tf.Tensor]
+) -> tuple[tf.Tensor, tf.Tensor]:
     token_ids, document_ids = tf.convert_to_tensor(token_ids), tf.convert_to_tensor(document_ids)
-    before = tf.concat([[0], document_ids[:-1]], 0)
-    exists = (document_ids > 0) & (before == document_ids)
-    return tf.concat([[0], token_ids[:-1]], 0), exists
+    exists = (document_ids > 0) & (moved(document_ids) == document_ids)
+    return moved(token_ids), exists
