@@ -1,5 +1,7 @@
 """Warnings about a recipe with a base that can run as it is."""
 
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from firth.recipes.reading.raw_recipes import RawRecipe
@@ -24,16 +26,11 @@ def base_notices(recipe: Recipe, raw: RawRecipe) -> list[str]:
     """
     if recipe.base is None:
         return []
-    said = recipe.model_dump()
+    said: Any = recipe.model_dump()
+    of_base: Any = {"training": TRAINING}
     return [
-        f"{'.'.join(path)}: {_at(said, path):,} is the preset's, for a start from nothing; a run with a base "
-        f"and no preset has {_at({'training': TRAINING}, path):,}"
+        f"{'.'.join(path)}: {reduce(getitem, path, said):,} is the preset's, for a start from nothing; a run "
+        f"with a base and no preset has {reduce(getitem, path, of_base):,}"
         for path in _FROM_NOTHING
         if raw.origin(path).of_preset
     ]
-
-
-def _at(values: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        values = values[key]
-    return values
