@@ -15,11 +15,13 @@ from firth.tasks.readers import (
     LABELS,
     LabelledRecords,
     RefusedFileError,
+    RejectedLine,
     format_of,
     read_columns,
     read_split,
     split_file,
 )
+from firth.tasks.readers.labels import NO_ANSWER
 from firth.tasks.readers.row_format import LISTS
 from firth.tasks.readers.table import AnyFormat
 
@@ -69,9 +71,22 @@ def _read_published(data: PublishedData, task: Task, split: str) -> LabelledReco
                 f"data.{each}: the split {name!r} of {described.title} has no labels: it can be predicted, "
                 "but neither learned from nor scored"
             )
-    return _with_roles(
-        read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval}[split]), roles
-    )
+    found = read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval}[split])
+    return _with_roles(_answerable(found, task), roles)
+
+
+def _answerable(found: LabelledRecords, task: Task) -> LabelledRecords:
+    """Returns records without those that have no answer, if the task has to give one."""
+    if task.label_options.get("unanswerable", True):
+        return found
+    kept = LabelledRecords(found.file, rejected=list(found.rejected), labels=found.labels)
+    for record in found.records:
+        if record.label == ():
+            kept.rejected.append(RejectedLine("no_label", record.file, record.line, NO_ANSWER))
+        else:
+            kept.records.append(record)
+    kept.check_any()
+    return kept
 
 
 def _with_roles(found: LabelledRecords, roles: Mapping[str, str]) -> LabelledRecords:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.recipes.tasks.span import SpanAnswering
-from firth.scores import Collected, ScoredAnswer
+from firth.scores import Collected, ScoredAnswer, best_threshold
 from firth.tasks.best_spans import NO_SPAN, best_spans
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan, LabelledRecord
@@ -186,10 +186,25 @@ class SpanTask(TextsTask):
             least = min(each.prediction.no_answer for each in windows)
             made = ScoredAnswer(best.answer, least - best.score)
             first = windows[0]
-            said = "" if config.unanswerable and made.no_answer > config.threshold else made.text
+            said = "" if config.unanswerable and made.no_answer > config.limit else made.text
             for kept, prediction in ((answers, said), (scored, made)):
                 kept.append(Collected(id, first.reference, prediction, first.source, first.length))
         return {"examples": answers, "scored": scored}
+
+    @classmethod
+    def choosing(cls, config: SpanAnswering, examples: Sequence[Collected]) -> SpanAnswering:
+        """Returns the task with the threshold of the greatest F1 on some questions.
+
+        Where it is best to answer none of them, it is below all their scores.
+
+        Args:
+            config: The recipe's `task`.
+            examples: Windows of questions, as `collected` returns them.
+        """
+        scored = cls.joined(config, examples)["scored"]
+        texts, scores = zip(*(each.prediction for each in scored))
+        found = best_threshold([each.reference for each in scored], texts, scores)
+        return config.model_copy(update={"threshold": max(found, min(scores) - 1.0)})
 
 
 class Answers(NamedTuple):

@@ -39,7 +39,7 @@ class HeldOut:
         self, model: keras.Model, tokenizer: Any, recipe: RunRecipe, patterns: Sequence[str]
     ) -> None:
         self._losses = recipe.goal.losses
-        self._rows = _first_rows(patterns, recipe.training.eval_rows)
+        self._rows = first_rows(patterns, recipe.training.eval_rows)
         self._parts = model, tokenizer, recipe
         self._made: tuple[Callable[..., dict[str, tf.Tensor]], Callable[[], list[dict[str, Any]]]] | None = (
             None
@@ -83,7 +83,16 @@ class HeldOut:
         )
 
 
-def _first_rows(patterns: Sequence[str], count: int) -> list[bytes]:
+def first_rows(patterns: Sequence[str], count: int) -> list[bytes]:
+    """Returns the first rows of some files, serialized.
+
+    Args:
+        patterns: Patterns of row files.
+        count: Most rows.
+
+    Raises:
+        RowsError: naming a file that cannot be read, or ends too early.
+    """
     files = storage.glob(*patterns)
     rows: list[bytes] = []
     for path in files:

@@ -1,6 +1,7 @@
 """The entry point of the standard TFX Trainer."""
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from firth.models import save_model
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage import BUNDLE_FOLDER
+from firth.training.held_out import first_rows
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.rows import count_documents
 from firth.training.unigram import count_pieces
@@ -48,6 +50,7 @@ def run_fn(fn_args: Any) -> None:
     if is_over_vocabulary(recipe.goal.loss_classes):
         counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
+    recipe = _with_choice(model, tokenizer, recipe, fn_args.eval_files)
     bundle = os.path.join(os.path.dirname(fn_args.serving_model_dir.rstrip("/")), BUNDLE_FOLDER)
     # An orchestrator that starts a killed Trainer again gives it the same folders.
     storage.remove(bundle)
@@ -64,6 +67,15 @@ def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: s
         return recipe
     rows = open_rows(recipe, train_files, checkpoint_root)
     return recipe.scheduled(len(rows), count_documents(rows))
+
+
+def _with_choice(model: Any, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]) -> RunRecipe:
+    """Returns the recipe with what its task leaves open to the held-out records, if there is something."""
+    from firth.serving.served import Served
+    from firth.serving.tasks.held_out_choice import leaves_choice, with_choice
+
+    rows = first_rows(eval_files, sys.maxsize) if leaves_choice(recipe) else []
+    return with_choice(Served(model, tokenizer, recipe), rows) if rows else recipe
 
 
 def find_tokenizer(train_files: Sequence[str]) -> str:

@@ -266,6 +266,22 @@ def test_answers_in_the_cells_of_a_table(tmp_path):
     assert "task.unanswerable is false" in train.rejected[2].detail
 
 
+def test_questions_without_an_answer_have_to_be_wanted(tmp_path):
+    made = {"version": "2", "data": [{"title": "T", "paragraphs": [{"context": "In 1066.", "qas": []}]}]}
+    asked = made["data"][0]["paragraphs"][0]["qas"]
+    asked += [
+        {"id": "a", "question": "When?", "answers": [{"text": "1066", "answer_start": 3}]},
+        {"id": "b", "question": "Who?", "answers": [], "is_impossible": True},
+    ]
+    for name in ("train-v2.0.json", "dev-v2.0.json"):
+        (tmp_path / name).write_text(json.dumps(made))
+    data = PublishedData(format="squad2", folder=str(tmp_path))
+    of_all = read_labelled_data(data, SpanAnswering(unanswerable=True)).report()["splits"]["train"]
+    assert of_all["labels"] == {"answer": 1, "no answer": 1}
+    train = read_labelled_data(data, SpanAnswering()).splits["train"]
+    assert [each.line for each in train.rejected] == [2] and len(train.records) == 1
+
+
 def test_tags_outside_the_set_are_rejected(tmp_path):
     rows = [{"words": ["a", "b"], "label": tags} for tags in (["O", "B-X"], ["O", "B-Y"], ["O"])]
     path = write(tmp_path, "a.jsonl", *map(json.dumps, rows))

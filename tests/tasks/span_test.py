@@ -14,12 +14,14 @@ from firth.recipes import load_recipe
 from firth.recipes.tasks.forms import BERTForm
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tasks import task_from_json
-from firth.scores import compute
+from firth.scores import best_threshold, compute
 from firth.serving.served import Served
 from firth.serving.tasks import answer as answering
 from firth.serving.tasks.answer import answer
+from firth.serving.tasks.held_out_choice import with_choice
 from firth.tasks import TASKS
 from firth.tasks.best_spans import NO_SPAN, best_spans
+from firth.tasks.packing import pack_records
 from firth.tasks.readers import AnswerSpan, LabelledRecord
 from firth.tasks.windows import placed_pieces, windows_of
 from tests.exported_model import RECIPE, make_served
@@ -259,6 +261,22 @@ def test_best_spans_are_those_of_a_search():
         of_found = zip(*(np.asarray(each)[place].tolist() for each in found))
         told = [(a, b) for score, a, b in of_found if score > NO_SPAN]
         assert told == best
+
+
+def test_the_served_threshold_is_chosen_on_held_out_questions(served):
+    """By the rows as they stand on disk; SQuAD's own stays at 0."""
+    assert TASK.leaves_choice and not SpanAnswering().leaves_choice
+    made, sequences = task_of(served)
+    encoded = made.encode(records())
+    packed = pack_records([each._replace(source="s") for each in encoded], TASK, sequences)
+    found = with_choice(served, [row.to_example() for row in packed.rows]).task
+    rows = rows_of(TASK, sequences, encoded)
+    logits = served.model.logits(features_of(made, rows))
+    scored = joined(made, outputs_of(made, rows, encoded, logits))["scored"].values()
+    differences = [each.prediction.no_answer for each in scored]
+    best = best_threshold([each.reference for each in scored], *zip(*(each.prediction for each in scored)))
+    assert found.threshold == pytest.approx(max(best, min(differences) - 1), abs=1e-4)
+    assert not found.leaves_choice and found.limit == found.threshold and TASK.limit == 0.0
 
 
 def test_a_task_of_questions():

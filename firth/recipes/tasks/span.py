@@ -27,7 +27,8 @@ class SpanAnswering(Task):
         unanswerable: Whether a text may have no answer, as in SQuAD 2.0. If so, no answer is given where the
             score of having none is greater than that of the best answer by more than `threshold`.
         threshold: Greatest difference, in logits, between having no answer and the best answer, at which a
-            question is answered. At 0, the scores are those that SQuAD's script gives to what the model says.
+            question is answered. Null for 0, at which the scores are those of what the model says; the model
+            that is served then has the one with the greatest F1 on the held-out questions.
         stride: Pieces from the start of a window to the start of the next one; fewer if a window holds fewer.
         max_question: Most pieces of a question; the end of a longer one is cut off, and counted.
         max_answer: Most pieces of an answer.
@@ -44,7 +45,7 @@ class SpanAnswering(Task):
 
     kind: Literal["span"] = "span"
     unanswerable: bool = False
-    threshold: float = 0.0
+    threshold: Annotated[float, pydantic.Field(allow_inf_nan=False)] | None = None
     stride: _Count = 128
     max_question: _Count = 64
     max_answer: _Count = 30
@@ -67,6 +68,16 @@ class SpanAnswering(Task):
     def label_options(self) -> dict[str, Any]:
         """Whether a label may be no answer at all."""
         return {"unanswerable": self.unanswerable}
+
+    @property
+    def limit(self) -> float:
+        """The threshold, 0 where it is not said or chosen."""
+        return self.threshold or 0.0
+
+    @property
+    def leaves_choice(self) -> bool:
+        """Whether the threshold is chosen on held-out questions."""
+        return self.unanswerable and self.threshold is None
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:

@@ -115,7 +115,7 @@ def _of_texts(
     score = best - no_answer
     said = end > start
     if served.task.unanswerable:
-        said &= score >= -served.task.threshold
+        said &= score >= -served.task.limit
     start, end = (tf.where(said, each, 0) for each in (start, end))
     readable = tf.strings.unicode_transcode(context, "UTF-8", "UTF-8", errors="replace")
     return {

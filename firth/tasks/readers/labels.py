@@ -12,6 +12,7 @@ from firth.tasks.readers.records import CHOICES, CONTEXT, WORDS, AnswerSpan, Lab
 from firth.tasks.readers.text_files import checked_text
 
 Texts = Mapping[str, str | tuple[str, ...]]
+NO_ANSWER = "there is no answer, and task.unanswerable is false"
 _ANSWER_KEYS = ("text", "answer_start")
 
 
@@ -260,7 +261,7 @@ class SpanLabels:
         if not isinstance(value, list):
             raise RejectedRecordError("no_label", f"{value!r} is not a list of answers")
         if not value and not self.unanswerable:
-            raise RejectedRecordError("no_label", "there is no answer, and task.unanswerable is false")
+            raise RejectedRecordError("no_label", NO_ANSWER)
         return tuple(_answer(each, context) for each in value)
 
 
