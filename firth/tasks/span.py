@@ -310,7 +310,7 @@ def _window(
         source="",
         chunks=(question.pieces, ids),
         labels={names.SPAN_STARTS: [first], names.SPAN_ENDS: [last]},
-        cut=question.cut if number == 0 else 0,
+        cut=int(question.cut) if number == 0 else 0,
         id=record.id,
         details=json.dumps(details, ensure_ascii=False, separators=(",", ":")),
     )

@@ -131,8 +131,10 @@ def test_labels_are_the_places_of_answers(served):
 
 
 def test_a_long_question_is_cut_and_counted(served):
-    made, _ = task_of(served, length=16)
+    made, sequences = task_of(served, length=16)
     first, *others = made.encode([record_of("the cat " * 10, LONG, [])])
+    report = pack_records([each._replace(source="s") for each in (first, *others)], TASK, sequences).report
+    assert json.loads(json.dumps(report))["tokens_cut"] == 14
     assert (len(first.chunks[0]), first.cut) == (6, 14) and {each.cut for each in others} == {0}
 
 
