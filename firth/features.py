@@ -23,6 +23,8 @@ NEGATIVE_PREFIX = "negative_"
 CHARACTERS = "characters"
 # Of a row of records: the label of each; zero where there is no record.
 RECORD_LABELS = "record_labels"
+# Of a row of records whose texts are told from each other: a hash of the tokens of each.
+TEXT_KEYS = "text_keys"
 # Of a row of records whose words have tags.
 TOKEN_LABELS = "token_labels"
 WORD_LABELS = "word_labels"

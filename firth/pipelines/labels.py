@@ -3,15 +3,14 @@
 from typing import Any, TypeVar
 
 from firth.recipes.base.errors import suggest
-from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.data import DocstringsData
-from firth.recipes.tasks.tasks import AnyTask
+from firth.recipes.tasks.tasks import task_types
 from firth.scores import score_of
 from firth.tasks.docstrings import DOCSTRING_TASKS
-from firth.tasks.labelled_data import class_names, published_scores
+from firth.tasks.labelled_data import class_names, published_scores, read_labelled_data
 from firth.tasks.readers import format_of
-from firth.tasks.readers.records import PAIR
+from firth.tasks.readers.records import NEGATIVE, PAIR, TEXT
 
 # Keys of tasks that a format's labels say.
 _STATED = ("positive", "unanswerable")
@@ -34,10 +33,12 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     task, filled = recipe.task, dict[str, Any]()
     for name in task.scores:
         score_of(name)
+    if task.unlabelled is not None:
+        read_labelled_data(recipe.data, task)
     if getattr(task, "labels", None) == ():
         filled["labels"] = class_names(recipe.data, task)
     scores = published_scores(recipe.data)
-    if scores and "scores" not in task.model_fields_set:
+    if scores and task.takes_published_scores and "scores" not in task.model_fields_set:
         filled["scores"] = scores
     if not filled:
         return recipe
@@ -65,7 +66,7 @@ def task_of_format(name: str) -> dict[str, Any]:
     """
     described: Any = format_of(name)
     labels = described.labels
-    kinds = _kinds()
+    kinds = task_types()
     if labels.task not in kinds:
         there = ", ".join(kinds)
         raise ValueError(f"{described.title} is a task of the kind {labels.task}; there are {there}")
@@ -121,13 +122,16 @@ def docstring_data(kind: str) -> dict[str, Any]:
     raise ValueError(f"{kind!r} needs data; without any there are {', '.join(kinds)}; {suggest(kind, kinds)}")
 
 
-def task_on_columns(kind: str, text: str, pair: str | None) -> tuple[dict[str, Any], dict[str, str]]:
+def task_on_columns(
+    kind: str, text: str, pair: str | None, negative: str | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Returns a task on one's own columns, as a recipe says it, and the column of each of its texts.
 
     Args:
         kind: Kind of a task; an unknown one is said as it is, with a text that is called so.
         text: Column of the first text.
         pair: Column of the second one; None if there is no second text.
+        negative: Column of a text that does not belong to the first one; None if there is none.
 
     Example:
 
@@ -135,14 +139,26 @@ def task_on_columns(kind: str, text: str, pair: str | None) -> tuple[dict[str, A
     ({'kind': 'classification', 'pair': True}, {'text': 'a', 'pair': 'b'})
     >>> task_on_columns("span", "q", "c")
     ({'kind': 'span'}, {'question': 'q', 'context': 'c'})
+    >>> task_on_columns("embedding", "a", "b", "c")[0]
+    {'kind': 'embedding', 'negatives': True}
     """
-    found = _kinds().get(kind)
-    roles = found().roles if found else ("text",)
-    described: dict[str, Any] = {"kind": kind}
-    if pair is not None and len(roles) == 1:
-        described["pair"], roles = True, (*roles, PAIR)
-    return described, dict(zip(roles, (text,) if pair is None else (text, pair)))
+    found = task_types().get(kind)
+    first, second = (*(found().roles if found else (TEXT,)), PAIR)[:2]
+    columns = {first: text, second: pair, NEGATIVE: negative}
+    texts = {role: column for role, column in columns.items() if column is not None}
+    return {"kind": kind, **(found.of_roles(frozenset(texts)) if found else {})}, texts
 
 
-def _kinds() -> dict[str, Any]:
-    return {kind: each for each in configs_in(AnyTask) for kind in kinds_of(each)}
+def learns_without_labels(kind: str) -> bool:
+    """Returns whether a kind of task learns from texts alone.
+
+    Args:
+        kind: Kind of a task, perhaps an unknown one.
+
+    Example:
+
+    >>> learns_without_labels("embedding"), learns_without_labels("tagging")
+    (True, False)
+    """
+    found = task_types().get(kind)
+    return found is not None and found().unlabelled is not None

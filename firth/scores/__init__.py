@@ -20,6 +20,7 @@ from firth.scores.no_answer import OFFICIAL_THRESHOLD, apply_threshold, best_thr
 from firth.scores.score import Score
 from firth.scores.slices import SLICES, compute_slices, sliced
 from firth.scores.table import SCORES
+from firth.scores.vectors import TextVectors
 
 __all__ = [
     "OFFICIAL_THRESHOLD",
@@ -31,6 +32,7 @@ __all__ = [
     "Score",
     "ScoreValue",
     "ScoredAnswer",
+    "TextVectors",
     "apply_threshold",
     "best_threshold",
     "collect",

@@ -29,6 +29,12 @@ from firth.scores.resampled import (
 from firth.scores.rouge import rouge_functions
 from firth.scores.score import Inputs, Score
 from firth.scores.tags import tag_accuracy
+from firth.scores.vectors import (
+    cosine_spearman,
+    cosine_spearman_of_places,
+    retrieval_accuracy,
+    retrieval_accuracy_of_places,
+)
 
 LABELS = Inputs("label: str, int or bool", "label of the same type")
 NUMBERS = Inputs("number", "number")
@@ -39,6 +45,7 @@ SCORED_ANSWERS = Inputs(
 TAGS = Inputs("tags of the words of a sentence", "tags of the same words")
 TEXTS = Inputs("one text, or several right ones", "text")
 PROBABILITIES = Inputs("place of the right class", "probabilities of all classes")
+VECTORS = Inputs("number of two texts", "TextVectors: the vectors of the two texts")
 
 _SHARE = (0.0, 1.0)
 _PERCENT = (0.0, 100.0)
@@ -113,6 +120,23 @@ SCORES: dict[str, Score] = {
         of_places=entity_f1_strict_of_places,
     ),
     "tag_accuracy": Score("Accuracy of tags", tag_accuracy, TAGS, _SHARE, ""),
+    "cosine_spearman": Score(
+        "Spearman's correlation with the cosine",
+        cosine_spearman,
+        VECTORS,
+        _CORRELATION,
+        "scipy",
+        of_places=cosine_spearman_of_places,
+        needs_variety=True,
+    ),
+    "retrieval_accuracy": Score(
+        "Accuracy of the nearest text",
+        retrieval_accuracy,
+        VECTORS,
+        _SHARE,
+        "",
+        of_places=retrieval_accuracy_of_places,
+    ),
     "bleu": Score("BLEU", bleu, TEXTS, _PERCENT, "sacrebleu", signature_of=bleu_signature),
     "rouge_1": _rouge("rouge_1", "ROUGE-1"),
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),

@@ -134,12 +134,13 @@ def _column_fingerprint(data: ColumnData) -> list[str]:
 
 def _read_columns(data: ColumnData, task: Task, split: str) -> LabelledRecords:
     path = {TRAIN: data.train, EVAL: data.eval or data.train}[split]
+    label = {TRAIN: data.label, EVAL: data.eval_label or data.label}[split]
     _check_roles(data, task)
     _check_there(path)
+    if label is None and task.unlabelled is None:
+        raise RefusedFileError(f"data.label: name the column of labels, which task.kind: {task.kind} learns")
     rule: Any = LABELS[task.label_type]
-    return read_columns(
-        path, data.texts, label=data.label, labels=rule(**task.label_options), id_column=data.id
-    )
+    return read_columns(path, data.texts, label=label, labels=rule(**task.label_options), id_column=data.id)
 
 
 def _check_roles(data: ColumnData, task: Task) -> None:

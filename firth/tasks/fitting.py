@@ -22,7 +22,7 @@ def fit_texts(texts: Sequence[tf.RaggedTensor], room: int) -> Fitted:
     """Cuts the ends of texts, the longest one first, until they fit (Devlin et al. 2018, released code).
 
     Args:
-        texts: Tokens of the one or two texts of each record, ragged int [records, (tokens)].
+        texts: Tokens of the texts of each record, ragged int [records, (tokens)] each.
         room: Most tokens of a record.
 
     Example:
@@ -31,14 +31,26 @@ def fit_texts(texts: Sequence[tf.RaggedTensor], room: int) -> Fitted:
     >>> [each.to_list() for each in fit_texts([a, b], 5).texts]
     [[[1, 2, 3]], [[5, 6]]]
     """
-    lengths = [each.row_lengths() for each in texts]
-    if len(texts) == 1:
-        kept = [tf.minimum(lengths[0], room)]
-    else:
-        first = tf.minimum(lengths[0], tf.maximum(room - lengths[1], room - room // 2))
-        kept = [first, tf.minimum(lengths[1], room - first)]
+    lengths = tf.stack([each.row_lengths() for each in texts])
+    kept = tf.unstack(_kept(lengths, room), num=len(texts))
     fitted = tuple(_heads(text, count) for text, count in zip(texts, kept, strict=True))
-    return Fitted(fitted, tf.add_n(lengths) - tf.add_n(kept))
+    return Fitted(fitted, tf.reduce_sum(lengths, axis=0) - tf.add_n(kept))
+
+
+def _kept(lengths: tf.Tensor, room: int) -> tf.Tensor:
+    """Returns the tokens that are kept of each text, int64 [texts, records]: no text is left longer than
+    one that was cut, but for the tokens that remain, which the first ones get.
+    """
+    ordered = tf.sort(lengths, axis=0)
+    left = room - tf.cumsum(ordered, axis=0, exclusive=True)
+    longer = tf.range(lengths.shape[0], 0, -1, tf.int64)[:, tf.newaxis]
+    # Once a text is over its share of what the shorter ones leave, so is every longer one.
+    level = tf.reduce_max(left // longer, axis=0)
+    kept = tf.minimum(lengths, level)
+    is_cut = lengths > level
+    rest = tf.where(tf.reduce_any(is_cut, axis=0), room - tf.reduce_sum(kept, axis=0), 0)
+    order = tf.cumsum(tf.cast(is_cut, tf.int64), axis=0)
+    return kept + tf.cast(is_cut & (order <= rest), tf.int64)
 
 
 def _heads(text: tf.RaggedTensor, counts: tf.Tensor) -> tf.RaggedTensor:

@@ -79,14 +79,33 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     """
     reader, share = LABELLED_DATA[data.kind], data.held_out_share
     train = reader.read(data, task, TRAIN)
+    given = train if share else reader.read(data, task, EVAL)
+    if problem := task.label_problem(_labels(train), _labels(given)):
+        raise RefusedFileError(problem)
+    train, given = (_labelled(split, task) for split in (train, given))
     names = tuple(getattr(task, "labels", ())) or _names(data, task, train)
     train = _without_others(train, names)
     if share:
         train, evaluated = _hold_out(train, share)
     else:
-        evaluated = _without_others(reader.read(data, task, EVAL), names)
-    _check_learnable(train, len(evaluated.records) if share else 0)
+        evaluated = _without_others(given, names)
+    if task.unlabelled is None:
+        _check_learnable(train, len(evaluated.records) if share else 0)
     return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0)
+
+
+def _labels(split: LabelledRecords) -> set[Any]:
+    return {record.label for record in split.records}
+
+
+def _labelled(split: LabelledRecords, task: Task) -> LabelledRecords:
+    """Gives records without a label that of a task's unlabelled data."""
+    if task.unlabelled is None:
+        return split
+    for number, record in enumerate(split.records):
+        if record.label is None:
+            split.records[number] = dataclasses.replace(record, label=task.unlabelled)
+    return split
 
 
 def class_names(data: AnyLabelledData, task: Task) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from firth.tasks.embedding import EmbeddingTask
 from firth.tasks.span import SpanTask
 from firth.tasks.tagging import TaggingTask
 from firth.tasks.texts import ClassificationTask, RegressionTask
@@ -11,4 +12,5 @@ TASKS: dict[str, Any] = {
     "regression": RegressionTask,
     "tagging": TaggingTask,
     "span": SpanTask,
+    "embedding": EmbeddingTask,
 }

@@ -66,18 +66,24 @@ class TextsTask:
                 key=key_of(record.id),
                 source="",
                 chunks=tuple(chunk for order in orders for chunk in of_record[::order]),
-                labels={names.RECORD_LABELS: [self.label_of(self._config, record.label)]},
+                labels=self._labels(record.label, of_record),
                 cut=int(cut),
                 id=record.id,
             )
             for record, of_record, cut in zip(records, chunks, fitted.cut.numpy())
         ]
 
+    def _labels(self, label: Any, chunks: Sequence[npt.NDArray[np.int32]]) -> dict[str, list[Any]]:
+        """Returns a record's part of each label field of a row."""
+        del chunks
+        return {names.RECORD_LABELS: [self.label_of(self._config, label)]}
+
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
         inputs = specs_of_inputs(self._config.form, self._sequences.length)
         places = self._config.documents(self._sequences)
-        return {**inputs, **names.record_specs(places, places // self._config.form.orders, self.label_dtype)}
+        records = places // self._config.documents_of_record
+        return {**inputs, **names.record_specs(places, records, self.label_dtype)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
         """Returns the Features of a row; nothing in them is random.
@@ -95,7 +101,7 @@ class TextsTask:
             **decoder_side(read, self._config.form, self._tokenizer),
             names.POOLED_POSITIONS: self._pooled(layout, lengths),
             names.RECORD_LABELS: row[names.RECORD_LABELS],
-            names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.form.orders] > 0, tf.float32),
+            names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.documents_of_record] > 0, tf.float32),
         }
 
     def laid_out(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
@@ -149,9 +155,11 @@ class TextsTask:
             record_lengths: int32 [batch, max_documents], tokens of the record's texts.
             record_predictions: float32 [batch, max_documents, classes]; see `predictions_of`.
         """
-        texts, (only,) = self._config.texts, logits.values()
-        chunks, lengths = self._config.form.orders * texts, row[names.CHUNK_LENGTHS]
-        of_records = tf.reshape(lengths, [-1, lengths.shape[1] // chunks, chunks])[:, :, :texts]
+        chunks, (only,) = self._config.documents_of_record * self._config.texts, logits.values()
+        lengths = row[names.CHUNK_LENGTHS]
+        of_records = tf.reshape(lengths, [-1, lengths.shape[1] // chunks, chunks])
+        # A text that is read in two orders is one text.
+        of_records = of_records[:, :, : chunks // self._config.form.orders]
         return {
             names.RECORD_KEYS: row[names.DOCUMENT_KEYS][:, ::chunks],
             names.RECORD_WEIGHTS: features[names.RECORD_WEIGHTS],
@@ -292,7 +300,7 @@ class RegressionTask(TextsTask):
         return float(label)
 
     @staticmethod
-    def answer_of(config: Regression, prediction: npt.NDArray[Any]) -> float:
+    def answer_of(config: Any, prediction: npt.NDArray[Any]) -> Any:
         """Returns the number.
 
         Args:

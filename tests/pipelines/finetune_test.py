@@ -162,3 +162,19 @@ def test_two_texts_get_a_number(folder):
     moved = weights_by_path(load_model(summary["bundle"]))
     base = weights_by_path(load_model(folder / "firth-runs" / "base" / "bundle"))
     assert any(float(abs(moved[name] - base[name]).numpy().max()) > 0 for name in moved.keys() & base.keys())
+
+
+@pytest.mark.repeated
+def test_pairs_of_texts_make_a_sentence_encoder(folder):
+    """Two texts belong together if they are of the same words, in another order."""
+    rows = [[f"{one} {one} {two}", f"{two} {one} {one}"] for one in WORDS for two in WORDS if one != two]
+    write_csv(folder / "belong.csv", [["a", "b"], *rows])
+    thresholds = "--set=evaluation.thresholds=[{metric: retrieval_accuracy, lower_bound: 0.5}]"
+    columns = ("--train", "belong.csv", "--text", "a", "--pair", "b")
+    result = finetune(folder, "--task", "embedding", *columns, thresholds)
+    assert result.exit_code == 0, result.output
+    assert "held-out retrieval_accuracy: " in result.output
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        asked = CliRunner().invoke(app, ["predict", "base_embedding", "embed", "the mat", "--json"])
+    assert len(json.loads(asked.stdout)["embedding"]) == RECIPE.model.width, asked.output

@@ -6,12 +6,22 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firth.scores import SCORES, Collected, ScoredAnswer, compute, compute_interval
-from firth.scores.table import ANSWERS, LABELS, NUMBERS, PROBABILITIES, SCORED_ANSWERS, TAGS, TEXTS
+from firth.scores import SCORES, Collected, ScoredAnswer, TextVectors, compute, compute_interval
+from firth.scores.table import (
+    ANSWERS,
+    LABELS,
+    NUMBERS,
+    PROBABILITIES,
+    SCORED_ANSWERS,
+    TAGS,
+    TEXTS,
+    VECTORS,
+)
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mats", "."]), max_size=8).map(" ".join)
 TAG = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
@@ -25,6 +35,14 @@ def two_classes(probability: float) -> list[float]:
     return [probability, 1.0 - probability]
 
 
+def two_vectors(cosine: float, place: int = 0) -> TextVectors:
+    """Two vectors with a cosine, orthogonal to those of another place."""
+    vectors = np.zeros((2, 12), "float32")
+    vectors[0, 2 * place] = 1
+    vectors[1, 2 * place : 2 * place + 2] = cosine, math.sqrt(1 - cosine**2)
+    return TextVectors(*(each.tobytes() for each in vectors))
+
+
 # By what a score takes: pairs of a reference and a prediction; and the prediction that is right.
 PAIRS = {
     LABELS: st.tuples(st.sampled_from("abc"), st.sampled_from("abc")),
@@ -36,6 +54,7 @@ PAIRS = {
     TAGS: st.integers(1, 5).flatmap(same_length),
     TEXTS: st.tuples(WORDS, WORDS),
     PROBABILITIES: st.tuples(st.integers(0, 1), st.floats(0, 1).map(two_classes)),
+    VECTORS: st.tuples(st.integers(0, 5).map(float), st.floats(-1, 1).map(two_vectors)),
 }
 RIGHT: dict[Any, Callable] = {
     LABELS: lambda label: label,
@@ -45,6 +64,7 @@ RIGHT: dict[Any, Callable] = {
     TAGS: lambda tags: tags,
     TEXTS: lambda texts: texts if isinstance(texts, str) else texts[0],
     PROBABILITIES: lambda place: two_classes(1.0 - place),
+    VECTORS: lambda number: two_vectors(0.1 + 0.1 * number, int(number)),
 }
 # References that every score can be perfect on.
 REFERENCES: dict[Any, Sequence] = {
@@ -56,6 +76,7 @@ REFERENCES: dict[Any, Sequence] = {
     TAGS: [["B-PER", "I-PER", "O"], ["O", "B-LOC"]],
     TEXTS: ["the cat sat on the mat . it purred .", ["a dog bit the other dog", "the dog bit"]],
     PROBABILITIES: [0, 1, 1],
+    VECTORS: [0.0, 2.5, 5.0],
 }
 OPTIONS: dict[str, dict] = {"f1": {"positive": "b"}}
 every_score = pytest.mark.parametrize("name", SCORES)

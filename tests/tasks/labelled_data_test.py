@@ -9,6 +9,7 @@ from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData, PublishedData
+from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.task import Task
@@ -378,3 +379,38 @@ def test_test_data_of_glue_are_never_scored():
     data = PublishedData(format="sst2", folder=str(shared_data("glue")), eval="test")
     with pytest.raises(RefusedFileError, match="has no labels"):
         read_labelled_data(data, Classification())
+
+
+PAIRED = {"text": "a", "pair": "b"}
+
+
+def pairs(folder, *rows, header="a,b,how", **more):
+    return ColumnData(train=write(folder, "pairs.csv", header, *rows), texts=PAIRED, **more)
+
+
+def test_pairs_of_texts_need_no_labels(tmp_path):
+    rows = [f"one {number},two {number}" for number in range(20)]
+    data = pairs(tmp_path, *rows, header="a,b", label=None)
+    found = read_labelled_data(data, SentenceEmbedding())
+    assert {record.label for split in found.splits.values() for record in split.records} == {1.0}
+    with pytest.raises(RefusedFileError, match=r"data\.label: name the column of labels"):
+        read_labelled_data(data, Regression(pair=True))
+
+
+def test_pairs_may_have_numbers_to_evaluate_on_alone(tmp_path):
+    evaluation = write(tmp_path, "sts.csv", "a,b,score", "x,y,1.5", "z,w,4.5")
+    data = pairs(tmp_path, "p,q", "r,s", header="a,b", eval=evaluation, label=None, eval_label="score")
+    found = read_labelled_data(data, SentenceEmbedding(positive_from=4.0))
+    labels = {name: [each.label for each in split.records] for name, split in found.splits.items()}
+    assert labels == {"train": [4.0, 4.0], "eval": [1.5, 4.5]}
+
+
+@pytest.mark.parametrize(("label", "least", "problem"), [
+    ("how", None, "say from which number on two texts belong together"),
+    (None, 4.0, "the data have no labels; name their column in data.label"),
+    ("how", 9.0, "no number to train on is 9.0 or above"),
+])  # fmt: skip
+def test_numbers_and_what_they_mean_go_together(tmp_path, label, least, problem):
+    data = pairs(tmp_path, "p,q,1", "r,s,5", "t,u,4", label=label)
+    with pytest.raises(RefusedFileError, match=problem):
+        read_labelled_data(data, SentenceEmbedding(positive_from=least))

@@ -37,7 +37,7 @@ def base() -> Served:
     return make_served(RECIPE)
 
 
-def recipe_of(task, length=32, model=RECIPE.model):
+def recipe_of(task, length=32, model=RECIPE.model, **more):
     return AdaptingRecipe(
         name="adapted",
         data={"kind": "columns", "train": "labelled.csv"},
@@ -47,6 +47,7 @@ def recipe_of(task, length=32, model=RECIPE.model):
         model=model,
         task=task,
         training={"precision": "float32"},
+        **more,
     )
 
 

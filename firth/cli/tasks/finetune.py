@@ -32,7 +32,7 @@ TaskName = Annotated[
         "--task",
         metavar="TASK",
         help="A published data set, such as sst2, with --data; or the kind of task, such as classification, "
-        "regression or tagging, with --train, or without any data for one made of docstrings.",
+        "regression, tagging or embedding, with --train, or without any data for one made of docstrings.",
     ),
 ]
 Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Folder of the published data set.")]
@@ -50,7 +50,20 @@ PairColumn = Annotated[
     str | None,
     typer.Option("--pair", metavar="COLUMN", help="Column of the second text, for pairs and questions."),
 ]
-LabelColumn = Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column of the label.")]
+NegativeColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--negative", metavar="COLUMN", help="Column of a text that does not belong to the first (embedding)."
+    ),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of the label; `label` if not given, and none for tasks that learn from texts alone.",
+    ),
+]
 
 MethodName = Annotated[
     str | None,
@@ -75,7 +88,8 @@ def _finetune(
     eval: Eval = None,
     text: TextColumn = "text",
     pair: PairColumn = None,
-    label: LabelColumn = "label",
+    negative: NegativeColumn = None,
+    label: LabelColumn = None,
     method: MethodName = None,
     epochs: Epochs = None,
     overrides: commands.Overrides = None,
@@ -89,7 +103,7 @@ def _finetune(
         fail("give a BASE and a --task, or a --recipe", ExitCode.USAGE)
     options = [
         *base_options(base),
-        *_task(task, data, train, eval, text, pair, label),
+        *_task(task, data, train, eval, text, pair, negative, label),
         *method_options(method, epochs),
         *(overrides or ()),
     ]
@@ -132,7 +146,8 @@ def _task(
     eval: str | None,
     text: str,
     pair: str | None,
-    label: str,
+    negative: str | None,
+    label: str | None,
 ) -> "list[Option]":
     """Returns the options that the arguments stand for."""
     from firth.recipes.reading.raw_recipes import Option
@@ -145,9 +160,10 @@ def _task(
         if data is not None:
             said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
         elif train is not None:
-            described, texts = labels.task_on_columns(task, text, pair)
+            described, texts = labels.task_on_columns(task, text, pair, negative)
+            column = label or (None if labels.learns_without_labels(task) else "label")
             said = "--train"
-            read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": label}
+            read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": column}
         else:
             said, read, described = "no data", labels.docstring_data(task), {"kind": task}
     except ValueError as error:
@@ -189,6 +205,7 @@ register = commands.registrar(
     "firth finetune minilm --task span --train q.jsonl --text question --pair context --label answers",
     "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
     "firth finetune bert_mini --task tagging",
+    "firth finetune minilm --task embedding --train pairs.csv --text question --pair answer",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
 )

@@ -42,7 +42,7 @@ def predictions_of_logits(logits: Tensor, labels: Tensor, weights: Tensor) -> Pr
     (0.1269, 1.0)
     """
     weights = ops.cast(weights, "float32")
-    flat = ops.reshape(logits, (-1, logits.shape[-1]))
+    flat = ops.reshape(logits, (-1, ops.shape(logits)[-1]))
     losses = ops.reshape(cross_entropy(flat, ops.reshape(labels, (-1,))), ops.shape(weights))
     hits = ops.equal(likeliest(logits), ops.cast(labels, "int32"))
     return Predictions(losses, ops.cast(hits, "float32"), weights)

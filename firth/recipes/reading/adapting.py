@@ -9,7 +9,7 @@ from typing import Any
 import pydantic
 
 from firth.recipes.base.errors import RecipeError
-from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.base.types import configs_in
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
 from firth.recipes.reading.explain import explain
@@ -19,7 +19,7 @@ from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm
 from firth.recipes.tasks.task import Task
-from firth.recipes.tasks.tasks import AnyTask
+from firth.recipes.tasks.tasks import task_types
 
 # Keys of the training that follow from the rows, and what they follow from.
 _COUNTED = {"steps": "epochs", "batch_size": "examples_per_step"}
@@ -80,8 +80,21 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     data["sequences"] = assign(_sequences(base, data.get("task")), (), raw.data.get("sequences") or {})
     data["training"] = assign(TRAINING, (), _training(raw))
     if isinstance(task := data.get("task"), dict):
-        data["task"] = {**task, "form": assign(_form(base), (), task.get("form") or {})}
+        said_form = task.get("form") or {}
+        kind = task_types().get(str(task.get("kind")), Task)
+        form = assign(_form(base, kind), (), said_form) if isinstance(said_form, dict) else said_form
+        data["task"] = {**task, "form": form}
+        if "pooling" not in (raw.data.get("export") or {}):
+            data["export"] = _export(data["export"], kind, form)
     return RawRecipe(data, raw.origins)
+
+
+def _export(export: Any, kind: type[Task], form: Any) -> Any:
+    """Returns the export with the pooling that makes the vectors which the task trains, if it trains some."""
+    if not isinstance(export, dict) or not isinstance(form, dict):
+        return export
+    pooling = kind.served_poolings.get(form.get("pooling", ""))
+    return export if pooling is None else {**export, "pooling": pooling}
 
 
 def _training(raw: RawRecipe) -> dict[str, Any]:
@@ -103,14 +116,13 @@ def _name(data: dict[str, Any], said: str, base: RunRecipe) -> str:
 
 
 def _sequences(base: RunRecipe, task: Any) -> dict[str, int]:
-    kinds = {kind: each for each in configs_in(AnyTask) for kind in kinds_of(each)}
-    of_kind: Any = kinds.get(str(task.get("kind")), Task) if isinstance(task, dict) else Task
+    of_kind: Any = task_types().get(str(task.get("kind")), Task) if isinstance(task, dict) else Task
     length = min(of_kind.row_length, base.sequences.length, base.model.longest or of_kind.row_length)
     return {"length": length, "max_documents": max(1, length // of_kind.record_length)}
 
 
-def _form(base: RunRecipe) -> dict[str, Any]:
-    """Returns the form that the base's model reads.
+def _form(base: RunRecipe, kind: type[Task]) -> dict[str, Any]:
+    """Returns the form that the base's model reads, and that a kind of task takes of it.
 
     Raises:
         RecipeError: if there is none.
@@ -119,12 +131,12 @@ def _form(base: RunRecipe) -> dict[str, Any]:
     readable = [form for form in forms if base.model.architecture in form.architectures]
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
-        made = form.reading_as(_pooling(base), base.model.tells_segments)
+        made = form.reading_as(kind.pooling_of(_pooling(base)), base.model.tells_segments)
         dumped: dict[str, Any] = made.model_dump(mode="json")
         return dumped
     read = ", ".join(sorted({each for form in forms for each in form.architectures}))
-    kind = f"{base.model.kind}, of the architecture {base.model.architecture}"
-    raise RecipeError([f"{BASE}: tasks have no form of texts for model.kind: {kind}; they have for {read}"])
+    said = f"{base.model.kind}, of the architecture {base.model.architecture}"
+    raise RecipeError([f"{BASE}: tasks have no form of texts for model.kind: {said}; they have for {read}"])
 
 
 def _pooling(base: RunRecipe) -> str:

@@ -23,6 +23,13 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
         )
     if form is not None and form.tells_texts and model.reads_segments and not model.tells_segments:
         yield "task.form.segments: the base's model has one segment only, so it must be false"
+    pooled = getattr(form, "pooling", "")
+    pooling = recipe.task.served_poolings.get(pooled)
+    if pooling is not None and recipe.export.pooling != pooling:
+        yield (
+            f"export.pooling: {recipe.export.pooling} does not give the vectors that task.form.pooling: "
+            f"{pooled} trains; {pooling} does"
+        )
     longest = model.longest
     if longest is not None and recipe.sequences.length > longest:
         yield (

@@ -28,6 +28,15 @@ class _OfTexts(Task):
     form: AnyForm = BERTForm()
     dropout: Rate = 0.1
 
+    @classmethod
+    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns what a recipe says of it, for data with texts of some roles.
+
+        Args:
+            roles: Roles of texts.
+        """
+        return {"pair": True} if "pair" in roles else {}
+
     @property
     def roles(self) -> tuple[str, ...]:
         """The roles of the texts of a record."""

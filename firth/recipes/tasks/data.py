@@ -52,7 +52,8 @@ class ColumnData(Config):
         eval: File to evaluate on; null holds out a part of `train`, by a hash of each record's texts.
         texts: Column of each text, by its role; see `firth.tasks.readers.records.ROLES`. Several columns for
             choices.
-        label: Column of the label.
+        label: Column of the label; null for tasks that learn from texts alone.
+        eval_label: Column of the label in `eval`, if it is not the same, or if `train` has none.
         id: Column of ids; null for the lines.
         eval_fraction: Share of `train` that is held out where there is no `eval`.
     """
@@ -61,7 +62,8 @@ class ColumnData(Config):
     train: Annotated[str, _FILE]
     eval: Annotated[str | None, _FILE] = None
     texts: dict[str, str | tuple[str, ...]] = pydantic.Field(default={"text": "text"}, min_length=1)
-    label: str = "label"
+    label: str | None = "label"
+    eval_label: str | None = None
     id: str | None = None
     eval_fraction: Share = 0.1
 

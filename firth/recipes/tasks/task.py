@@ -1,6 +1,6 @@
 """The base of all downstream tasks."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pydantic
@@ -26,6 +26,9 @@ class Task(Goal):
         label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
         row_length: Tokens of a row, where the recipe says nothing else.
         record_length: Tokens of a short record, of which as many as fit share a row.
+        takes_published_scores: Whether the scores that are published of data are scores of its answers.
+        served_poolings: By `form.pooling`, the `export.pooling` that makes the vectors which it trains; empty
+            for a task that trains none.
 
     Raises:
         ValueError: if its form reads two orders of texts that have one.
@@ -34,6 +37,8 @@ class Task(Goal):
     label_type: ClassVar[str] = "class"
     row_length: ClassVar[int] = 128
     record_length: ClassVar[int] = 8
+    takes_published_scores: ClassVar[bool] = True
+    served_poolings: ClassVar[Mapping[str, str]] = {}
 
     if TYPE_CHECKING:
         form: AnyForm
@@ -45,6 +50,40 @@ class Task(Goal):
         if form is not None and form.orders > self.documents_of_record:
             raise ValueError("form.both_orders: there are no two texts to read in both orders")
         return self
+
+    @classmethod
+    def pooling_of(cls, pooling: str) -> str:
+        """Returns how it pools the texts of a model: here as the model does.
+
+        Args:
+            pooling: How vectors of texts are pooled, as `export.pooling` says it.
+        """
+        return pooling
+
+    @classmethod
+    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns what a recipe says of it, for data with texts of some roles: here nothing.
+
+        Args:
+            roles: Roles of texts.
+        """
+        del roles
+        return {}
+
+    @property
+    def unlabelled(self) -> float | None:
+        """The label of the records of data without labels; None if it cannot learn from such data."""
+        return None
+
+    def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
+        """Returns what is wrong with the labels of data as a whole; empty if nothing is.
+
+        Args:
+            train: Different labels of the records to train on, None of records without.
+            evaluated: Those of the records to evaluate on.
+        """
+        del train, evaluated
+        return ""
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -1,15 +1,18 @@
 """The tasks that a recipe may name."""
 
-from typing import Annotated, Union
+from typing import Annotated, Any, Union
 
 import pydantic
 
+from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 
 AnyTask = Annotated[
-    Union[Classification, Regression, Tagging, SpanAnswering], pydantic.Field(discriminator="kind")
+    Union[Classification, Regression, Tagging, SpanAnswering, SentenceEmbedding],
+    pydantic.Field(discriminator="kind"),
 ]
 _ANY_TASK: pydantic.TypeAdapter[AnyTask] = pydantic.TypeAdapter(AnyTask)
 
@@ -29,3 +32,15 @@ def task_from_json(text: str) -> AnyTask:
     ('no', 'yes')
     """
     return _ANY_TASK.validate_json(text, strict=True)
+
+
+def task_types() -> dict[str, Any]:
+    """Returns the types of tasks by their kinds.
+
+    Example:
+
+    >>> task_types()["tagging"].__name__
+    'Tagging'
+    """
+    types: list[Any] = configs_in(AnyTask)
+    return {kind: each for each in types for kind in kinds_of(each)}

@@ -8,12 +8,13 @@ from typing import NamedTuple
 # Roles of texts.
 TEXT = "text"
 PAIR = "pair"
+NEGATIVE = "negative"
 QUESTION = "question"
 CONTEXT = "context"
 ANSWER = "answer"
 CHOICES = "choices"
 WORDS = "words"
-ROLES = (TEXT, PAIR, QUESTION, CONTEXT, ANSWER, CHOICES, WORDS)
+ROLES = (TEXT, PAIR, NEGATIVE, QUESTION, CONTEXT, ANSWER, CHOICES, WORDS)
 
 
 class RefusedFileError(ValueError):

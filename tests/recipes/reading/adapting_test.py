@@ -94,3 +94,15 @@ def test_epochs_become_steps(root, rows, records, epochs, per_step, batch, steps
     training = recipe.scheduled(rows, records).training
     assert (training.batch_size, training.steps) == (batch, steps)
     assert training.optimizer.warmup_steps == min(steps - 1, round(0.06 * steps))
+
+
+EMBEDDING = "task={kind: embedding}"
+
+
+def test_vectors_are_served_as_they_are_trained(root):
+    recipe = load(root, EMBEDDING)
+    assert (recipe.task.form.pooling, recipe.export.pooling) == ("mean", "mean_with_special")
+    recipe = load(root, EMBEDDING, "task.form.pooling=first", "export.top_k=2")
+    assert (recipe.export.pooling, recipe.export.top_k) == ("first", 2)
+    with pytest.raises(RecipeError, match=r"export\.pooling: cls does not give the vectors"):
+        load(root, EMBEDDING, "export.pooling=cls")

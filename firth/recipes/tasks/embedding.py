@@ -1,0 +1,147 @@
+"""The task whose answer is a vector of a text: near to those of texts that belong to it."""
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import pydantic
+
+from firth.features import RECORD_LABELS, TEXT_KEYS, Spec
+from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.task import Task
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+Temperature = Annotated[float, pydantic.Field(gt=0.0, le=10.0)]
+VectorScore = Literal["cosine_spearman", "retrieval_accuracy"]
+
+
+class SentenceEmbedding(Task):
+    """Vectors of sentences, learned from pairs of texts that belong together (Gao et al. 2021, equation 5).
+
+    Of each pair, the second text has to be told by its cosine from the second texts of all other records of
+    the batch, and from the `negative` texts of all, where there are some. Each text is a sequence of its
+    own. A text that is the same as the right one, or that belongs to the same first text, is not a wrong
+    answer. In evaluation a text is told from those of its row alone, so that the loss does not depend on the
+    batch; the scores are of all records of the split.
+
+    Attributes:
+        negatives: True if a record has a third text, `negative`, that is like the first but does not belong
+            to it.
+        temperature: Number that cosines are divided by.
+        form: How a text is laid out, and how its vector is pooled: the mean over its tokens, or the state of
+            `[CLS]` itself.
+        positive_from: Least number of a label with which the texts of a record belong together; null for
+            data without labels, all of whose records do.
+        scores: Scores of the held-out records, the headline first. If not given, `cosine_spearman` where
+            data have numbers, that of the cosine with the number, and `retrieval_accuracy` otherwise, the
+            share of first texts whose second text is the nearest of the split.
+    """
+
+    heads: ClassVar[str] = "contrastive"
+    label_type: ClassVar[str] = "number"
+    takes_published_scores: ClassVar[bool] = False
+    served_poolings: ClassVar[Mapping[str, str]] = {"mean": "mean_with_special", "first": "first"}
+
+    kind: Literal["embedding"] = "embedding"
+    negatives: bool = False
+    temperature: Temperature = 0.05
+    form: BERTForm = BERTForm(pooling="mean")
+    positive_from: float | None = None
+    scores: tuple[VectorScore, ...] = pydantic.Field(
+        default_factory=lambda values: (
+            "retrieval_accuracy" if values.get("positive_from") is None else "cosine_spearman",
+        )
+    )
+
+    @classmethod
+    def pooling_of(cls, pooling: str) -> str:
+        """Returns how it pools the texts of a model: as a sentence encoder that reads `[CLS]`, else the mean.
+
+        Args:
+            pooling: How vectors of texts are pooled, as `export.pooling` says it.
+
+        Example:
+
+        >>> SentenceEmbedding.pooling_of("first"), SentenceEmbedding.pooling_of("cls")
+        ('first', 'mean')
+        """
+        return pooling if pooling == "first" else "mean"
+
+    @classmethod
+    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns what a recipe says of it, for data with texts of some roles.
+
+        Args:
+            roles: Roles of texts.
+        """
+        return {"negatives": True} if "negative" in roles else {}
+
+    @property
+    def unlabelled(self) -> float:
+        """The label of the records of data without labels, whose texts belong together."""
+        return 1.0 if self.positive_from is None else self.positive_from
+
+    def label_problem(self, train: Collection[Any], evaluated: Collection[Any]) -> str:
+        """Returns what is wrong with the labels of data as a whole; empty if nothing is.
+
+        Args:
+            train: Different labels of the records to train on, None of records without.
+            evaluated: Those of the records to evaluate on.
+        """
+        least, numbers = self.positive_from, {*train, *evaluated} - {None}
+        if least is None:
+            said = "say from which number on two texts belong together, or leave them out: data.label: null"
+            return f"task.positive_from: the data have numbers; {said}" if numbers else ""
+        if not numbers:
+            return "task.positive_from: the data have no labels; name their column in data.label"
+        if all(label is not None and label < least for label in train):
+            return f"task.positive_from: no number to train on is {least} or above"
+        return ""
+
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score: of `retrieval_accuracy`, which records it asks about.
+
+        Args:
+            name: Key of `firth.scores.SCORES`.
+        """
+        asks = name == "retrieval_accuracy" and self.positive_from is not None
+        return {"positive_from": self.positive_from} if asks else {}
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return ("text", "pair", "negative") if self.negatives else ("text", "pair")
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "embed"
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The cross entropy of the right text among those of the batch."""
+        return (Loss("contrastive", "contrastive", classes=2, in_batch=True),)
+
+    @property
+    def texts(self) -> int:
+        """The number of chunks that each document of a record is laid out as."""
+        return 1
+
+    @property
+    def documents_of_record(self) -> int:
+        """The number of documents that a record stands as: one for each of its texts."""
+        return len(self.roles)
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        record_labels: float32 [max_documents], the number of each record.
+        text_keys: int32 [documents], a hash of each text's tokens.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {
+            RECORD_LABELS: Spec("float32", (sequences.max_documents,)),
+            TEXT_KEYS: Spec("int32", (self.documents(sequences),)),
+        }

@@ -1,0 +1,121 @@
+"""Scores of vectors of texts: whether the cosine of two tells how much they have in common."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from firth.scores.correlations import spearman
+from firth.scores.inputs import Floats, Ints, check_pairs, finite_numbers
+from firth.scores.resampled import OfPlaces, spearman_of_places
+
+_CHUNK = 1024
+# Two texts that are the same have the same vector, but for the last bits.
+_SAME = 1e-6
+
+
+class TextVectors(NamedTuple):
+    """The vectors of the two texts of a record, of length 1, each as the bytes of float32 [width].
+
+    Attributes:
+        first: Vector of the first text.
+        second: Vector of the second text.
+    """
+
+    first: bytes
+    second: bytes
+
+
+def cosine_spearman(references: Sequence[float], predictions: Sequence[TextVectors]) -> float:
+    """Returns Spearman's correlation of numbers with the cosines of the two texts (Reimers and Gurevych
+    2019, section 4.1); 0 if either side is constant.
+
+    Args:
+        references: Numbers, one of each two texts.
+        predictions: Vectors of the two texts.
+
+    Raises:
+        ValueError: for a number that is not finite, or as `check_pairs` says.
+    """
+    check_pairs(references, predictions)
+    return spearman(references, list(_cosines(predictions)))
+
+
+def cosine_spearman_of_places(references: Sequence[float], predictions: Sequence[TextVectors]) -> OfPlaces:
+    """Returns Spearman's correlation with the cosines, as a function of places.
+
+    Args:
+        references: Numbers, one of each two texts.
+        predictions: Vectors of the two texts.
+    """
+    return spearman_of_places(references, list(_cosines(predictions)))
+
+
+def retrieval_accuracy(
+    references: Sequence[float], predictions: Sequence[TextVectors], *, positive_from: float | None = None
+) -> float:
+    """Returns the share of first texts that no second text is nearer to than their own.
+
+    Args:
+        references: Numbers, one of each two texts.
+        predictions: Vectors of the two texts.
+        positive_from: Least number of two texts that belong together; others are not asked about, but their
+            second texts can be found. None to ask about all.
+
+    Raises:
+        ValueError: as `check_pairs` says.
+
+    Example:
+
+    >>> def vectors(first, second):
+    ...     return TextVectors(*(np.array(each, "float32").tobytes() for each in (first, second)))
+    >>> retrieval_accuracy([1.0, 1.0], [vectors([1, 0], [1, 0]), vectors([0, 1], [0.8, 0.6])])
+    1.0
+    >>> retrieval_accuracy([1.0, 1.0], [vectors([1, 0], [0.6, 0.8]), vectors([0, 1], [1, 0])])
+    0.0
+    """
+    found = retrieval_accuracy_of_places(references, predictions, positive_from=positive_from)
+    return found(np.arange(len(references)))
+
+
+def retrieval_accuracy_of_places(
+    references: Sequence[float], predictions: Sequence[TextVectors], *, positive_from: float | None = None
+) -> OfPlaces:
+    """Returns the share of first texts whose own second text is the nearest of all, as a function of places.
+
+    Args:
+        references: Numbers, one of each two texts.
+        predictions: Vectors of the two texts.
+        positive_from: Least number of two texts that belong together; None to ask about all.
+    """
+    check_pairs(references, predictions)
+    numbers = finite_numbers(references, "reference")
+    asked = np.ones(len(numbers), bool) if positive_from is None else numbers >= positive_from
+    hits = _hits(predictions)
+
+    def value_of(places: Ints) -> float:
+        of_asked = hits[places][asked[places]]
+        return float(of_asked.mean()) if of_asked.size else 0.0
+
+    return value_of
+
+
+def _hits(predictions: Sequence[TextVectors]) -> npt.NDArray[np.bool_]:
+    if not predictions:
+        return np.zeros(0, bool)
+    firsts, seconds = (_matrix(predictions, side) for side in (0, 1))
+    own = np.einsum("nw,nw->n", firsts, seconds)
+    best = [(firsts[at : at + _CHUNK] @ seconds.T).max(axis=1) for at in range(0, len(firsts), _CHUNK)]
+    return np.asarray(own >= np.concatenate(best) - _SAME)
+
+
+def _cosines(predictions: Sequence[TextVectors]) -> Floats:
+    if not predictions:
+        return np.zeros(0)
+    firsts, seconds = (_matrix(predictions, side).astype(np.float64) for side in (0, 1))
+    return np.asarray(np.einsum("nw,nw->n", firsts, seconds), np.float64)
+
+
+def _matrix(predictions: Sequence[TextVectors], side: int) -> npt.NDArray[np.float32]:
+    return np.stack([np.frombuffer(each[side], np.float32) for each in predictions])
