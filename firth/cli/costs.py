@@ -9,6 +9,7 @@ from firth.recipes.counting import (
     training_flops_per_step,
     training_tokens,
 )
+from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.run.stages import RunStage, stages_of
 
 _TOTALS = ("total", "total_with_heads")
@@ -40,6 +41,17 @@ def cost_lines(recipe: Recipe) -> list[str]:
         f"memory in training: about {bytes_text(memory['total'])}",
         f"  {', '.join(held)}",
     ]
+
+
+def backbone_lines(recipe: RunRecipe) -> list[str]:
+    """Returns the parameters of a model, a line each: those of a model that is not trained here from scratch.
+
+    Args:
+        recipe: Recipe of a run of any kind.
+    """
+    counts = parameter_counts(recipe)
+    parts = (f"{name} {count:,}" for name, count in counts.items() if name not in _TOTALS)
+    return [f"parameters: {counts['total']:,}", f"  {', '.join(parts)}"]
 
 
 def _stage_text(stage: RunStage) -> str:

@@ -100,14 +100,24 @@ def find_run(root: pathlib.Path, name: str) -> RunOnDisk:
         root: Folder of all runs.
         name: Name of the run, or path of its folder.
     """
-    for folder in (root / name, pathlib.Path(name)):
-        if (folder / RECIPE_FILE).exists():
-            return read_run(folder)
+    if (found := run_named(root, name)) is not None:
+        return found
     from firth.recipes.base.errors import suggest
 
     names = [run.directory.name for run in all_runs(root)]
     advice = suggest(name, names) if names else "it has no run yet; make one with firth run"
     fail(f"no run {name} in {root} ({advice})", ExitCode.USAGE)
+
+
+def run_named(root: pathlib.Path, name: str) -> RunOnDisk | None:
+    """Returns the run of a name below the root, or in a folder; None if there is no such run.
+
+    Args:
+        root: Folder of all runs.
+        name: Name of the run, or path of its folder.
+    """
+    folders = (root / name, pathlib.Path(name))
+    return next((read_run(folder) for folder in folders if (folder / RECIPE_FILE).exists()), None)
 
 
 def _last_change(folder: pathlib.Path) -> float:

@@ -1,33 +1,149 @@
 """`firth show`: prints a resolved recipe, and its parameters, operations and memory."""
 
-from typing import TYPE_CHECKING
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from firth.cli import commands
+from firth.cli.output import ExitCode, fail, note
+from firth.cli.quietly import quietly
 from firth.cli.recipe_options import base_option, recipe_or_exit
+from firth.cli.runs_on_disk import RECIPE_FILE, RunOnDisk, run_named
 
 if TYPE_CHECKING:
     from firth.recipes import Recipe
+    from firth.recipes.reading.raw_recipes import Option
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+Shown = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE",
+        help="A preset's name, the path of a YAML file, or the name of a run or of an imported model.",
+        show_default=False,
+    ),
+]
 
 
 def _show(
-    recipe: commands.RecipeName,
+    recipe: Shown,
     base: commands.Base = None,
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
 ) -> None:
     """Checks a recipe and prints it in full, with its parameter count, FLOPs and memory.
 
-    What is printed is itself a recipe file.
+    What is printed is itself a recipe file. Of a run, or of a model that was imported, it is what that was
+    made from.
     """
+    if (run := _run_of(recipe, root)) is not None:
+        if base is not None or overrides:
+            fail(
+                f"{recipe} is a run, of which nothing can be changed; --set and --base go with a recipe",
+                ExitCode.USAGE,
+            )
+        _print(*_shown_run(run))
+        return
+    if _adapts(recipe):
+        _print(*_shown_adapting(recipe, [*base_option(base), *(overrides or ())], root))
+        return
     from firth.cli.costs import cost_lines
     from firth.recipes import recipe_to_yaml
 
     checked = recipe_or_exit(recipe, [*base_option(base), *(overrides or ())], root=root)
-    for line in [*base_lines(checked), *cost_lines(checked)]:
+    _print([*base_lines(checked), *cost_lines(checked)], recipe_to_yaml(checked))
+
+
+def _print(lines: list[str], text: str) -> None:
+    for line in lines:
         typer.echo(f"# {line}")
-    typer.echo(recipe_to_yaml(checked), nl=False)
+    typer.echo(text, nl=False)
+
+
+def _run_of(name: str, root: pathlib.Path) -> RunOnDisk | None:
+    """Returns the run of a name below the root, or in a folder; a preset of the same name comes first."""
+    from firth.recipes.reading.presets import preset_names
+
+    return None if name in preset_names() else run_named(root, name)
+
+
+def _adapts(path: str) -> bool:
+    """Returns whether a file says how a model is adapted to a task."""
+    from firth.recipes import RecipeError
+    from firth.recipes.reading.loading import read_raw_file
+    from firth.recipes.reading.recipe_files import SUFFIXES
+
+    if not path.endswith(SUFFIXES):
+        return False
+    try:
+        said = read_raw_file(pathlib.Path(path)).data
+    except RecipeError:
+        # What is wrong with it is said where it is loaded.
+        return False
+    return "task" in said and "sources" not in said
+
+
+def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
+    from firth.cli.costs import backbone_lines
+    from firth.recipes import RecipeError, recipe_to_yaml
+    from firth.recipes.reading.adapting import adapting_yaml
+    from firth.recipes.reading.loading import load_run_recipe
+
+    try:
+        recipe = load_run_recipe(run.directory / RECIPE_FILE)
+    except RecipeError as error:
+        fail(str(error), ExitCode.USAGE)
+    lines = [f"{run.directory}: {run.state}"]
+    if fresh := [path for path in run.summary.get("fresh", ()) if run.imported_from]:
+        lines.append(f"made fresh, and random until trained: {', '.join(fresh)}")
+    if recipe.counts_epochs:
+        return [*lines, *_adapting_lines(recipe)], adapting_yaml(recipe)
+    return [*lines, *backbone_lines(recipe)], recipe_to_yaml(recipe)
+
+
+def _shown_adapting(
+    path: str, options: "Sequence[str | Option]", root: pathlib.Path
+) -> tuple[list[str], str]:
+    from firth.recipes import RecipeError
+    from firth.recipes.reading.adapting import adapting_yaml, load_adapting_recipe
+
+    try:
+        recipe = load_adapting_recipe(path, options, root)
+    except RecipeError as error:
+        fail(str(error), ExitCode.USAGE)
+    recipe, problem = quietly(lambda: _labelled(recipe), "show", {})
+    if problem:
+        note(f"labels and scores are as the recipe says them, since its data cannot be read: {problem}")
+    return _adapting_lines(recipe), adapting_yaml(recipe)
+
+
+def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
+    """Returns a recipe with the labels of its data, or as it is, with what is wrong with the data."""
+    from firth.pipelines.labels import with_labels
+
+    try:
+        return with_labels(recipe), ""
+    except ValueError as error:
+        return recipe, str(error)
+
+
+def _adapting_lines(recipe: Any) -> list[str]:
+    from firth.cli.costs import backbone_lines
+
+    def count() -> int:
+        from firth.tuning import trainable_parameters
+
+        return trainable_parameters(recipe)
+
+    trained = quietly(count, "show", {})
+    return [
+        f"base: {recipe.base.bundle}",
+        *backbone_lines(recipe),
+        f"trained by method.kind: {recipe.method.kind}: {trained:,} parameters, the head among them",
+        f"training: {recipe.epochs:g} epochs in steps of about {recipe.examples_per_step:,} records",
+    ]
 
 
 def base_lines(recipe: "Recipe") -> list[str]:
@@ -52,4 +168,6 @@ register = commands.registrar(
     "firth show bert_mini --set training.steps=500",
     "firth show bert_base > my_recipe.yaml",
     "firth show bert_mini --base minilm",
+    "firth show my_task.yaml",
+    "firth show minilm",
 )

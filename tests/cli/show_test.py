@@ -1,6 +1,8 @@
 """`firth show`: what is taken from a base is said, and what is printed is a recipe."""
 
 from firth.recipes import load_recipe
+from firth.recipes.counting import parameter_counts
+from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.recipes.bundles import write_bundle
 
 
@@ -16,3 +18,52 @@ def test_what_comes_from_a_base_is_said_and_written_out(firth, tmp_path):
     shown = load_recipe(tmp_path / "shown.yaml")
     assert (shown.model.layers, shown.training.steps) == (3, load_recipe("bert_mini").training.steps)
     assert "# base" not in firth("show", "bert_mini").output
+
+
+TASK = """\
+name: films
+base: minilm
+data: {kind: columns, train: films.csv}
+task: {kind: classification}
+method: {kind: head}
+"""
+
+
+def test_a_recipe_of_a_task_is_shown_with_what_its_method_trains(firth, tmp_path):
+    write_bundle(tmp_path / "firth-runs" / "minilm" / "bundle", "model.layers=1")
+    (tmp_path / "films.yaml").write_text(TASK)
+    (tmp_path / "films.csv").write_text("text,label\na,1\nb,2\nc,3\n")
+    result = firth("show", "films.yaml", "--set", "task.dropout=0.25")
+    assert result.exit_code == 0, result.output
+    width = load_recipe("bert_tiny").model.width
+    assert f"# trained by method.kind: head: {width * width + width + 3 * width + 3:,} par" in result.stdout
+    assert (
+        "# training: 3 epochs" in result.stdout and f"# base: {tmp_path}/firth-runs/minilm" in result.stdout
+    )
+    (tmp_path / "shown.yaml").write_text(result.stdout)
+    shown = load_adapting_recipe(tmp_path / "shown.yaml")
+    assert (shown.task.labels, shown.task.dropout) == (("1", "2", "3"), 0.25)
+    assert firth("show", "shown.yaml").stdout == result.stdout
+    (tmp_path / "films.csv").unlink()
+    without = firth("show", "films.yaml")
+    assert without.exit_code == 0 and "its data cannot be read" in without.stderr
+    wrong = firth("show", "films.yaml", "--set", "task.kind=clasification")
+    assert wrong.exit_code == 2 and "did you mean classification?" in wrong.stderr
+
+
+def test_a_run_is_shown_by_its_name(firth, make_run):
+    folder = make_run("mine", summary={"imported_from": "Hugging Face", "fresh": ["heads/pooler/bias"]})
+    result = firth("show", "mine")
+    counted = parameter_counts(load_recipe("demo"))["total"]
+    assert result.exit_code == 0, result.output
+    assert "# made fresh, and random until trained: heads/pooler/bias" in result.stdout
+    assert f"# parameters: {counted:,}" in result.stdout and "imported (Hugging Face)" in result.stdout
+    assert load_recipe(folder / "recipe.yaml").to_json() in recipe_json(result.stdout, folder)
+    changed = firth("show", "mine", "--set", "seed=3")
+    assert changed.exit_code == 2 and "nothing can be changed" in changed.stderr
+    assert "no preset is named" in firth("show", "absent").stderr
+
+
+def recipe_json(text, folder):
+    (folder / "shown.yaml").write_text(text)
+    return load_recipe(folder / "shown.yaml").to_json()

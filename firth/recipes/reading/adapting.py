@@ -10,6 +10,7 @@ import pydantic
 
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.types import configs_in
+from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
 from firth.recipes.reading.explain import explain
@@ -56,6 +57,19 @@ def load_adapting_recipe(
         raise RecipeError(problems)
     raw = _with_base(raw, runs_root(root))
     return _checked(with_full_paths(_checked(raw), raw))
+
+
+def adapting_yaml(recipe: RunRecipe) -> str:
+    """Returns a recipe as a file that `load_adapting_recipe` reads back equal.
+
+    What follows from the rows, such as `training.steps`, is left out, since nobody may say it.
+
+    Args:
+        recipe: Recipe of a run that adapts a model.
+    """
+    data = recipe.model_dump(mode="json")
+    data["training"] = {key: value for key, value in data["training"].items() if key not in _COUNTED}
+    return write_yaml(data)
 
 
 def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
