@@ -25,6 +25,8 @@ CHARACTERS = "characters"
 RECORD_LABELS = "record_labels"
 # Of a row of records whose texts are told from each other: a hash of the tokens of each.
 TEXT_KEYS = "text_keys"
+# Of a row of records with choices, each of them a document: at the first one of each record their number.
+CHOICE_COUNTS = "choice_counts"
 # Of a row of records whose words have tags.
 TOKEN_LABELS = "token_labels"
 WORD_LABELS = "word_labels"

@@ -177,7 +177,8 @@ def _source(features: Mapping[str, Any]) -> str:
 
 def _probable(examples: Iterable[Collected], outputs: Mapping[str, npt.NDArray[Any]]) -> Iterator[Collected]:
     """Yields the examples of a row with the numbers and probabilities of their classes."""
-    places = {str(int(key)): place for place, key in enumerate(outputs[names.RECORD_KEYS])}
+    found = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+    places = {str(int(outputs[names.RECORD_KEYS][place])): place for place in found}
     for each in examples:
         place = places[each.id]
         label = int(outputs[names.RECORD_LABELS][place])

@@ -12,6 +12,7 @@ from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
 from firth.models.span_masking_heads import SpanMaskingHeads
+from firth.models.task_heads.choices import ChoicesHeads
 from firth.models.task_heads.contrastive import ContrastiveHeads
 from firth.models.task_heads.pooled import PooledHeads
 from firth.models.task_heads.spans import SpansHeads
@@ -39,4 +40,5 @@ HEADS: dict[str, Any] = {
     "pooled": PooledHeads,
     "tokens": TokensHeads,
     "spans": SpansHeads,
+    "choices": ChoicesHeads,
 }

@@ -10,7 +10,7 @@ from firth.scores import score_of
 from firth.tasks.docstrings import DOCSTRING_TASKS
 from firth.tasks.labelled_data import class_names, published_scores, read_labelled_data
 from firth.tasks.readers import format_of
-from firth.tasks.readers.records import NEGATIVE, PAIR, TEXT
+from firth.tasks.readers.records import NEGATIVE, PAIR, QUESTION, TEXT
 
 # Keys of tasks that a format's labels say.
 _STATED = ("positive", "unanswerable")
@@ -59,8 +59,8 @@ def task_of_format(name: str) -> dict[str, Any]:
 
     >>> task_of_format("rte")
     {'kind': 'classification', 'pair': True}
-    >>> task_of_format("wnut17")
-    {'kind': 'tagging'}
+    >>> task_of_format("wnut17"), task_of_format("copa")
+    ({'kind': 'tagging'}, {'kind': 'choice', 'question': True})
     >>> task_of_format("squad2")
     {'kind': 'span', 'unanswerable': True}
     """
@@ -71,8 +71,8 @@ def task_of_format(name: str) -> dict[str, Any]:
         there = ", ".join(kinds)
         raise ValueError(f"{described.title} is a task of the kind {labels.task}; there are {there}")
     said: dict[str, Any] = {"kind": labels.task}
-    if "pair" in kinds[labels.task].model_fields:
-        said["pair"] = PAIR in described.texts
+    fields = kinds[labels.task].model_fields
+    said |= {role: role in described.texts for role in (PAIR, QUESTION) if role in fields}
     return said | {name: getattr(labels, name) for name in _STATED if getattr(labels, name, None)}
 
 

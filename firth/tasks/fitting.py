@@ -18,12 +18,12 @@ class Fitted(NamedTuple):
     cut: tf.Tensor
 
 
-def fit_texts(texts: Sequence[tf.RaggedTensor], room: int) -> Fitted:
+def fit_texts(texts: Sequence[tf.RaggedTensor], room: int | tf.Tensor) -> Fitted:
     """Cuts the ends of texts, the longest one first, until they fit (Devlin et al. 2018, released code).
 
     Args:
         texts: Tokens of the texts of each record, ragged int [records, (tokens)] each.
-        room: Most tokens of a record.
+        room: Most tokens of a record, or int64 [records] of each.
 
     Example:
 
@@ -37,7 +37,7 @@ def fit_texts(texts: Sequence[tf.RaggedTensor], room: int) -> Fitted:
     return Fitted(fitted, tf.reduce_sum(lengths, axis=0) - tf.add_n(kept))
 
 
-def _kept(lengths: tf.Tensor, room: int) -> tf.Tensor:
+def _kept(lengths: tf.Tensor, room: int | tf.Tensor) -> tf.Tensor:
     """Returns the tokens that are kept of each text, int64 [texts, records]: no text is left longer than
     one that was cut, but for the tokens that remain, which the first ones get.
     """
@@ -51,6 +51,52 @@ def _kept(lengths: tf.Tensor, room: int) -> tf.Tensor:
     rest = tf.where(tf.reduce_any(is_cut, axis=0), room - tf.reduce_sum(kept, axis=0), 0)
     order = tf.cumsum(tf.cast(is_cut, tf.int64), axis=0)
     return kept + tf.cast(is_cut & (order <= rest), tf.int64)
+
+
+def fit_choices(
+    context: tf.RaggedTensor, question: tf.RaggedTensor | None, choices: tf.RaggedTensor, room: tf.Tensor
+) -> Fitted:
+    """Cuts the texts of choices until they fit: of context and choice the ends, the longer one first.
+
+    A question that leaves half of the room to the others is whole.
+
+    Args:
+        context: Tokens of the context of each choice, ragged int [choices, (tokens)].
+        question: Tokens of the question of each, which comes after the context; None if there is none.
+        choices: Tokens of each choice.
+        room: Most tokens of each choice with its context and question, int64 [choices].
+
+    Returns:
+        Context with question, and the choice.
+
+    Example:
+
+    >>> a, b = tf.ragged.constant([[1, 2, 3, 4]]), tf.ragged.constant([[5, 6, 7, 8]])
+    >>> fitted = fit_choices(a, tf.ragged.constant([[9]]), b, tf.constant([6], tf.int64))
+    >>> [each.to_list() for each in fitted.texts]
+    [[[1, 2, 3, 9]], [[5, 6]]]
+    """
+    if question is None:
+        return fit_texts([context, choices], room)
+    asked = fit_texts([question], room // 2)
+    (of_question,) = asked.texts
+    fitted = fit_texts([context, choices], room - of_question.row_lengths())
+    first = tf.concat([fitted.texts[0], of_question], axis=1)
+    return Fitted((first, fitted.texts[1]), asked.cut + fitted.cut)
+
+
+def room_of_choices(length: int, special_tokens: int, counts: tf.Tensor) -> tf.Tensor:
+    """Returns the most tokens of each choice, so that all those of a record stand in one row.
+
+    Args:
+        length: Tokens of a row.
+        special_tokens: Special tokens of a choice.
+        counts: Number of choices of each record, int64 [records].
+
+    Returns:
+        int64 [choices], those of one record after those of another.
+    """
+    return tf.repeat(length // tf.maximum(counts, 1) - special_tokens, counts)
 
 
 def _heads(text: tf.RaggedTensor, counts: tf.Tensor) -> tf.RaggedTensor:

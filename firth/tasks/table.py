@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from firth.tasks.choice import ChoiceTask
 from firth.tasks.embedding import EmbeddingTask
 from firth.tasks.span import SpanTask
 from firth.tasks.tagging import TaggingTask
@@ -13,4 +14,5 @@ TASKS: dict[str, Any] = {
     "tagging": TaggingTask,
     "span": SpanTask,
     "embedding": EmbeddingTask,
+    "choice": ChoiceTask,
 }

@@ -60,7 +60,7 @@ class TextsTask:
         ]
         fitted = fit_texts(texts, self.room)
         orders = (1, -1)[: self._config.form.orders]
-        chunks = zip(*(_rows(each) for each in fitted.texts), strict=True)
+        chunks = zip(*(split_rows(each) for each in fitted.texts), strict=True)
         return [
             EncodedRecord(
                 key=key_of(record.id),
@@ -311,7 +311,12 @@ class RegressionTask(TextsTask):
         return float(prediction[0])
 
 
-def _rows(tokens: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:
+def split_rows(tokens: tf.RaggedTensor) -> list[npt.NDArray[np.int32]]:
+    """Returns each row of a ragged tensor as an array.
+
+    Args:
+        tokens: Tokens, ragged int32 [rows, (tokens)].
+    """
     return np.split(tokens.flat_values.numpy(), tokens.row_splits.numpy()[1:-1])
 
 

@@ -12,6 +12,7 @@ pytest.importorskip("keras_hub", reason="needs KerasHub")
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import Rule, linear
 from firth.models import TaskModel, example_sums, total_loss
+from firth.recipes.tasks.choice import Choice
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BARTForm, LastTokenForm
 from firth.recipes.tasks.tagging import Tagging
@@ -45,6 +46,7 @@ TASKS = {
         linears(*POOLER, *DENSE),
     ),
     "bert_numbers": ("bert", Regression(pair=True, **NO_DROPOUT), linears(*POOLER, *DENSE)),
+    "bert_choices": ("bert", Choice(**NO_DROPOUT), linears(*POOLER, *DENSE)),
     "gpt2_classes": ("gpt2", LAST_TOKEN, SCORE),
     "llama_classes": ("llama", LAST_TOKEN, SCORE),
     "bart_classes": ("bart", Classification(labels=LABELS, form=BARTForm(), **NO_DROPOUT), linears(*BART)),
@@ -70,8 +72,36 @@ def model_of(name: str) -> TaskModel:
     return made
 
 
+def choices_of(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Choices one after another in the row of their question, without padding between them."""
+    real = given["input/attention_mask"] > 0
+    count, length = real.shape[1:]
+    numbers, places = (
+        np.broadcast_to(each, real.shape) for each in (np.arange(count)[:, None], np.arange(length))
+    )
+
+    def rows(values: np.ndarray) -> np.ndarray:
+        joined = [values[row][real[row]] for row in range(len(real))]
+        return np.stack([np.pad(each, (0, count * length - len(each))) for each in joined])
+
+    sizes = real.sum(axis=2)
+    first = np.arange(count) == 0
+    return {
+        "token_ids": rows(given["input/input_ids"]),
+        "segment_ids": rows(given["input/token_type_ids"]),
+        "position_ids": rows(places),
+        "document_ids": rows(numbers + 1),
+        "pooled_positions": np.cumsum(sizes, axis=1) - sizes,
+        "choice_counts": np.tile(count * first, (len(real), 1)),
+        "record_labels": given["input/labels"][:, None] * first,
+        "record_weights": np.tile(first.astype("float32"), (len(real), 1)),
+    }
+
+
 def features_of(name: str) -> dict[str, np.ndarray]:
     given = references.read_golden(name)
+    if given["input/input_ids"].ndim == 3:
+        return in_32_bits(choices_of(given))
     ids, labels = given["input/input_ids"], given["input/labels"]
     features = {
         "token_ids": ids,
@@ -91,6 +121,10 @@ def features_of(name: str) -> dict[str, np.ndarray]:
         read = np.pad(ids, ((0, 0), (1, 0)), constant_values=END)[:, :-1]
         side = {name: features[name] for name in ("position_ids", "document_ids")}
         features |= {f"decoder_{key}": value for key, value in {"token_ids": read, **side}.items()}
+    return in_32_bits(features)
+
+
+def in_32_bits(features: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {
         key: value if value.dtype == "float32" else value.astype("int32") for key, value in features.items()
     }
@@ -106,7 +140,7 @@ def test_logits(name):
     model, given = model_of(name), references.read_golden(name)
     (found,) = compiled(model.logits)(features_of(name)).values()
     found, real = keras.ops.convert_to_numpy(found), given["input/attention_mask"] > 0
-    if found.shape[1] == 1:
+    if real.ndim == 3 or found.shape[1] == 1:
         np.testing.assert_allclose(found[:, 0], given["logits"], rtol=0, atol=1e-4)
     else:
         np.testing.assert_allclose(found[real], given["logits"][real], rtol=0, atol=1e-4)

@@ -50,12 +50,18 @@ class PooledHeads(Heads):
         self.dropout = Dropout(task.dropout, seed=seed, name="dropout", **shared)
         kernel = truncated_normal(model.initializer_stddev, seed)
         self.dense = keras.layers.Dense(
-            self.loss_term.classes,
+            self.units,
             use_bias=task.form.has_bias,
             kernel_initializer=kernel,
             name="dense",
             **shared,
         )
+
+    @property
+    def units(self) -> int:
+        """The number of outputs for a record."""
+        classes: int = self.loss_term.classes
+        return classes
 
     def build(self) -> None:
         """Creates all weights; they depend on no input shape."""

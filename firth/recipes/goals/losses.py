@@ -14,15 +14,14 @@ class Loss:
         classes: The number of answers to choose from; None for the whole vocabulary; 1 for a number, whose
             loss is the squared error.
         weight: Its weight in the sum that is minimised.
-        in_batch: Whether the answers are the records that a batch, or a row, has, so that their number is not
-            fixed; `classes` is then the least.
+        varies: Whether examples differ in the number of their answers; `classes` is the least then.
     """
 
     name: str
     title: str
     classes: int | None = None
     weight: float = 1.0
-    in_batch: bool = False
+    varies: bool = False
 
     @property
     def metric_names(self) -> tuple[str, ...]:
@@ -51,8 +50,10 @@ class Loss:
 
     @property
     def guessing(self) -> float | None:
-        """The loss of a guess, in nats; None over the vocabulary, of a number, and among those of a batch."""
-        return None if self.is_number or self.in_batch or not self.classes else math.log(self.classes)
+        """The loss of a guess among its answers, in nats; None over the vocabulary, of a number, and where
+        their number differs.
+        """
+        return None if self.is_number or self.varies or not self.classes else math.log(self.classes)
 
     def weighing(self, weight: float) -> "Loss":
         """Returns the same loss with another weight.

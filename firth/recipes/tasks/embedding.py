@@ -120,7 +120,7 @@ class SentenceEmbedding(Task):
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
         """The cross entropy of the right text among those of the batch."""
-        return (Loss("contrastive", "contrastive", classes=2, in_batch=True),)
+        return (Loss("contrastive", "contrastive", classes=2, varies=True),)
 
     @property
     def texts(self) -> int:

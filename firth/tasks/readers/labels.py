@@ -129,7 +129,7 @@ class ChoiceLabels:
         task: Kind of the tasks with such labels.
     """
 
-    task: ClassVar[str] = "multiple_choice"
+    task: ClassVar[str] = "choice"
 
     @property
     def names(self) -> None:

@@ -84,6 +84,16 @@ def ended_inputs(generator: np.random.Generator, pad: int, end: int) -> Arrays:
     return {**inputs, "input_ids": np.where(real, ids, pad), "labels": np.array([2, 0, 1])}
 
 
+def choice_inputs(generator: np.random.Generator) -> Arrays:
+    """Returns three choices of each of two questions, with the place of the right one."""
+    kept = ("input_ids", "attention_mask", "token_type_ids")
+    questions = [pair_inputs(generator, "unused") for _ in range(2)]
+    return {
+        **{name: np.stack([each[name] for each in questions]) for name in kept},
+        "labels": np.array([2, 0]),
+    }
+
+
 def tagged_inputs(generator: np.random.Generator) -> Arrays:
     """Returns texts of which some tokens have one of three tags."""
     inputs = masked_inputs(generator)
@@ -507,6 +517,13 @@ FAMILIES = {
         {**ENCODER, "num_labels": 1, "problem_type": "regression"},
         lambda generator: labelled_inputs(generator, np.array([0.5, 4.0, 2.25], "float32")),
         fine_tuned("value"),
+    ),
+    "bert_choices": Family(
+        transformers.BertForMultipleChoice,
+        transformers.BertConfig,
+        ENCODER,
+        choice_inputs,
+        fine_tuned("choice"),
     ),
     "gpt2_classes": Family(
         transformers.GPT2ForSequenceClassification,

@@ -1,0 +1,77 @@
+"""The task whose answer is one of the choices that a record itself brings."""
+
+from typing import ClassVar, Literal
+
+from firth.features import CHOICE_COUNTS, RECORD_LABELS, Spec
+from firth.recipes.goals.losses import Loss
+from firth.recipes.tasks.classification import Rate
+from firth.recipes.tasks.forms import AnyForm, BERTForm
+from firth.recipes.tasks.task import Task
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+
+class Choice(Task):
+    """Which of the choices of a record is right (Devlin et al. 2018, section 4.4; Radford et al. 2018,
+    section 3.3).
+
+    Each choice is a document of the row: the context, and the question after it, are the first text, the
+    choice is the second. Each document gets a number, and the softmax runs over those of a record, which may
+    have any number of choices. All choices of a record stand in one row.
+
+    Attributes:
+        question: True if a record has a question next to its context.
+        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first. A label is
+            the place of the right choice, from 0.
+        form: How the two texts of a choice are laid out.
+        dropout: Rate of dropout on what the head reads.
+    """
+
+    heads: ClassVar[str] = "choices"
+    label_type: ClassVar[str] = "choice"
+
+    kind: Literal["choice"] = "choice"
+    question: bool = False
+    scores: tuple[str, ...] = ("accuracy",)
+    form: AnyForm = BERTForm()
+    dropout: Rate = 0.1
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return ("context", "question", "choices") if self.question else ("context", "choices")
+
+    @property
+    def texts(self) -> int:
+        """The number of chunks of each choice."""
+        return 2
+
+    def documents(self, sequences: Sequences) -> int:
+        """Returns the most choices of a row: as many as fit with a token of each text.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return max(1, sequences.length // (self.special_tokens + self.texts))
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "choose"
+
+    @property
+    def loss_terms(self) -> tuple[Loss, ...]:
+        """The cross entropy of the choices."""
+        return (Loss("choice", "choice", classes=2, varies=True),)
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels.
+
+        record_labels: int32 [choices], at the first choice of each record the place of the right one; zeros
+            at the others.
+        choice_counts: int32 [choices], at the first choice of each record their number; zeros at the others.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        shape = (self.documents(sequences),)
+        return {RECORD_LABELS: Spec("int32", shape), CHOICE_COUNTS: Spec("int32", shape)}

@@ -1,0 +1,102 @@
+"""The signature `choose`: which of the choices of a text is right."""
+
+import tensorflow as tf
+
+from firth import features as names
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.serving.served import Served
+from firth.serving.signature import Answer, Signature
+from firth.serving.tasks.records import features_of_pieces
+from firth.tasks.fitting import fit_choices, room_of_choices
+
+_ANSWER = Answer(
+    {"choice": "choice", "place": "place", "probability": "probability", "probabilities": "probabilities"},
+    count="choice_count",
+    lines="{{ choice }} {{ '%.4f' % probability }}",
+)
+# Less than any number of a choice.
+_NO_CHOICE = -1e9
+_INVARIANT = ("probability", "probabilities", "choice_count", "truncated")
+_TEXT = {"text": "The man broke his toe."}
+_QUESTION = {"question": "What was the cause?"}
+_CHOICES = {"choices": "He dropped a hammer on it.\nHe got a hole in his sock."}
+
+
+def offer(recipe: RunRecipe) -> Signature | None:
+    """Returns the signature, if the recipe's task is to choose.
+
+    Args:
+        recipe: Recipe of the model.
+    """
+    if getattr(recipe.goal, "signature", "") != "choose":
+        return None
+    example = {**_TEXT, **(_QUESTION if "question" in recipe.goal.roles else {}), **_CHOICES}
+    function = _with_question if "question" in example else _without_question
+    return Signature(function, _INVARIANT, tuple(example), example, answer=_ANSWER, reads_heads=True)
+
+
+def _with_question(
+    served: Served, text: tf.Tensor, question: tf.Tensor, choices: tf.Tensor
+) -> dict[str, tf.Tensor]:
+    return choose(served, text, choices, question)
+
+
+def _without_question(served: Served, text: tf.Tensor, choices: tf.Tensor) -> dict[str, tf.Tensor]:
+    return choose(served, text, choices)
+
+
+def choose(
+    served: Served, text: tf.Tensor, choices: tf.Tensor, question: tf.Tensor | None = None
+) -> dict[str, tf.Tensor]:
+    """Returns the likeliest choice of each record, and the probabilities of all.
+
+    Args:
+        served: Model and tokenizer.
+        text: Contexts, string [batch].
+        choices: The choices of each, a line each, string [batch].
+        question: Questions, string [batch], of a task with questions.
+
+    Returns:
+        choice: string [batch].
+        place: int32 [batch], its place among the choices, from 0.
+        probability: float32 [batch].
+        choices: string [batch, choices]; empty after the last one.
+        probabilities: float32 [batch, choices]; zeros after.
+        choice_count: int32 [batch].
+        truncated: bool [batch], whether some text was cut.
+    """
+    texts = tf.strings.split(choices, "\n")
+    # Of an empty text there are no parts, and yet one choice.
+    texts = tf.where(tf.equal(texts.row_lengths(), 0)[:, tf.newaxis], [[""]], texts)
+    counts, records = texts.row_lengths(), texts.value_rowids()
+    specials = served.task.form.special_tokens(2)
+    # More choices than a row holds in training have a token of each text all the same.
+    room = tf.maximum(room_of_choices(served.row_length, specials, counts), 2)
+    pieces = served.tokenizer.tokenize
+    fitted = fit_choices(
+        tf.gather(pieces(text), records),
+        None if question is None else tf.gather(pieces(question), records),
+        pieces(texts.flat_values),
+        room,
+    )
+    # Each choice is a row of its own, and the softmax runs over those of its record here.
+    features = features_of_pieces(served, *fitted.texts)
+    features[names.CHOICE_COUNTS] = tf.ones_like(features[names.POOLED_POSITIONS])
+    (logits,) = served.model.logits(features, training=False).values()
+    # The maximum over an empty batch is the smallest integer.
+    most = tf.maximum(tf.reduce_max(counts), 1)
+    of_records = texts.with_flat_values(logits[:, 0, 0]).to_tensor(_NO_CHOICE, shape=tf.stack([-1, most]))
+    real = tf.sequence_mask(counts, most)
+    probabilities = tf.where(real, tf.nn.softmax(of_records), 0.0)
+    best = tf.argmax(of_records, axis=1, output_type=tf.int32)
+    named = texts.to_tensor("", shape=tf.stack([-1, most]))
+    cut = tf.reduce_max(texts.with_flat_values(tf.cast(fitted.cut > 0, tf.int32)), axis=1)
+    return {
+        "choice": tf.gather(named, best, batch_dims=1),
+        "place": best,
+        "probability": tf.gather(probabilities, best, batch_dims=1),
+        "choices": named,
+        "probabilities": probabilities,
+        "choice_count": tf.cast(counts, tf.int32),
+        "truncated": cut > 0,
+    }
