@@ -1,5 +1,6 @@
 """Records that bring their own choices: as rows, as Features, as scores, and as a served model answers."""
 
+import functools
 import json
 
 import numpy as np
@@ -96,10 +97,13 @@ def check_packed_equals_served(base, task, model=MODEL):
     return served, features, outputs
 
 
-@pytest.mark.parametrize("question", [True, False])
-def test_choices_among_others_are_answered_as_served_ones(base, question):
-    task = Choice(question=question)
-    served, features, outputs = check_packed_equals_served(base, task)
+def test_a_decoder_chooses_without_a_question(base):
+    model = load_recipe("gpt_1_tiny").model
+    check_packed_equals_served(base, Choice(form=GPTForm()), model)
+
+
+def test_choices_among_others_are_answered_as_served_ones(base):
+    served, features, outputs = check_packed_equals_served(base, TASK)
     predictions = served.model(features)["choice"]
     place = outputs[names.RECORD_LABELS][0]
     own = outputs[names.RECORD_WEIGHTS][0] > 0
@@ -109,6 +113,7 @@ def test_choices_among_others_are_answered_as_served_ones(base, question):
 
 
 @of_families
+@pytest.mark.repeated
 def test_every_family_chooses_among_packed_records_as_among_served_ones(base, preset, form):
     check_packed_equals_served(base, TASK.model_copy(update={"form": form}), load_recipe(preset).model)
 
@@ -156,17 +161,19 @@ def test_rows_of_choices_are_read_for_training(base, tmp_path):
 
 def test_served_choices_stand_a_line_each(base):
     served, _, _ = parts_of(base, Choice())
+    strings = tf.TensorSpec([None], tf.string)
+    ask = tf.function(functools.partial(choose, served), input_signature=[strings] * 2, autograph=False)
     texts = tf.constant(["the cat sat", "", "a " * 99])
-    found = numpy(choose(served, texts, tf.constant(["on\nthe mat\nyou", "", "a\n\nb"])))
+    found = numpy(ask(texts, tf.constant(["on\nthe mat\nyou", "", "a\n\nb"])))
     assert found["choice_count"].tolist() == [3, 1, 3] and found["truncated"].tolist() == [False, False, True]
     assert found["choices"].tolist() == [[b"on", b"the mat", b"you"], [b"", b"", b""], [b"a", b"", b"b"]]
     np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, atol=1e-6)
     assert found["probabilities"][1].tolist() == [1.0, 0.0, 0.0]
     for place, name, choices in zip(found["place"], found["choice"], found["choices"]):
         assert choices[place] == name
-    many = numpy(choose(served, texts[:1], tf.constant(["\n".join(["a"] * 200)])))
+    many = numpy(ask(texts[:1], tf.constant(["\n".join(["a"] * 200)])))
     assert many["choice_count"].tolist() == [200] and np.isfinite(many["probabilities"]).all()
-    assert numpy(choose(served, texts[:0], texts[:0]))["place"].shape == (0,)
+    assert numpy(ask(texts[:0], texts[:0]))["place"].shape == (0,)
 
 
 def test_copa_and_columns_are_read(tmp_path):
