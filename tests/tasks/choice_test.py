@@ -161,19 +161,25 @@ def test_rows_of_choices_are_read_for_training(base, tmp_path):
 
 def test_served_choices_stand_a_line_each(base):
     served, _, _ = parts_of(base, Choice())
-    strings = tf.TensorSpec([None], tf.string)
-    ask = tf.function(functools.partial(choose, served), input_signature=[strings] * 2, autograph=False)
     texts = tf.constant(["the cat sat", "", "a " * 99])
-    found = numpy(ask(texts, tf.constant(["on\nthe mat\nyou", "", "a\n\nb"])))
+    found = numpy(choose(served, texts, tf.constant(["on\nthe mat\nyou", "", "a\n\nb"])))
     assert found["choice_count"].tolist() == [3, 1, 3] and found["truncated"].tolist() == [False, False, True]
     assert found["choices"].tolist() == [[b"on", b"the mat", b"you"], [b"", b"", b""], [b"a", b"", b"b"]]
     np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, atol=1e-6)
     assert found["probabilities"][1].tolist() == [1.0, 0.0, 0.0]
     for place, name, choices in zip(found["place"], found["choice"], found["choices"]):
         assert choices[place] == name
-    many = numpy(ask(texts[:1], tf.constant(["\n".join(["a"] * 200)])))
+    many = numpy(choose(served, texts[:1], tf.constant(["\n".join(["a"] * 200)])))
     assert many["choice_count"].tolist() == [200] and np.isfinite(many["probabilities"]).all()
-    assert numpy(ask(texts[:0], texts[:0]))["place"].shape == (0,)
+
+
+@pytest.mark.repeated
+def test_no_records_get_no_choices(base):
+    served, _, _ = parts_of(base, Choice())
+    strings = tf.TensorSpec([None], tf.string)
+    ask = tf.function(functools.partial(choose, served), input_signature=[strings] * 2, autograph=False)
+    nothing = tf.constant([], tf.string)
+    assert numpy(ask(nothing, nothing))["probabilities"].shape == (0, 1)
 
 
 def test_copa_and_columns_are_read(tmp_path):

@@ -30,8 +30,9 @@ def offer(recipe: RunRecipe) -> Signature | None:
     """
     if getattr(recipe.goal, "signature", "") != "choose":
         return None
-    example = {**_TEXT, **(_QUESTION if "question" in recipe.goal.roles else {}), **_CHOICES}
-    function = _with_question if "question" in example else _without_question
+    asks = bool(getattr(recipe.goal, "question", False))
+    example = {**_TEXT, **(_QUESTION if asks else {}), **_CHOICES}
+    function = _with_question if asks else _without_question
     return Signature(function, _INVARIANT, tuple(example), example, answer=_ANSWER, reads_heads=True)
 
 
