@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
-from firth.recipes.tasks.choice import Choice
+from firth.recipes.tasks.choice import MultipleChoice
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_choices, room_of_choices
 from firth.tasks.readers.records import CHOICES, CONTEXT, QUESTION, LabelledRecord
@@ -16,7 +16,7 @@ from firth.tasks.texts import TextsTask, key_of, split_rows
 
 
 class ChoiceTask(TextsTask):
-    """One of a record's own choices; see `firth.recipes.tasks.choice.Choice`."""
+    """One of a record's own choices; see `firth.recipes.tasks.choice.MultipleChoice`."""
 
     def encode(self, records: Sequence[LabelledRecord]) -> list[EncodedRecord]:
         """Returns records as tokens, each choice with its context, cut so that all of them fit one row.
@@ -123,7 +123,7 @@ class ChoiceTask(TextsTask):
         return tf.nn.softmax(logits)
 
     @staticmethod
-    def answer_of_label(config: Choice, label: Any) -> int:
+    def answer_of_label(config: MultipleChoice, label: Any) -> int:
         """Returns the place of the right choice.
 
         Args:
@@ -134,7 +134,7 @@ class ChoiceTask(TextsTask):
         return int(label)
 
     @staticmethod
-    def answer_of(config: Choice, prediction: npt.NDArray[Any]) -> int:
+    def answer_of(config: MultipleChoice, prediction: npt.NDArray[Any]) -> int:
         """Returns the place of the likeliest choice.
 
         Args:

@@ -12,7 +12,7 @@ pytest.importorskip("keras_hub", reason="needs KerasHub")
 from firth.interop.hugging_face.families import FAMILIES
 from firth.interop.hugging_face.rules import Rule, linear
 from firth.models import TaskModel, example_sums, total_loss
-from firth.recipes.tasks.choice import Choice
+from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.forms import BARTForm, LastTokenForm
 from firth.recipes.tasks.tagging import Tagging
@@ -46,7 +46,7 @@ TASKS = {
         linears(*POOLER, *DENSE),
     ),
     "bert_numbers": ("bert", Regression(pair=True, **NO_DROPOUT), linears(*POOLER, *DENSE)),
-    "bert_choices": ("bert", Choice(**NO_DROPOUT), linears(*POOLER, *DENSE)),
+    "bert_choices": ("bert", MultipleChoice(**NO_DROPOUT), linears(*POOLER, *DENSE)),
     "gpt2_classes": ("gpt2", LAST_TOKEN, SCORE),
     "llama_classes": ("llama", LAST_TOKEN, SCORE),
     "bart_classes": ("bart", Classification(labels=LABELS, form=BARTForm(), **NO_DROPOUT), linears(*BART)),

@@ -12,7 +12,7 @@ from firth.corpus.io.record_files import write_records
 from firth.models import build_model
 from firth.recipes import load_recipe
 from firth.recipes.models.positions import LearnedPositionsConfig
-from firth.recipes.tasks.choice import Choice
+from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.data import ColumnData, PublishedData
 from firth.recipes.tasks.forms import GPTForm
 from firth.recipes.tasks.tasks import task_from_json
@@ -30,7 +30,7 @@ from tests.exported_model import RECIPE, make_served
 from tests.tasks.tagging_test import each_of, features_of, numpy, rows_of
 from tests.tasks.texts_test import of_families, recipe_of
 
-TASK = Choice(question=True)
+TASK = MultipleChoice(question=True)
 # Of each record its context, its question, its choices and the place of the right one.
 RECORDS = {
     "two": ("the cat sat", "on", ("the mat .", "a word"), 1),
@@ -46,13 +46,13 @@ def base() -> Served:
     return make_served(RECIPE)
 
 
-def record(id: str, task: Choice = TASK) -> LabelledRecord:
+def record(id: str, task: MultipleChoice = TASK) -> LabelledRecord:
     context, question, choices, label = RECORDS[id]
     texts = {"context": context, "question": question, "choices": choices}
     return LabelledRecord(id, {role: texts[role] for role in task.roles}, label, "f", 1)
 
 
-def asked(served: Served, ids, task: Choice = TASK) -> dict[str, np.ndarray]:
+def asked(served: Served, ids, task: MultipleChoice = TASK) -> dict[str, np.ndarray]:
     columns = {
         "text": [RECORDS[id][0] for id in ids],
         "choices": ["\n".join(RECORDS[id][2]) for id in ids],
@@ -61,7 +61,7 @@ def asked(served: Served, ids, task: Choice = TASK) -> dict[str, np.ndarray]:
     return numpy(choose(served, **{name: tf.constant(each) for name, each in columns.items()}))
 
 
-def parts_of(base: Served, task: Choice, model=MODEL, length=LENGTH):
+def parts_of(base: Served, task: MultipleChoice, model=MODEL, length=LENGTH):
     """A served model, its function of rows, and its rows."""
     recipe = recipe_of(task, length, model)
     served = Served(build_model(recipe), base.tokenizer, recipe)
@@ -99,7 +99,7 @@ def check_packed_equals_served(base, task, model=MODEL):
 
 def test_a_decoder_chooses_without_a_question(base):
     model = load_recipe("gpt_1_tiny").model
-    check_packed_equals_served(base, Choice(form=GPTForm()), model)
+    check_packed_equals_served(base, MultipleChoice(form=GPTForm()), model)
 
 
 def test_choices_among_others_are_answered_as_served_ones(base):
@@ -141,7 +141,7 @@ def test_more_choices_than_a_row_holds_are_refused(base):
     with pytest.raises(ValueError, match="'r' has 5 choices; a row of 24 tokens holds at most 4"):
         made.encode([many])
     with pytest.raises(ValueError, match="no two texts"):
-        Choice(form=GPTForm(both_orders=True))
+        MultipleChoice(form=GPTForm(both_orders=True))
     assert task_from_json(TASK.to_json()) == TASK
 
 
@@ -160,7 +160,7 @@ def test_rows_of_choices_are_read_for_training(base, tmp_path):
 
 
 def test_served_choices_stand_a_line_each(base):
-    served, _, _ = parts_of(base, Choice())
+    served, _, _ = parts_of(base, MultipleChoice())
     texts = tf.constant(["the cat sat", "", "a " * 99])
     found = numpy(choose(served, texts, tf.constant(["on\nthe mat\nyou", "", "a\n\nb"])))
     assert found["choice_count"].tolist() == [3, 1, 3] and found["truncated"].tolist() == [False, False, True]
@@ -175,7 +175,7 @@ def test_served_choices_stand_a_line_each(base):
 
 @pytest.mark.repeated
 def test_no_records_get_no_choices(base):
-    served, _, _ = parts_of(base, Choice())
+    served, _, _ = parts_of(base, MultipleChoice())
     strings = tf.TensorSpec([None], tf.string)
     ask = tf.function(functools.partial(choose, served), input_signature=[strings] * 2, autograph=False)
     nothing = tf.constant([], tf.string)
@@ -200,6 +200,6 @@ def test_copa_and_columns_are_read(tmp_path):
     data = ColumnData(
         train=str(tmp_path / "a.csv"), texts={"context": "s", "choices": ("0", "1")}, label="gold"
     )
-    found = read_labelled_data(data, Choice())
+    found = read_labelled_data(data, MultipleChoice())
     assert found.splits["train"].counts == {"unknown_label": 1}
     assert sum(len(each.records) for each in found.splits.values()) == 8

@@ -10,7 +10,7 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 
-class Choice(Task):
+class MultipleChoice(Task):
     """Which of the choices of a record is right (Devlin et al. 2018, section 4.4; Radford et al. 2018,
     section 3.3).
 

@@ -5,14 +5,14 @@ from typing import Annotated, Any, Union
 import pydantic
 
 from firth.recipes.base.types import configs_in, kinds_of
-from firth.recipes.tasks.choice import Choice
+from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 
 AnyTask = Annotated[
-    Union[Classification, Regression, Tagging, SpanAnswering, SentenceEmbedding, Choice],
+    Union[Classification, Regression, Tagging, SpanAnswering, SentenceEmbedding, MultipleChoice],
     pydantic.Field(discriminator="kind"),
 ]
 _ANY_TASK: pydantic.TypeAdapter[AnyTask] = pydantic.TypeAdapter(AnyTask)
