@@ -9,6 +9,7 @@ import typer
 
 from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail
+from firth.cli.tasks.seeds import Seeds, run_seeds
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
@@ -92,6 +93,7 @@ def _finetune(
     label: LabelColumn = None,
     method: MethodName = None,
     epochs: Epochs = None,
+    seeds: Seeds = 1,
     overrides: commands.Overrides = None,
     root: commands.Root = commands.DEFAULT_ROOT,
     name: execution.Name = None,
@@ -108,6 +110,9 @@ def _finetune(
         *(overrides or ()),
     ]
     checked = _recipe_or_exit(recipe, options, root)
+    if seeds > 1:
+        run_seeds(checked, seeds, root, name, verbose, reuse_folder)
+        return
     from firth.pipelines import local
 
     result = execution.execute(local.finetune, checked, root, name, verbose, (), reuse_folder)
@@ -206,6 +211,7 @@ register = commands.registrar(
     "firth finetune bert_mini --task regression --train pairs.csv --text a --pair b --label score",
     "firth finetune bert_mini --task tagging",
     "firth finetune minilm --task embedding --train pairs.csv --text question --pair answer",
+    "firth finetune minilm --task rte --data glue --seeds 5",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
 )

@@ -1,0 +1,81 @@
+"""Runs of one recipe by several seeds, one after another, and how far their scores are apart."""
+
+import pathlib
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firth import storage
+from firth.cli import execution
+from firth.cli.output import ExitCode
+
+if TYPE_CHECKING:
+    from firth.analysis.tasks.seeds import ScoreOfSeeds
+    from firth.pipelines.local import RunResult
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+SEEDS_FILE = "seeds.json"
+
+Seeds = Annotated[
+    int,
+    typer.Option(
+        "--seeds",
+        min=1,
+        max=100,
+        help="Number of runs, each by another seed and in a folder of its own; prints the median, the "
+        "standard deviation and the best of their scores.",
+    ),
+]
+
+
+def run_seeds(
+    recipe: "AdaptingRecipe", seeds: int, root: pathlib.Path, name: str | None, verbose: bool, reuse: bool
+) -> None:
+    """Runs a recipe by several seeds, from its own on, and prints and keeps what their scores are.
+
+    A run that is whole is not trained again, so that the same command goes on after it was stopped, and more
+    seeds may be asked for later. `<name>_seeds/seeds.json` has the scores. Ends the command if the best run
+    is not blessed.
+
+    Args:
+        recipe: Recipe of the first run.
+        seeds: Number of seeds.
+        root: Folder of all runs.
+        name: Start of the names of the runs; the recipe's name if it is None.
+        verbose: True to print the output of TFX and TensorFlow.
+        reuse: True to run in folders that were made from other recipes or data.
+    """
+    from firth.analysis.tasks.seeds import scores_of_seeds
+    from firth.analysis.threshold_results import overall
+    from firth.pipelines import local
+
+    start = name or recipe.name
+    results: dict[int, RunResult] = {}
+    for seed in range(recipe.seed, recipe.seed + seeds):
+        folder = f"{start}_seed{seed}"
+        of_seed = recipe.model_copy(update={"seed": seed, "name": folder})
+        results[seed] = execution.execute(local.finetune, of_seed, root, folder, verbose, (), reuse)
+    metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
+    scores = scores_of_seeds(metrics, recipe.task.scores)
+    kept = root / f"{start}_seeds" / SEEDS_FILE
+    runs = {str(seed): str(result.run_dir) for seed, result in results.items()}
+    storage.write_json(kept, {"runs": runs, "scores": {each.name: each.as_json() for each in scores}})
+    _print(scores, results, kept)
+
+
+def _print(scores: "list[ScoreOfSeeds]", results: "dict[int, RunResult]", kept: pathlib.Path) -> None:
+    typer.echo("")
+    for seed, result in results.items():
+        said = ", ".join(f"{each.name} {each.values[seed]:.3f}" for each in scores)
+        state = "" if result.blessed else ", not blessed: " + "; ".join(result.reasons)
+        typer.echo(f"seed {seed}: {said}{state}  {result.run_dir}")
+    for score in scores:
+        typer.echo(f"held-out {score.text}")
+    typer.echo(f"scores of all seeds: {kept}")
+    if not scores:
+        return
+    best = results[scores[0].best_seed]
+    typer.echo("the best was chosen by these held-out records: a new run is as good as the median\n\nnext:")
+    typer.echo(f"  firth report {best.run_dir.name}")
+    if not best.blessed:
+        raise typer.Exit(ExitCode.NOT_BLESSED)

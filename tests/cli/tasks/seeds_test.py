@@ -1,0 +1,61 @@
+"""One command, several seeds: a run for each, and what their scores are together."""
+
+import json
+import types
+
+import pytest
+
+from firth.cli.tasks import finetune
+from tests.recipes.bundles import write_bundle
+
+# Accuracies by seed; the recipe's own is 10.
+VALUES = {10: 0.5, 11: 0.75, 12: 0.7}
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """The folders and recipes that pipelines were asked to run, without running them."""
+    write_bundle(tmp_path / "runs" / "base" / "bundle")
+    (tmp_path / "a.csv").write_text("text,label\na film,good\na bore,bad\nthe end,good\nno end,bad\n")
+    monkeypatch.chdir(tmp_path)
+    asked = {}
+
+    def execute(run, recipe, root, name, verbose, beam_pipeline_args, reuse_folder):
+        asked[name] = recipe
+        evaluation = {"overall": {"accuracy": VALUES[recipe.seed]}}
+        return types.SimpleNamespace(
+            run_dir=root / name, evaluation=evaluation, blessed=recipe.seed != 10, reasons=("too low",)
+        )
+
+    monkeypatch.setattr("firth.cli.execution.execute", execute)
+    return asked
+
+
+def of_seeds(firth, count, *more):
+    base = ("--task", "classification", "--train", "a.csv", "--set", "seed=10", "--root", "runs", *more)
+    return firth("finetune", "base", *base, "--seeds", str(count))
+
+
+def test_each_seed_is_a_run_of_its_own(firth, runs, tmp_path):
+    result = of_seeds(firth, 3)
+    assert result.exit_code == 0, result.output
+    assert {name: recipe.seed for name, recipe in runs.items()} == {
+        f"base_classification_seed{seed}": seed for seed in VALUES
+    }
+    same = {recipe.model_copy(update={"seed": 0, "name": "x"}).to_json() for recipe in runs.values()}
+    assert len(same) == 1 and {recipe.name for recipe in runs.values()} == set(runs)
+    assert (
+        "held-out accuracy over 3 seeds: median 0.700, standard deviation 0.132, best 0.750 (seed 11)"
+        in result.output
+    )
+    assert "seed 10: accuracy 0.500, not blessed: too low" in result.output
+    assert "firth report base_classification_seed11" in result.output
+    kept = json.loads((tmp_path / "runs" / "base_classification_seeds" / "seeds.json").read_text())
+    assert kept["scores"]["accuracy"]["values"] == {str(seed): value for seed, value in VALUES.items()}
+    assert kept["scores"]["accuracy"]["median"] == 0.7
+
+
+def test_one_seed_is_a_plain_run(firth, runs, monkeypatch):
+    monkeypatch.setattr(finetune, "_finish", lambda *arguments: None)
+    assert of_seeds(firth, 1, "--name", "one").exit_code == 0
+    assert list(runs) == ["one"]
