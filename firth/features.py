@@ -77,6 +77,7 @@ RECORD_PREDICTIONS = "record_predictions"
 WORD_PREDICTIONS = "word_predictions"
 PREDICTED_STARTS = "predicted_starts"
 PREDICTED_ENDS = "predicted_ends"
+RECORD_TEXTS = "record_texts"
 
 # What each loss of an objective adds for each example, float32 [batch]: nats, hits and weights.
 PARTS_OF_LOSS = ("loss_sum", "correct_sum", "weight_sum")

@@ -10,6 +10,7 @@ from firth.scores.entities import (
     entity_f1_strict,
     entity_f1_strict_of_places,
 )
+from firth.scores.exact import exact_match, is_exact
 from firth.scores.held_out_threshold import (
     exact_match_of_places,
     squad_exact_match_held_out,
@@ -138,6 +139,7 @@ SCORES: dict[str, Score] = {
         of_places=retrieval_accuracy_of_places,
     ),
     "bleu": Score("BLEU", bleu, TEXTS, _PERCENT, "sacrebleu", signature_of=bleu_signature),
+    "exact_match": Score("Exact match", exact_match, TEXTS, _SHARE, "", of_one=is_exact),
     "rouge_1": _rouge("rouge_1", "ROUGE-1"),
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),
     "rouge_l": _rouge("rouge_l", "ROUGE-L"),

@@ -11,11 +11,14 @@ from firth.models import example_sums
 from firth.serving.main_loss import bytes_of_tokens, text_sums
 from firth.serving.rows import parse_rows
 from firth.serving.served import Served
+from firth.serving.tasks.written import ROW_ANSWERS, answers_of_rows
 
 Outputs = dict[str, tf.Tensor]
 
 
-def evaluator(served: Served, unigram: npt.NDArray[Any] | None) -> Callable[[tf.Tensor], Outputs]:
+def evaluator(
+    served: Served, unigram: npt.NDArray[Any] | None, answering: bool = True
+) -> Callable[[tf.Tensor], Outputs]:
     """Returns a function from serialized rows, string [batch], to tensors [batch, ...] by name.
 
     There are the sums of `firth.models.example_sums`, float32 [batch]; if the main loss runs over the
@@ -28,12 +31,14 @@ def evaluator(served: Served, unigram: npt.NDArray[Any] | None) -> Callable[[tf.
         served: Model and tokenizer.
         unigram: Log probabilities of the unigram distribution, float32 [vocabulary]; None for a goal whose
             main loss does not run over the vocabulary.
+        answering: Whether the answers of a task are among the outputs; False for the sums alone.
     """
     recipe, goal = served.recipe, served.recipe.goal
     make = served.features_function()
     specs = goal.row_specs(recipe.sequences, recipe.tokenizer.max_characters)
+    written = getattr(goal, "answered_by", "") in ROW_ANSWERS and answering
     token_bytes = None if unigram is None else bytes_of_tokens(served.tokenizer)
-    answers = getattr(make, "answers", None)
+    answers = getattr(make, "answers", None) if answering else None
     outputs = {name: tf.TensorSpec(spec.shape, spec.dtype) for name, spec in make.specs().items()}
 
     def features(row_and_negative: tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
@@ -51,6 +56,8 @@ def evaluator(served: Served, unigram: npt.NDArray[Any] | None) -> Callable[[tf.
             return {**sums, **answers(rows, batch, logits)}
         predictions = served.model(batch, training=False)
         sums = example_sums(predictions)
+        if written:
+            sums |= answers_of_rows(served, rows)
         if unigram is None or token_bytes is None:
             return sums
         return {**sums, **text_sums(batch, predictions[goal.main_loss], unigram, token_bytes)}

@@ -47,15 +47,17 @@ def sample_row(served: Served, text: bytes, example_id: int) -> bytes:
         example_id: Id of the row.
     """
     recipe, tokenizer = served.recipe, served.tokenizer
-    room = recipe.goal.raw_length(recipe.sequences)
-    tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()[:room]
+    tokens = tokenizer.tokenize(tf.constant([text]))[0].numpy()
+    chunks = recipe.goal.sample_chunks(len(tokens), recipe.sequences)
+    room = sum(chunks)
+    tokens = tokens[:room]
     fields = {
         names.EXAMPLE_ID: [example_id],
         names.RAW_TOKENS: tokens,
         names.WORD_STARTS: word_starts(tokenizer, tokens, np.array([0, len(tokens)])),
         names.SENTENCE_STARTS: np.arange(len(tokens)) == 0,
-        names.CHUNK_LENGTHS: [len(tokens)],
-        names.DOCUMENT_KEYS: [example_id + 1],
+        names.CHUNK_LENGTHS: list(chunks),
+        names.DOCUMENT_KEYS: [example_id + 1] * len(chunks),
     }
     specs = recipe.goal.row_specs(recipe.sequences)
     labels = {name: spec for name, spec in specs.items() if name not in {*fields, names.CHARACTERS}}

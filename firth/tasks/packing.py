@@ -62,13 +62,13 @@ def pack_records(records: Iterable[EncodedRecord], task: Task, sequences: Sequen
     specs = task.label_specs(sequences)
     rows, full = [], 0
     for source, members in by_source.items():
-        sizes = [_size(each, task) for each in members]
-        full += sum(sizes)
+        sizes = [task.place_in_row(tuple(map(len, each.chunks)), sequences) for each in members]
+        full += sum(_size(each, task) for each in members)
         for numbers in pack_in_order(sizes, sequences.length, sequences.max_documents):
             rows.append(_row(source, [members[number] for number in numbers], specs))
     rows.sort(key=lambda row: row.example_id)
     kept = [each for members in by_source.values() for each in members]
-    places = len(rows) * sequences.length
+    places = len(rows) * (sequences.length + task.target_length(sequences))
     return PackedRecords(
         rows,
         {
@@ -106,7 +106,7 @@ def _sort_out(
 
 
 def _size(record: EncodedRecord, task: Task) -> int:
-    """Returns the places of a row that a record takes."""
+    """Returns the tokens of a record, special ones included."""
     return _tokens(record) + len(record.chunks) // task.texts * task.special_tokens
 
 

@@ -6,6 +6,7 @@ from firth.tasks.choice import ChoiceTask
 from firth.tasks.embedding import EmbeddingTask
 from firth.tasks.span import SpanTask
 from firth.tasks.tagging import TaggingTask
+from firth.tasks.text_to_text import LabelWordsTask, TextToTextTask, WrittenNumberTask
 from firth.tasks.texts import ClassificationTask, RegressionTask
 
 TASKS: dict[str, Any] = {
@@ -15,4 +16,7 @@ TASKS: dict[str, Any] = {
     "span": SpanTask,
     "embedding": EmbeddingTask,
     "choice": ChoiceTask,
+    "text_to_text": TextToTextTask,
+    "label_words": LabelWordsTask,
+    "written_number": WrittenNumberTask,
 }

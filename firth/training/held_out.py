@@ -78,7 +78,7 @@ class HeldOut:
         goal = served.recipe.goal
         of_text = features.is_over_vocabulary(goal.loss_classes)
         unigram = np.zeros(served.recipe.tokenizer.vocabulary_size, "float32") if of_text else None
-        return tf.function(evaluator(served, unigram), autograph=False), sampler(
+        return tf.function(evaluator(served, unigram, answering=False), autograph=False), sampler(
             served, _tokens(self._rows[:_SAMPLES])
         )
 

@@ -139,6 +139,15 @@ class Goal(Config):
         """
         return row_specs(self.raw_length(sequences), sequences.max_documents, max_characters)
 
+    def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
+        """Returns the lengths of the chunks that a text stands as in a row, for a sample without a label.
+
+        Args:
+            tokens: Tokens of the text; those after the chunks are left out.
+            sequences: Rows of the recipe.
+        """
+        return (min(tokens, self.raw_length(sequences)),)
+
     def input_length(self, sequences: Sequences) -> int:
         """Returns the tokens of a row as the model (the encoder, where there are two) reads it.
 

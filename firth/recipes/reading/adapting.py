@@ -141,7 +141,8 @@ def _form(base: RunRecipe, kind: type[Task]) -> dict[str, Any]:
     Raises:
         RecipeError: if there is none.
     """
-    forms: list[Any] = configs_in(AnyForm)
+    stated = kind.model_fields.get("form")
+    forms: list[Any] = configs_in(AnyForm if stated is None else stated.annotation)
     readable = [form for form in forms if base.model.architecture in form.architectures]
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
@@ -150,7 +151,7 @@ def _form(base: RunRecipe, kind: type[Task]) -> dict[str, Any]:
         return dumped
     read = ", ".join(sorted({each for form in forms for each in form.architectures}))
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"
-    raise RecipeError([f"{BASE}: tasks have no form of texts for model.kind: {said}; they have for {read}"])
+    raise RecipeError([f"{BASE}: the task has no form of texts for model.kind: {said}; it has for {read}"])
 
 
 def _pooling(base: RunRecipe) -> str:

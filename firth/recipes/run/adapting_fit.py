@@ -45,5 +45,5 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
                 f"{suggest(threshold.metric, known)}"
             )
     yield from recipe.method.conflicts(model)
-    if recipe.sequences.length <= recipe.task.documents_of_record * (recipe.task.special_tokens + 1):
-        yield f"sequences.length: {recipe.sequences.length} leaves no room for text"
+    if problem := recipe.task.lengths_conflict(recipe.sequences):
+        yield problem

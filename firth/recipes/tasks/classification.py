@@ -68,12 +68,7 @@ class Classification(_OfTexts):
 
     @pydantic.model_validator(mode="after")
     def _labels_are_classes(self) -> "Classification":
-        if len(self.labels) == 1:
-            raise ValueError(f"labels: there is only one class, {self.labels[0]!r}; two or more are needed")
-        if len(set(self.labels)) < len(self.labels):
-            raise ValueError("labels: a class occurs twice")
-        if self.positive and self.labels and self.positive not in self.labels:
-            raise ValueError(f"positive: {self.positive!r} is not one of {', '.join(self.labels)}")
+        checked_classes(self.labels, self.positive)
         return self
 
     def score_options(self, name: str) -> dict[str, Any]:
@@ -82,7 +77,7 @@ class Classification(_OfTexts):
         Args:
             name: Key of `firth.scores.SCORES`.
         """
-        return {"positive": self.positive or self.labels[-1]} if name == "f1" else {}
+        return options_of_classes(name, self.labels, self.positive)
 
     @property
     def signature(self) -> str:
@@ -93,6 +88,35 @@ class Classification(_OfTexts):
     def loss_terms(self) -> tuple[Loss, ...]:
         """The cross entropy of the classes."""
         return (Loss("label", "label", classes=max(len(self.labels), 2)),)
+
+
+def checked_classes(labels: tuple[str, ...], positive: str) -> None:
+    """Checks the names of classes, none if the data are to say them.
+
+    Args:
+        labels: Names of the classes.
+        positive: The class that F1 is of; empty for the last one.
+
+    Raises:
+        ValueError: if there is one class only, a class occurs twice, or `positive` is not a class.
+    """
+    if len(labels) == 1:
+        raise ValueError(f"labels: there is only one class, {labels[0]!r}; two or more are needed")
+    if len(set(labels)) < len(labels):
+        raise ValueError("labels: a class occurs twice")
+    if positive and labels and positive not in labels:
+        raise ValueError(f"positive: {positive!r} is not one of {', '.join(labels)}")
+
+
+def options_of_classes(score: str, labels: tuple[str, ...], positive: str) -> dict[str, Any]:
+    """Returns the options of a score of classes: of F1, the class that it is of.
+
+    Args:
+        score: Key of `firth.scores.SCORES`.
+        labels: Names of the classes.
+        positive: The class that F1 is of; empty for the last one.
+    """
+    return {"positive": positive or labels[-1]} if score == "f1" else {}
 
 
 class Regression(_OfTexts):

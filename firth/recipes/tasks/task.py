@@ -8,7 +8,7 @@ import pydantic
 from firth.features import CHUNK_LENGTHS, DOCUMENT_KEYS, RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
 from firth.recipes.goals.goal import Goal
-from firth.recipes.tasks.forms import AnyForm, Form
+from firth.recipes.tasks.forms import Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 
@@ -26,6 +26,8 @@ class Task(Goal):
         label_type: What a record's label is, a key of `firth.tasks.readers.labels.LABELS`.
         row_length: Tokens of a row, where the recipe says nothing else.
         record_length: Tokens of a short record, of which as many as fit share a row.
+        answered_by: What its answers are read from: the logits of its `heads`, or, where heads write text, a
+            key of `firth.serving.tasks.written.ROW_ANSWERS`.
         takes_published_scores: Whether the scores that are published of data are scores of its answers.
         served_poolings: By `form.pooling`, the `export.pooling` that makes the vectors which it trains; empty
             for a task that trains none.
@@ -39,9 +41,10 @@ class Task(Goal):
     record_length: ClassVar[int] = 8
     takes_published_scores: ClassVar[bool] = True
     served_poolings: ClassVar[Mapping[str, str]] = {}
+    answered_by: ClassVar[str] = "heads"
 
     if TYPE_CHECKING:
-        form: AnyForm
+        form: Any
         scores: tuple[str, ...]
 
     @pydantic.model_validator(mode="after")
@@ -161,6 +164,25 @@ class Task(Goal):
         chunks = (self.texts * self.documents(sequences),)
         specs |= {CHUNK_LENGTHS: Spec("int32", chunks), DOCUMENT_KEYS: Spec("int64", chunks)}
         return {**specs, **self.label_specs(sequences)}
+
+    def place_in_row(self, chunks: tuple[int, ...], sequences: Sequences) -> int:
+        """Returns the tokens of a row of `sequences.length` that a record takes.
+
+        Args:
+            chunks: Tokens of each of its chunks.
+            sequences: Rows of the recipe.
+        """
+        return sum(chunks) + len(chunks) // self.texts * self.special_tokens
+
+    def lengths_conflict(self, sequences: Sequences) -> str:
+        """Returns what is wrong with the lengths of rows; empty if nothing is.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        if sequences.length <= self.documents_of_record * (self.special_tokens + 1):
+            return f"sequences.length: {sequences.length} leaves no room for text"
+        return ""
 
     @property
     def special_tokens(self) -> int:

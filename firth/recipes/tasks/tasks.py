@@ -10,9 +10,20 @@ from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
+from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 
 AnyTask = Annotated[
-    Union[Classification, Regression, Tagging, SpanAnswering, SentenceEmbedding, MultipleChoice],
+    Union[
+        Classification,
+        Regression,
+        Tagging,
+        SpanAnswering,
+        SentenceEmbedding,
+        MultipleChoice,
+        TextToText,
+        LabelWords,
+        WrittenNumber,
+    ],
     pydantic.Field(discriminator="kind"),
 ]
 _ANY_TASK: pydantic.TypeAdapter[AnyTask] = pydantic.TypeAdapter(AnyTask)

@@ -9,6 +9,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import encode_texts
+from firth.serving.tasks.written import inputs_of_texts, label_log_probabilities, numbers_of_texts, write
 
 _CLASSES = Answer(
     {"label": "label", "probability": "probability", "labels": "labels", "probabilities": "probabilities"},
@@ -73,11 +74,28 @@ def regress(served: Served, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def _logits(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+    return _LOGITS[served.task.answered_by](served, texts)
+
+
+def _of_heads(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
     encoded = encode_texts(served, *texts)
     (logits,) = served.model.logits(encoded.features, training=False).values()
     return logits[:, 0], encoded.truncated
 
 
+def _of_label_words(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+    inputs = inputs_of_texts(served, *texts)
+    return label_log_probabilities(served, inputs.ids), inputs.truncated
+
+
+def _of_written_numbers(served: Served, texts: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+    inputs = inputs_of_texts(served, *texts)
+    written, _ = write(served, inputs.ids)
+    return numbers_of_texts(written, served.task.unreadable)[:, tf.newaxis], inputs.truncated
+
+
+# By a task's `answered_by`.
+_LOGITS = {"heads": _of_heads, "label_words": _of_label_words, "writing": _of_written_numbers}
 _ONE, _TWO = ("text",), ("text", "pair")
 _OF_CLASSES = ("probability", "probabilities", "truncated")
 _OF_NUMBERS = ("value", "truncated")

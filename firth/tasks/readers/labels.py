@@ -198,7 +198,7 @@ class TextLabels:
         task: Kind of the tasks with such labels.
     """
 
-    task: ClassVar[str] = "sequence_to_sequence"
+    task: ClassVar[str] = "text_to_text"
 
     @property
     def names(self) -> None:

@@ -1,0 +1,286 @@
+"""Tasks whose answer is a text that the model writes, or that it finds probable."""
+
+from typing import Any, ClassVar, Literal
+
+import pydantic
+
+from firth.features import RECORD_LABELS, Spec
+from firth.recipes.goals.frames import TextFrame
+from firth.recipes.models.blocks import Count
+from firth.recipes.tasks.classification import checked_classes, options_of_classes
+from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
+from firth.recipes.tokenizers.tokenizer import Sequences
+
+
+class WritingTask(Task):
+    """The base of the tasks in which a model reads a text and writes another: string to string.
+
+    A record stands in a row as two chunks: the input, with all that stands in front of its texts, and the
+    target.
+
+    Attributes:
+        pair: True if a record has two texts.
+        prefix: Text in front of the first text, which says what to do, such as `summarize: `.
+        pair_prefix: Text in front of the second text, after a space.
+        target_tokens: Most tokens of a target, with its special ones. One stack keeps so much of its row
+            free for it, since a served text must be cut as one in training is.
+        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
+            encoder's. Where targets are shorter than inputs, a shorter one saves time.
+        form: How texts are laid out.
+    """
+
+    heads: ClassVar[str] = "language_model"
+    # What its answers come from, a key of `firth.serving.tasks.written.ROW_ANSWERS`.
+    answered_by: ClassVar[str] = "writing"
+    # The input and the target.
+    texts: ClassVar[int] = 2
+
+    pair: bool = False
+    prefix: str = ""
+    pair_prefix: str = ""
+    target_tokens: Count = 64
+    decoder_length: Count | None = None
+    form: AnyTextForm = T5Form()
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles of the texts of a record."""
+        return ("text", "pair") if self.pair else ("text",)
+
+    @property
+    def decoder_start(self) -> tuple[str, ...]:  # type: ignore[override]
+        """As its form says."""
+        return self.form.target_start
+
+    @property
+    def text_frame(self) -> TextFrame:
+        """The special tokens around an input."""
+        return TextFrame(self.form.before, self.form.after)
+
+    @property
+    def input_specials(self) -> int:
+        """Special tokens of an input."""
+        return len(self.form.before) + len(self.form.after)
+
+    @property
+    def target_specials(self) -> int:
+        """Special tokens of a target."""
+        return len(self.form.target_before) + len(self.form.target_after)
+
+    @property
+    def special_tokens(self) -> int:
+        """Special tokens that are added to each record of a row."""
+        return self.input_specials + self.target_specials
+
+    def target_length(self, sequences: Sequences) -> int:
+        """Returns the tokens of a row of a decoder next to an encoder; 0 for one stack.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return (self.decoder_length or sequences.length) if self.form.has_own_decoder else 0
+
+    def raw_length(self, sequences: Sequences) -> int:
+        """Returns the most raw tokens of a row, of inputs and targets together.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return sequences.length + self.target_length(sequences) - self.special_tokens
+
+    def input_room(self, sequences: Sequences) -> int:
+        """Returns the most raw tokens of an input.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        taken = 0 if self.form.has_own_decoder else self.target_tokens
+        return sequences.length - self.input_specials - taken
+
+    def target_room(self, sequences: Sequences) -> int:
+        """Returns the most raw tokens of a target.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        most = self.target_length(sequences) or sequences.length
+        return min(self.target_tokens, most) - self.target_specials
+
+    def sample_chunks(self, tokens: int, sequences: Sequences) -> tuple[int, ...]:
+        """Returns the lengths of an input and a target that the first and the second half of a text make.
+
+        Args:
+            tokens: Tokens of the text, two or more.
+            sequences: Rows of the recipe.
+        """
+        half = max(tokens // 2, 1)
+        return min(half, self.input_room(sequences)), min(half, self.target_room(sequences))
+
+    def place_in_row(self, chunks: tuple[int, ...], sequences: Sequences) -> int:
+        """Returns the tokens of a row of `sequences.length` that a record takes.
+
+        Next to an encoder a record takes the greater of its shares of the two rows, so that both hold all.
+
+        Args:
+            chunks: Tokens of input and target.
+            sequences: Rows of the recipe.
+        """
+        inputs, targets = chunks[0] + self.input_specials, chunks[1] + self.target_specials
+        length = self.target_length(sequences)
+        if not length:
+            return inputs + targets
+        return max(inputs, -(-targets * sequences.length // length))
+
+    def lengths_conflict(self, sequences: Sequences) -> str:
+        """Returns what is wrong with the lengths of rows; empty if nothing is.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        if self.input_room(sequences) < 1 or self.target_room(sequences) < 1:
+            return (
+                f"task.target_tokens: {self.target_tokens} with sequences.length: {sequences.length} leaves "
+                "no room for text"
+            )
+        return ""
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns nothing: the targets are chunks of the row.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {}
+
+
+class TextToText(WritingTask):
+    """Write a text from another: summarise, translate, answer (Raffel et al. 2019, section 2.4).
+
+    Attributes:
+        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
+        pair: True if a record has two texts.
+        prefix: Text in front of the first text, which says what to do, such as `summarize: `.
+        pair_prefix: Text in front of the second text, after a space.
+        target_tokens: Most tokens of a target, with its special ones. One stack keeps so much of its row
+            free for it, since a served text must be cut as one in training is.
+        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
+            encoder's. Where targets are shorter than inputs, a shorter one saves time.
+        form: How texts are laid out.
+    """
+
+    label_type: ClassVar[str] = "text"
+    signature: ClassVar[str] = "generate"
+
+    kind: Literal["text_to_text"] = "text_to_text"
+    scores: tuple[str, ...] = ("rouge_l", "exact_match")
+
+
+class LabelWords(WritingTask):
+    """Which of several classes a text has, by the words of its label, for any model that writes text.
+
+    It is trained to write the words. Its answer is the class whose words are the most probable after the
+    text, so that it is always one of the classes (Brown et al. 2020, section 2.4); probabilities are those of
+    the words, each with its end, divided by their sum.
+
+    Attributes:
+        labels: Names of the classes, in the order of their numbers. An empty list takes those that the
+            training data have, sorted.
+        words: Text to write for each class, in the order of `labels`; empty for their names.
+        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
+        positive: The class that F1 is of; empty for the last one.
+        pair: True if a record has two texts.
+        prefix: Text in front of the first text, such as `sst2 sentence: `.
+        pair_prefix: Text in front of the second text, after a space.
+        target_tokens: Most tokens of a label's words, with special ones.
+        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
+            encoder's.
+        form: How texts are laid out.
+
+    Raises:
+        ValueError: if there is one class only, a class or its words occur twice, `positive` is not a class,
+            or there are not as many words as classes.
+    """
+
+    label_type: ClassVar[str] = "class"
+    answered_by: ClassVar[str] = "label_words"
+
+    kind: Literal["label_words"] = "label_words"
+    labels: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    scores: tuple[str, ...] = ("accuracy",)
+    positive: str = ""
+    target_tokens: Count = 16
+
+    @pydantic.model_validator(mode="after")
+    def _labels_are_classes(self) -> "LabelWords":
+        checked_classes(self.labels, self.positive)
+        if self.words and self.labels and len(self.words) != len(self.labels):
+            raise ValueError(f"words: {len(self.words)} texts for {len(self.labels)} labels")
+        if len(set(self.words)) < len(self.words):
+            raise ValueError("words: two classes have the same text")
+        return self
+
+    @property
+    def label_texts(self) -> tuple[str, ...]:
+        """The text to write for each class."""
+        return self.words or self.labels
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "classify_pair" if self.pair else "classify"
+
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score: of F1, the class that it is of.
+
+        Args:
+            name: Key of `firth.scores.SCORES`.
+        """
+        return options_of_classes(name, self.labels, self.positive)
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels: the numbers of the classes.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {RECORD_LABELS: Spec("int32", (sequences.max_documents,))}
+
+
+class WrittenNumber(WritingTask):
+    """A number for a text, or for two, that is written as text (Raffel et al. 2019, section 2.4, STS-B).
+
+    Attributes:
+        step: Number whose multiples are written: 2.57 as `2.6`.
+        unreadable: Number that a text counts as which is not a number, as in the released code.
+        scores: Scores of the held-out records, keys of `firth.scores.SCORES`, the headline first.
+        pair: True if a record has two texts.
+        prefix: Text in front of the first text, such as `stsb sentence1: `.
+        pair_prefix: Text in front of the second text, after a space, such as `sentence2: `.
+        target_tokens: Most tokens of a number, with special ones.
+        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
+            encoder's.
+        form: How texts are laid out.
+    """
+
+    label_type: ClassVar[str] = "number"
+
+    kind: Literal["written_number"] = "written_number"
+    step: float = pydantic.Field(default=0.2, gt=0.0)
+    unreadable: float = -1.0
+    scores: tuple[str, ...] = ("pearson", "spearman")
+    target_tokens: Count = 16
+
+    @property
+    def signature(self) -> str:
+        """The served signature that asks the model for its answer."""
+        return "regress_pair" if self.pair else "regress"
+
+    def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
+        """Returns the names, dtypes and shapes of a row's labels: the numbers, not rounded.
+
+        Args:
+            sequences: Rows of the recipe.
+        """
+        return {RECORD_LABELS: Spec("float32", (sequences.max_documents,))}

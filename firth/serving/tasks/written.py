@@ -1,0 +1,193 @@
+"""Answers of tasks whose model writes text, or finds texts probable: to inputs, and to records of rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from firth import features as names
+from firth.generation import DecoderReader, Reader, StackReader, Written, write_greedily
+from firth.serving.served import Served
+from firth.tasks.text_to_text import input_pieces
+
+Tensors = dict[str, tf.Tensor]
+
+
+class Inputs(NamedTuple):
+    """Inputs of records.
+
+    Attributes:
+        ids: Tokens with special ones, ragged int32 [batch, (tokens)].
+        truncated: bool [batch], True if the texts were longer than there is room, and were cut.
+    """
+
+    ids: tf.RaggedTensor
+    truncated: tf.Tensor
+
+
+def inputs_of_texts(served: Served, *texts: tf.Tensor) -> Inputs:
+    """Returns what the model reads of some records, as it did in training.
+
+    Args:
+        served: Model and tokenizer, of a task.
+        *texts: The texts of the records, string [batch] each.
+    """
+    pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
+    return Inputs(framed(served, pieces.ids, served.task.form.before, served.task.form.after), pieces.cut > 0)
+
+
+def framed(
+    served: Served, ids: tf.RaggedTensor, before: tuple[str, ...], after: tuple[str, ...]
+) -> tf.RaggedTensor:
+    """Returns tokens with special ones around them.
+
+    Args:
+        served: Model and tokenizer.
+        ids: Tokens, ragged int32 [batch, (tokens)].
+        before: Roles of the special tokens in front.
+        after: Roles of those after.
+    """
+    first, last = (
+        tf.tile(tf.constant([each], tf.int32, [1, len(each)]), [ids.nrows(tf.int32), 1])
+        for each in (served.special_ids(before), served.special_ids(after))
+    )
+    made = tf.concat([first, ids, last], axis=1)
+    return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
+
+
+def write(served: Served, inputs: tf.RaggedTensor) -> tuple[tf.Tensor, Written]:
+    """Returns the text that the model writes after each input, string [batch], and its tokens.
+
+    Special tokens but the end are never written.
+
+    Args:
+        served: Model and tokenizer, of a task.
+        inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
+    """
+    form, tokenizer = served.task.form, served.tokenizer
+    most = served.task.target_room(served.recipe.sequences) + len(form.target_after)
+    end = served.special_ids(form.target_after)[0]
+    may_write = served.proposable()
+    may_write[end] = True
+    written = write_greedily(_reader(served, inputs, most), most, end, may_write)
+    return tokenizer.detokenize(written.ids), written
+
+
+def _reader(served: Served, inputs: tf.RaggedTensor, most: int) -> Reader:
+    form, pad_id = served.task.form, served.tokenizer.pad_id
+    if not form.has_own_decoder:
+        return StackReader(served.model, inputs, most, pad_id)
+    return DecoderReader(served.model, inputs, served.special_ids(form.target_start), most, pad_id)
+
+
+def label_log_probabilities(served: Served, inputs: tf.RaggedTensor) -> tf.Tensor:
+    """Returns how probable the words of each class are after each input, float32 [batch, classes].
+
+    It is the natural logarithm of the probability of the words and the end after them.
+
+    Args:
+        served: Model and tokenizer, of a task with label words.
+        inputs: Tokens with special ones, ragged int32 [batch, (tokens)].
+    """
+    task = served.task
+    with tf.init_scope():
+        words = served.tokenizer.tokenize(tf.constant(task.label_texts)).to_list()
+    end, room = served.special_ids(task.form.target_after), task.target_room(served.recipe.sequences)
+    targets = [[*ids[:room], *end] for ids in words]
+    reader = _reader(served, inputs, max(map(len, targets)))
+    start = reader.begin()
+    return tf.stack([_log_probability(reader, start, target) for target in targets], axis=1)
+
+
+def _log_probability(reader: Reader, start: tuple[tf.Tensor, Any], target: Sequence[int]) -> tf.Tensor:
+    """Returns the log probability of one target after each input, float32 [batch]."""
+    (logits, cache), batch = start, tf.shape(start[0])[0]
+    total = tf.zeros([batch])
+    for step, token in enumerate(target):
+        total += tf.nn.log_softmax(tf.cast(logits, tf.float32))[:, token]
+        if step + 1 < len(target):
+            logits, cache = reader.read(tf.fill([batch], token), tf.constant(step), cache)
+    return total
+
+
+def _written_of_rows(served: Served, inputs: tf.RaggedTensor) -> Tensors:
+    texts, written = write(served, inputs)
+    return {names.RECORD_TEXTS: texts, names.RECORD_PREDICTIONS: written.log_probability}
+
+
+def _label_words_of_rows(served: Served, inputs: tf.RaggedTensor) -> Tensors:
+    return {names.RECORD_PREDICTIONS: tf.nn.softmax(label_log_probabilities(served, inputs))}
+
+
+# From inputs to what scores read of each, [batch, ...], by a task's `answered_by`.
+ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor], Tensors]] = {
+    "writing": _written_of_rows,
+    "label_words": _label_words_of_rows,
+}
+
+
+def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
+    """Returns what scores are made of, for the records of some rows.
+
+    Args:
+        served: Model and tokenizer, of a task that writes.
+        rows: Rows, batched.
+
+    Returns:
+        record_keys: int64 [batch, max_documents].
+        record_weights: float32 [batch, max_documents], 0 where there is no record.
+        record_lengths: int32 [batch, max_documents], tokens of the input.
+        record_texts: string [batch, max_documents], what was written; not of `label_words`.
+        record_predictions: float32 [batch, max_documents], log probability of what was written; of
+            `label_words` the probabilities of the classes, [batch, max_documents, classes].
+        And the labels of the rows, where there are some.
+    """
+    lengths = rows[names.CHUNK_LENGTHS]
+    real = lengths[:, ::2] > 0
+    answers = ROW_ANSWERS[served.task.answered_by](served, _inputs_of_rows(served, rows))
+    # The n-th record of all rows has the n-th answer, and what is no record the one after all.
+    number = tf.reshape(tf.cumsum(tf.cast(tf.reshape(real, [-1]), tf.int32), exclusive=True), tf.shape(real))
+    count = tf.reduce_sum(tf.cast(real, tf.int32))
+    places = tf.where(real, number, count)
+    labels = {name: rows[name] for name in (names.RECORD_LABELS,) if name in rows}
+    return {
+        names.RECORD_KEYS: rows[names.DOCUMENT_KEYS][:, ::2],
+        names.RECORD_WEIGHTS: tf.cast(real, tf.float32),
+        names.RECORD_LENGTHS: lengths[:, ::2],
+        **labels,
+        **{name: tf.gather(_with_one_more(each), places) for name, each in answers.items()},
+    }
+
+
+def _inputs_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> tf.RaggedTensor:
+    tokens, lengths = rows[names.RAW_TOKENS], rows[names.CHUNK_LENGTHS]
+    inside = tf.sequence_mask(tf.reduce_sum(lengths, axis=1), tf.shape(tokens)[1])
+    chunks = tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, inside), tf.reshape(lengths, [-1]))
+    places = tf.where(tf.reshape(lengths[:, ::2], [-1]) > 0)[:, 0] * 2
+    form = served.task.form
+    return framed(served, tf.gather(chunks, places), form.before, form.after)
+
+
+def _with_one_more(values: tf.Tensor) -> tf.Tensor:
+    empty = tf.zeros_like(values[:0])
+    return tf.concat([values, tf.zeros(tf.concat([[1], tf.shape(empty)[1:]], 0), values.dtype)], 0)
+
+
+def numbers_of_texts(texts: tf.Tensor, unreadable: float) -> tf.Tensor:
+    """Returns the numbers that texts are, float32 [batch].
+
+    Args:
+        texts: Texts that a model wrote, string [batch].
+        unreadable: What a text that is not a number counts as.
+
+    Example:
+
+    >>> numbers_of_texts(tf.constant([" 2.6", "2.6."]), -1.0).numpy().tolist()
+    [2.5999999046325684, -1.0]
+    """
+    stripped = tf.strings.strip(texts)
+    is_number = tf.strings.regex_full_match(stripped, r"[-+]?(\d+\.?\d*|\.\d+)")
+    return tf.where(
+        is_number, tf.strings.to_number(tf.where(is_number, stripped, "0")), np.float32(unreadable)
+    )
