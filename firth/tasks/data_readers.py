@@ -19,7 +19,7 @@ from firth.tasks.readers import (
     format_of,
     read_columns,
     read_split,
-    split_file,
+    split_files,
 )
 from firth.tasks.readers.labels import NO_ANSWER
 from firth.tasks.readers.row_format import LISTS
@@ -59,7 +59,8 @@ def _check_there(path: str) -> None:
 
 def _published_fingerprint(data: PublishedData) -> list[str]:
     splits = dict.fromkeys((data.train, data.eval))
-    return _fingerprint_of_files(*(split_file(data.format, data.folder, split) for split in splits))
+    files = (file for split in splits for file in split_files(data.format, data.folder, split))
+    return _fingerprint_of_files(*files)
 
 
 def _read_published(data: PublishedData, task: Task, split: str) -> LabelledRecords:

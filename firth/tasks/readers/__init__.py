@@ -18,7 +18,7 @@ from firth.tasks.readers.records import (
     RejectedLine,
     RejectedRecordError,
 )
-from firth.tasks.readers.table import FORMATS, format_of, read_file, read_split, split_file
+from firth.tasks.readers.table import FORMATS, format_of, read_file, read_split, split_file, split_files
 
 __all__ = [
     "FORMATS",
@@ -40,4 +40,5 @@ __all__ = [
     "read_file",
     "read_split",
     "split_file",
+    "split_files",
 ]

@@ -11,9 +11,10 @@ from firth.tasks.readers.records import LabelledRecords, RefusedFileError
 from firth.tasks.readers.row_format import RowFormat
 from firth.tasks.readers.squad import SQUAD, SpanFormat
 from firth.tasks.readers.super_glue import SUPER_GLUE
+from firth.tasks.readers.texts import TEXTS, ParallelFormat
 
-AnyFormat = RowFormat | TagFormat | SpanFormat
-FORMATS: dict[str, AnyFormat] = {**GLUE, **SUPER_GLUE, **INFERENCE_FILES, **CONLL, **SQUAD}
+AnyFormat = RowFormat | TagFormat | SpanFormat | ParallelFormat
+FORMATS: dict[str, AnyFormat] = {**GLUE, **SUPER_GLUE, **INFERENCE_FILES, **CONLL, **SQUAD, **TEXTS}
 
 
 def format_of(name: str) -> AnyFormat:
@@ -65,6 +66,23 @@ def read_split(name: str, folder: str, split: str) -> LabelledRecords:
     described = format_of(name)
     path = split_file(name, folder, split)
     return described.read(path, split, labelled=split not in described.unlabelled)
+
+
+def split_files(name: str, folder: str, split: str) -> list[str]:
+    """Returns the paths of all files that a split is read from.
+
+    Args:
+        name: Key of `FORMATS`.
+        folder: Folder of the files, or of GLUE's folders.
+        split: Name of the split.
+
+    Raises:
+        ValueError: for an unknown name or split.
+        RefusedFileError: if there is no such file, with those that are.
+    """
+    path = split_file(name, folder, split)
+    partner_of = getattr(format_of(name), "partner_of", None)
+    return [path] if partner_of is None else [path, partner_of(path)]
 
 
 def split_file(name: str, folder: str, split: str) -> str:

@@ -8,11 +8,14 @@ from typing import Any
 from firth.tasks.readers import FORMATS
 from firth.tasks.readers.labels import ChoiceLabels, ClassLabels, NumberLabels
 from firth.tasks.readers.row_format import RowFormat
-from firth.tasks.readers.rows import TsvRows
+from firth.tasks.readers.rows import CsvRows, TsvRows
 
-# Formats whose rows are records; those of SuperGLUE with rows within rows have literals of their own.
+# Formats whose rows are records; CSV, and those of SuperGLUE with rows within rows, have literals of their
+# own.
 ROW_FORMATS = {
-    name: each for name, each in FORMATS.items() if isinstance(each, RowFormat) and each.rows_of is None
+    name: each
+    for name, each in FORMATS.items()
+    if isinstance(each, RowFormat) and each.rows_of is None and each.rows is not CsvRows
 }
 SPLITS = {name: next(iter(each.files)) for name, each in ROW_FORMATS.items()}
 

@@ -1,0 +1,113 @@
+"""Parity with transformers' models that write texts: losses of a step, and what is written greedily."""
+
+import functools
+import types
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+# Weights of transformers are read next to tokenizers, which need KerasHub.
+pytest.importorskip("keras_hub", reason="needs KerasHub")
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("rows are made by TensorFlow's ops", allow_module_level=True)
+
+from firth import features as names
+from firth.generation import DecoderReader, write_greedily
+from firth.models import TaskModel, example_sums, total_loss
+from firth.recipes.tasks.text_forms import BARTTextForm, T5Form
+from firth.recipes.tasks.text_to_text import TextToText
+from firth.recipes.tokenizers.tokenizer import Sequences
+from firth.tasks import TASKS
+from tests.backends.gradients import gradients
+from tests.models import references
+from tests.models.weights import copy_weights
+
+# Of each: the reference of its shape, its form, and the ids of its special tokens.
+FAMILIES = {
+    "t5_texts": ("t5", T5Form(), types.SimpleNamespace(pad_id=0, sep_id=1)),
+    "bart_texts": ("bart", BARTTextForm(), types.SimpleNamespace(pad_id=1, sep_id=2, cls_id=0)),
+}
+SEQUENCES = Sequences(length=12, max_documents=1)
+RATE, MOST = 0.01, 9
+families = pytest.mark.parametrize("name", FAMILIES)
+
+
+def task_of(name: str) -> TextToText:
+    return TextToText(form=FAMILIES[name][1], target_tokens=10, decoder_length=10)
+
+
+@functools.cache
+def model_of(name: str) -> TaskModel:
+    """Our model with the reference's weights."""
+    reference = references.REFERENCES[FAMILIES[name][0]]
+    shape, given = reference.model, references.read_golden(name)
+    made = TaskModel(model=shape, task=task_of(name), vocabulary_size=references.VOCABULARY, dtype="float32")
+    made.build()
+    rules = reference.rules(shape, reference.objective)
+    copy_weights(
+        made, {rule.ours: rule.read(*(given[f"weight/{each}"] for each in rule.theirs)) for rule in rules}
+    )
+    return made
+
+
+def features_of(name: str) -> dict[str, tf.Tensor]:
+    """A row for each of the reference's records, of its tokens without special ones."""
+    given, task = references.read_golden(name), task_of(name)
+    make = TASKS[task.kind](task, SEQUENCES, FAMILIES[name][2])
+    before, rows = len(task.form.before), []
+    for ids, real, labels in zip(
+        given["input/input_ids"], given["input/attention_mask"], given["input/labels"]
+    ):
+        chunks = [ids[real > 0][before:-1], labels[labels >= 0][before:-1]]
+        tokens = np.concatenate(chunks)
+        room = task.raw_length(SEQUENCES)
+        row = {
+            names.RAW_TOKENS: np.pad(tokens, (0, room - len(tokens))),
+            names.WORD_STARTS: np.zeros(room),
+            names.CHUNK_LENGTHS: np.array([len(chunk) for chunk in chunks]),
+        }
+        row = {key: tf.constant(value, tf.int32) for key, value in row.items()}
+        rows.append(make(row, None, [0, 0]))
+    return {key: tf.stack([row[key] for row in rows]) for key in rows[0]}
+
+
+def loss_of(model: TaskModel, features):
+    return total_loss(example_sums(model(features)), {"lm": 1.0})["loss"]
+
+
+@families
+def test_the_loss_before_and_after_a_step(name):
+    """The second loss is that of weights which have followed all gradients once."""
+    model, features, given = model_of(name), features_of(name), references.read_golden(name)
+    before = float(given["loss/lm"])
+    assert abs(float(loss_of(model, features)) - before) < 1e-4
+    saved = model.get_weights()
+    try:
+        for variable, gradient in zip(
+            model.trainable_variables, gradients(model, lambda: loss_of(model, features)).values()
+        ):
+            if gradient is not None:
+                variable.assign(keras.ops.convert_to_numpy(variable) - RATE * gradient)
+        after = float(loss_of(model, features))
+    finally:
+        model.set_weights(saved)
+    assert abs(after - float(given["loss/after"])) < 1e-4
+    assert abs(after - before) > 1e-2
+
+
+@families
+def test_the_same_is_written(name):
+    model, given = model_of(name), references.read_golden(name)
+    form, tokenizer = FAMILIES[name][1:]
+    ids, real = given["input/input_ids"], given["input/attention_mask"]
+    inputs = tf.ragged.boolean_mask(tf.constant(ids, tf.int32), real > 0)
+    start = tuple(getattr(tokenizer, f"{role}_id") for role in form.target_start)
+    every_token = np.ones(references.VOCABULARY, bool)
+    reader = DecoderReader(model, inputs, start, MOST, tokenizer.pad_id)
+    found = write_greedily(reader, MOST, tokenizer.sep_id, every_token)
+    for place, theirs in enumerate(given["written"]):
+        ends = np.flatnonzero(theirs == tokenizer.sep_id)
+        assert found.is_finished[place] == bool(len(ends))
+        assert found.ids[place].numpy().tolist() == theirs[: ends[0] if len(ends) else None].tolist()
