@@ -7,7 +7,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 
-class Reader(Protocol):
+class NextTokenReader(Protocol):
     """What has read the beginnings of some texts, and reads on token by token."""
 
     def begin(self) -> tuple[tf.Tensor, Any]:
@@ -23,7 +23,7 @@ class Reader(Protocol):
         """
 
 
-class Written(NamedTuple):
+class WrittenTexts(NamedTuple):
     """Texts that were written.
 
     Attributes:
@@ -38,7 +38,9 @@ class Written(NamedTuple):
     is_finished: tf.Tensor
 
 
-def write_greedily(reader: Reader, most: int, end_id: int, may_write: npt.NDArray[np.bool_]) -> Written:
+def write_greedily(
+    reader: NextTokenReader, most: int, end_id: int, may_write: npt.NDArray[np.bool_]
+) -> WrittenTexts:
     """Writes the likeliest token at each place until the end, or until there is no more room.
 
     Of two tokens of the same probability the one with the smaller id is taken. The loop is a part of the
@@ -88,4 +90,4 @@ def write_greedily(reader: Reader, most: int, end_id: int, may_write: npt.NDArra
     ids = tf.reshape(ids, [batch, steps])
     is_end = tf.cast(ids == end_id, tf.int32)
     before_end = tf.cumsum(is_end, axis=1) == 0
-    return Written(tf.ragged.boolean_mask(ids, before_end), log_probability, is_finished)
+    return WrittenTexts(tf.ragged.boolean_mask(ids, before_end), log_probability, is_finished)

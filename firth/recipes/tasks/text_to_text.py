@@ -1,16 +1,17 @@
 """Tasks whose answer is a text that the model writes, or that it finds probable."""
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
-from firth.recipes.models.blocks import Count
 from firth.recipes.tasks.classification import checked_classes, options_of_classes
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+Count = Annotated[int, pydantic.Field(ge=1)]
 
 
 class WritingTask(Task):

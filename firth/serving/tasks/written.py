@@ -7,14 +7,14 @@ import numpy as np
 import tensorflow as tf
 
 from firth import features as names
-from firth.generation import DecoderReader, Reader, StackReader, Written, write_greedily
+from firth.generation import DecoderReader, NextTokenReader, StackReader, WrittenTexts, write_greedily
 from firth.serving.served import Served
 from firth.tasks.text_to_text import input_pieces
 
 Tensors = dict[str, tf.Tensor]
 
 
-class Inputs(NamedTuple):
+class WritingInputs(NamedTuple):
     """Inputs of records.
 
     Attributes:
@@ -26,7 +26,7 @@ class Inputs(NamedTuple):
     truncated: tf.Tensor
 
 
-def inputs_of_texts(served: Served, *texts: tf.Tensor) -> Inputs:
+def inputs_of_texts(served: Served, *texts: tf.Tensor) -> WritingInputs:
     """Returns what the model reads of some records, as it did in training.
 
     Args:
@@ -34,7 +34,9 @@ def inputs_of_texts(served: Served, *texts: tf.Tensor) -> Inputs:
         *texts: The texts of the records, string [batch] each.
     """
     pieces = input_pieces(served.task, served.recipe.sequences, served.tokenizer, texts)
-    return Inputs(framed(served, pieces.ids, served.task.form.before, served.task.form.after), pieces.cut > 0)
+    return WritingInputs(
+        framed(served, pieces.ids, served.task.form.before, served.task.form.after), pieces.cut > 0
+    )
 
 
 def framed(
@@ -56,7 +58,7 @@ def framed(
     return made if isinstance(made, tf.RaggedTensor) else tf.RaggedTensor.from_tensor(made)
 
 
-def write(served: Served, inputs: tf.RaggedTensor) -> tuple[tf.Tensor, Written]:
+def write(served: Served, inputs: tf.RaggedTensor) -> tuple[tf.Tensor, WrittenTexts]:
     """Returns the text that the model writes after each input, string [batch], and its tokens.
 
     Special tokens but the end are never written.
@@ -74,7 +76,7 @@ def write(served: Served, inputs: tf.RaggedTensor) -> tuple[tf.Tensor, Written]:
     return tokenizer.detokenize(written.ids), written
 
 
-def _reader(served: Served, inputs: tf.RaggedTensor, most: int) -> Reader:
+def _reader(served: Served, inputs: tf.RaggedTensor, most: int) -> NextTokenReader:
     form, pad_id = served.task.form, served.tokenizer.pad_id
     if not form.has_own_decoder:
         return StackReader(served.model, inputs, most, pad_id)
@@ -100,7 +102,9 @@ def label_log_probabilities(served: Served, inputs: tf.RaggedTensor) -> tf.Tenso
     return tf.stack([_log_probability(reader, start, target) for target in targets], axis=1)
 
 
-def _log_probability(reader: Reader, start: tuple[tf.Tensor, Any], target: Sequence[int]) -> tf.Tensor:
+def _log_probability(
+    reader: NextTokenReader, start: tuple[tf.Tensor, Any], target: Sequence[int]
+) -> tf.Tensor:
     """Returns the log probability of one target after each input, float32 [batch]."""
     (logits, cache), batch = start, tf.shape(start[0])[0]
     total = tf.zeros([batch])

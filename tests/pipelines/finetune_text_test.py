@@ -1,0 +1,65 @@
+"""Models adapted by the command to tasks that are answered with text, from a csv to a served model."""
+
+import csv
+import json
+import random
+
+import pytest
+from typer.testing import CliRunner
+
+from firth import recipes
+from firth.cli.main import app
+from firth.models import save_model
+from firth.recipes import load_recipe
+from firth.tokenizers import save_tokenizer
+from tests.exported_model import RECIPE, make_served
+
+WORDS = ("the", "word", "sat", "on", "mat", "keeps", "company", "you", "shall", "know", "cat")
+OPTIONS = (
+    *("--set=training.optimizer.learning_rate=0.01", "--set=sequences={length: 32, max_documents: 4}"),
+    *("--set=epochs=6", "--set=examples_per_step=16", "--set=task.target_tokens=6"),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a base that writes, and a csv of texts whose summary is their last word."""
+    folder = tmp_path_factory.mktemp("finetune-text")
+    model = load_recipe("t5_tiny", ["model.layers=1", "model.width=16"]).model
+    objective = recipes.PrefixLM(architecture="encoder_decoder")
+    recipe = RECIPE.model_copy(update={"model": model, "objective": objective})
+    served = make_served(recipe)
+    save_tokenizer(served.tokenizer, folder / "tokenizer")
+    save_model(served.model, recipe, folder / "tokenizer", folder / "firth-runs" / "base" / "bundle")
+    chosen = random.Random(5)
+    rows = []
+    for _ in range(120):
+        words = chosen.choices(WORDS, k=chosen.randint(2, 5))
+        rows.append([" ".join(words), words[-1], len(words)])
+    with open(folder / "texts.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["text", "last", "words"], *rows])
+    return folder
+
+
+def run(folder, *arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return CliRunner().invoke(app, [*arguments])
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize(("kind", "label", "signature", "scores"), [
+    ("text_to_text", "last", "generate", {"rouge_l", "exact_match"}),
+    ("label_words", "last", "classify", {"accuracy"}),
+    ("written_number", "words", "regress", {"pearson", "spearman"}),
+])  # fmt: skip
+def test_a_csv_becomes_a_served_model_that_writes(folder, kind, label, signature, scores):
+    columns = ("--train", "texts.csv", "--label", label)
+    result = run(folder, "finetune", "base", "--task", kind, *columns, *OPTIONS)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((folder / "firth-runs" / f"base_{kind}" / "run.json").read_text())
+    found = summary["evaluation"]["overall"]
+    assert summary["blessed"] and scores | {"lm_perplexity", "text_perplexity"} <= found.keys()
+    asked = run(folder, "predict", f"base_{kind}", signature, "the mat cat", "you shall", "--json")
+    answers = [json.loads(line) for line in asked.stdout.splitlines()]
+    assert len(answers) == 2, asked.output
