@@ -119,6 +119,7 @@ _KERAS_HUB = Format(
     contents="config.json, model.weights.h5 (or its shards), tokenizer.json and assets/tokenizer",
     example="bert_tiny_en_uncased --name bert",
     use="keras_hub.models.Backbone.from_preset('{folder}')",
+    options={"tokenizer": "near writes one that reads some texts otherwise, which is left out otherwise"},
 )
 
 _ONNX = Format(

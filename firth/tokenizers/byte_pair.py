@@ -1,4 +1,4 @@
-"""Byte-level byte-pair encoding with GPT-2's pattern, in the TensorFlow graph."""
+"""Byte-level byte-pair encoding with the pattern of GPT-2 or of Llama 3, in the TensorFlow graph."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,13 +18,16 @@ from firth.tokenizers.piece_tokenizer import PieceTokenizer, Specials, digest_of
 from firth.tokenizers.training.byte_pair import train_byte_pairs
 from firth.tokenizers.training.counting import count_byte_words
 
+_USUAL_PATTERN = "gpt2"
+
 
 class BytePairTokenizer(PieceTokenizer):
     """Text to ids of pieces of bytes and back (Radford et al. 2019, section 2.2; Sennrich et al. 2016).
 
-    Text is split by GPT-2's pattern into words with the space before them. In each word, the pair of pieces
-    that makes the earliest piece of the vocabulary, or that is the earliest of `merges`, is merged until
-    there is no such pair. Ids equal those of Hugging Face's `ByteLevel` and `BPE` with the same vocabulary.
+    Text is split by GPT-2's pattern, or by Llama 3's, into words with the space before them. In each word,
+    the pair of pieces that makes the earliest piece of the vocabulary, or that is the earliest of `merges`,
+    is merged until there is no such pair. Ids equal those of Hugging Face's `ByteLevel` and `BPE` with the
+    same vocabulary.
 
     Every string of bytes can be encoded, and is decoded byte for byte if no special piece is typed in it.
     Bytes that are not UTF-8 belong to the word after them. A special piece typed in text, such as `[MASK]`,
@@ -38,6 +41,8 @@ class BytePairTokenizer(PieceTokenizer):
         normalization: Steps before all else, as for `PieceTokenizer`.
         specials: Special pieces by their roles, as for `PieceTokenizer`.
         merges: Merges in their order, two pieces with a space between; empty where the vocabulary says them.
+        pattern: How text is split: `gpt2` or `llama3`.
+        whole_words: True if a word that is a piece is that piece, whether or not its merges make it.
         **kwargs: Arguments of `keras_hub.tokenizers.Tokenizer`, such as `name`.
 
     Raises:
@@ -63,14 +68,18 @@ class BytePairTokenizer(PieceTokenizer):
         normalization: Sequence[Sequence[str]] = (),
         specials: Specials = None,
         merges: Sequence[str] = (),
+        pattern: str = _USUAL_PATTERN,
+        whole_words: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(vocabulary, normalization, specials, **kwargs)
-        self.merges = tuple(merges)
+        if pattern not in split_pattern.PATTERNS:
+            raise ValueError(f"pattern: {pattern!r} is not one of {', '.join(split_pattern.PATTERNS)}")
+        self.merges, self.pattern, self.whole_words = tuple(merges), pattern, whole_words
         ranks = ranks_of(read_merges(merges, self._vocabulary.ids)) if merges else None
         alone, after_space = self._vocabulary.alone, self._vocabulary.after_space
         all_spaces = self.specials.spaces_before == "all"
-        self._kernel = BytePairKernel(vocabulary, alone, after_space, all_spaces, ranks)
+        self._kernel = BytePairKernel(vocabulary, alone, after_space, all_spaces, ranks, pattern, whole_words)
         self._word_bounds = WordBounds.of_texts(self.piece_texts, self.special_ids)
         self._keep_rendered(self.piece_texts)
 
@@ -112,10 +121,17 @@ class BytePairTokenizer(PieceTokenizer):
     @property
     def settings(self) -> dict[str, Any]:
         """Arguments that make this tokenizer again, next to its vocabulary."""
-        return {**super().settings, **({"merges": list(self.merges)} if self.merges else {})}
+        merges = {"merges": list(self.merges)} if self.merges else {}
+        return {**super().settings, **merges, **self._splitting}
+
+    @property
+    def _splitting(self) -> dict[str, Any]:
+        pattern = {"pattern": self.pattern} if self.pattern != _USUAL_PATTERN else {}
+        return {**pattern, **({"whole_words": True} if self.whole_words else {})}
 
     @property
     def digest(self) -> str:
         """SHA-256 over the vocabulary, the settings and the table by which words are split, in hex."""
         content = [self.kind, self.get_vocabulary(), split_pattern.digest(), *self._digested]
-        return digest_of(*content, *([self.merges] if self.merges else []))
+        apart = [each for each in (self.merges, self._splitting) if each]
+        return digest_of(*content, *apart)

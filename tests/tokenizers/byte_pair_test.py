@@ -151,3 +151,20 @@ def test_a_byte_without_a_piece_is_an_error():
         BytePairTokenizer([*SPECIAL_PIECES, *(piece for piece in byte_pieces() if piece != "Ġ")])
     with pytest.raises(ValueError, match="stands for no byte"):
         BytePairTokenizer([*SPECIAL_PIECES, *byte_pieces(), "▁the"])
+
+
+def test_whole_words_that_no_merges_make():
+    pieces = [*SPECIAL_PIECES, *byte_pieces(), "ab", "xyz", "Ġxy"]
+    read = lambda text, **said: BytePairTokenizer(pieces, **said)(text).numpy().tolist()  # noqa: E731
+    ids = {piece: place for place, piece in enumerate(pieces)}
+    assert read("xyz ab", whole_words=True)[0] == ids["xyz"]
+    assert read("xyz") == [ids[each] for each in "xyz"]
+    # A part of a word is not a word.
+    assert read("xyzab", whole_words=True) == [*(ids[each] for each in "xyz"), ids["ab"]]
+    with pytest.raises(ValueError, match="pattern: 'gpt4' is not one of gpt2, llama3"):
+        BytePairTokenizer(pieces, pattern="gpt4")
+    digests = {
+        BytePairTokenizer(pieces, **said).digest
+        for said in ({}, {"pattern": "llama3"}, {"whole_words": True})
+    }
+    assert len(digests) == 3

@@ -16,6 +16,8 @@ from firth.tokenizers import (
     train_byte_pairs,
     train_sentencepiece,
 )
+from firth.tokenizers.graph.byte_pieces import byte_pieces
+from firth.tokenizers.graph.special_pieces import SPECIAL_PIECES
 from tests.tokenizers.golden.hard_strings import STRINGS
 
 READER = """
@@ -89,7 +91,7 @@ with tf.compat.v1.Session(graph=tf.Graph()) as session:
     graph = tf.compat.v1.saved_model.loader.load(session, ["serve"], directory)
     found = {}
     for name, signature in graph.signature_def.items():
-        if name in ("bpe", "unigram", "sentencepiece_bpe"):
+        if name in ("bpe", "bpe_llama3", "unigram", "sentencepiece_bpe"):
             fetches = {key: info.name for key, info in signature.outputs.items()}
             read = session.run(fetches, {signature.inputs["text"].name: texts})
             found[name] = {"ids": read["ids"].tolist(), "splits": read["splits"].tolist()}
@@ -104,6 +106,9 @@ def test_other_kinds_through_the_v1_loader(tmp_path):
     counts = count_spaced_words(STRINGS)
     tokenizers = {
         "bpe": BytePairTokenizer(train_byte_pairs(count_byte_words(STRINGS), 600, 1, 2)),
+        "bpe_llama3": BytePairTokenizer(
+            [*SPECIAL_PIECES, *byte_pieces(), "the"], pattern="llama3", whole_words=True
+        ),
         "unigram": SentencePieceTokenizer(train_sentencepiece(counts, 1200, "unigram", 2)),
         "sentencepiece_bpe": SentencePieceTokenizer(
             train_sentencepiece(counts, 1500, "bpe", 2, byte_fallback=True)

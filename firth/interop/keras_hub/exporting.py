@@ -17,7 +17,7 @@ from firth.interop.keras_hub.families import FAMILIES
 from firth.interop.keras_hub.family import PresetFamily
 from firth.interop.keras_hub.preset import CONFIG_FILE
 from firth.interop.keras_hub.said import plain_weights
-from firth.interop.keras_hub.tokenizers import written_tokenizer
+from firth.interop.keras_hub.tokenizers import tokenizer_to_write
 from firth.interop.keras_hub.tokenizers.table import CLASSES
 from firth.interop.keras_hub.variables import arrays_of, by_name, make_backbone
 from firth.interop.written import Written
@@ -29,38 +29,42 @@ from firth.tokenizers import load_tokenizer
 _STDDEV = 0.02
 
 
-def export_model(bundle: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Written:
+def export_model(
+    bundle: str | os.PathLike[str], folder: str | os.PathLike[str], tokenizer: str | None = None
+) -> Written:
     """Writes a bundle's model as a preset, which KerasHub's `from_preset` loads.
 
-    The preset holds the backbone and the tokenizer. A head goes along where KerasHub's computes the same,
-    which is that of RoBERTa's masked LM; a task with another head makes it fresh. The output tables of causal
-    and sequence-to-sequence models are a part of the backbone.
+    The preset holds the backbone, and the tokenizer where KerasHub's class gives the same ids. A head goes
+    along where KerasHub's computes the same, which is that of RoBERTa's masked LM; a task with another head
+    makes it fresh. The output tables of causal and sequence-to-sequence models are a part of the backbone.
 
     Args:
         bundle: Path of the bundle.
         folder: Place of the preset, where nothing is.
+        tokenizer: `near` to write a tokenizer that reads some texts otherwise; None to leave it out.
 
     Returns:
-        The files that were written, and what of the model they lack.
+        The files that were written, what of the model they lack, and which texts KerasHub reads otherwise.
 
     Raises:
         InteropError: for what KerasHub cannot express, with the key.
         FileExistsError: if there is something in the preset's place.
     """
     model, recipe = open_bundle(bundle)
-    tokenizer = load_tokenizer(os.path.join(os.fspath(bundle), TOKENIZER_FOLDER))
+    ours = load_tokenizer(os.path.join(os.fspath(bundle), TOKENIZER_FOLDER))
     family = family_of(recipe)
-    theirs = written_tokenizer(tokenizer, family.tokenizer)
+    theirs, about = tokenizer_to_write(ours, family.tokenizer, tokenizer)
     backbone, head, notes = made_of(model, recipe, family)
     with storage.whole_folder(folder) as unfinished:
         if head is None:
             backbone.save_to_preset(unfinished)
-            theirs.save_to_preset(unfinished)
         else:
-            head.preprocessor = _preprocessor(head, theirs, recipe)
+            head.preprocessor = None if theirs is None else _preprocessor(head, theirs, recipe)
             head.save_to_preset(unfinished)
+        if head is None and theirs is not None:
+            theirs.save_to_preset(unfinished)
         _state_config(os.path.join(unfinished, CONFIG_FILE), family.write_config(recipe.model))
-        return Written(tuple(storage.files_below(unfinished)), notes)
+        return Written(tuple(storage.files_below(unfinished)), (*about, *notes))
 
 
 def family_of(recipe: RunRecipe) -> PresetFamily:

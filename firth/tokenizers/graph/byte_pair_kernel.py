@@ -6,6 +6,7 @@ are split here, and each distinct word of a batch is encoded once.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -18,6 +19,7 @@ from firth.tokenizers.graph.specials import any_of
 _BREAK, _SPECIAL, _ZERO, _UNKNOWN = map(chr, range(0x100, 0x104))
 # What the words of special pieces begin with.
 SPECIAL_WORD = _SPECIAL.encode()
+_NO_PIECE = -1
 
 
 def _characters(data: bytes) -> str:
@@ -31,12 +33,18 @@ class WordSplitter(tf.Module):
         alone: Special pieces, each a word by itself.
         after_space: Further special pieces, which include spaces before them.
         all_spaces: True if these include all spaces before them, of any kind; False for one space.
+        pattern: Key of `split_pattern.PATTERNS`.
     """
 
     def __init__(
-        self, alone: Collection[str] = (), after_space: Collection[str] = (), all_spaces: bool = False
+        self,
+        alone: Collection[str] = (),
+        after_space: Collection[str] = (),
+        all_spaces: bool = False,
+        pattern: str = "gpt2",
     ) -> None:
         super().__init__()
+        self._pattern = split_pattern.PATTERNS[pattern]
         spaces = f"{split_pattern.space()}*" if all_spaces else " ?"
         # One expression, so that the leftmost special piece is found first, whichever it is.
         found = [f"{spaces}{any_of(after_space)}"] * bool(after_space) + [any_of(alone)] * bool(alone)
@@ -48,8 +56,8 @@ class WordSplitter(tf.Module):
         text = tf.strings.unicode_transcode(text, "ISO-8859-1", "UTF-8")
         if self._specials:
             text = replace(text, self._specials, f"{_BREAK}{_SPECIAL}{self._groups}{_BREAK}")
-        text = replace(text, split_pattern.spaces_before_word(), f"\\1{_BREAK}\\2")
-        pattern = f"{_SPECIAL}[^{_BREAK}]*|{split_pattern.words()}"
+        text = replace(text, self._pattern.spaces_before_word(), f"\\1{_BREAK}\\2")
+        pattern = f"{_SPECIAL}[^{_BREAK}]*|{self._pattern.words()}"
         text = replace(text, pattern, f"\\0{_BREAK}")
         return tf.strings.split(text, _BREAK)
 
@@ -64,6 +72,8 @@ class BytePairKernel(tf.Module):
         all_spaces: True if these include all spaces before them, of any kind; False for one space.
         ranks: Rank of each piece that is made by merging: of two, the lower is merged first, and no other
             piece comes about. None for the order of the ids.
+        pattern: Key of `split_pattern.PATTERNS`.
+        whole_words: True if a word that is a piece is that piece, whether or not its merges make it.
 
     Raises:
         ValueError: if a piece stands for no bytes, or a byte has no piece.
@@ -76,6 +86,8 @@ class BytePairKernel(tf.Module):
         after_space: Collection[str] = (),
         all_spaces: bool = False,
         ranks: Mapping[str, int] | None = None,
+        pattern: str = "gpt2",
+        whole_words: bool = False,
     ) -> None:
         super().__init__()
         missing = sorted(set(byte_pieces()).difference(vocabulary))
@@ -93,14 +105,50 @@ class BytePairKernel(tf.Module):
             else MergingPiece(f"{_BREAK}{index}", 0)
             for piece, index in every.items()
         )
-        self._splitter = WordSplitter(alone, after_space, all_spaces)
+        self._splitter = WordSplitter(alone, after_space, all_spaces, pattern)
         self._merger = kernel_of(merging_model(pieces, _UNKNOWN))
+        self._never_made = None
+        if whole_words:
+            made = {piece: id for piece, id in every.items() if piece not in special and _is_of_bytes(piece)}
+            words = {_characters(to_bytes(piece)): id for piece, id in made.items()}
+            self._never_made = _never_made(self._merger, words)
 
     def __call__(self, text: tf.Tensor) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits."""
         words = self._splitter(text)
         distinct, index = tf.unique(words.flat_values)
-        ids = self._merger.tokenize(tf.strings.regex_replace(distinct, r"\x00", _ZERO))
+        distinct = tf.strings.regex_replace(distinct, r"\x00", _ZERO)
+        ids = self._merger.tokenize(distinct)
+        if self._never_made is not None:
+            ids = _with_known(ids, self._never_made.lookup(distinct))
         spelled = tf.gather(ids, index)
         splits = tf.gather(spelled.row_splits, words.row_splits)
         return tf.RaggedTensor.from_row_splits(spelled.flat_values, splits, validate=False)
+
+
+def _is_of_bytes(piece: str) -> bool:
+    return set(byte_pieces()).issuperset(piece)
+
+
+def _never_made(merger: Any, words: Mapping[str, int]) -> tf.lookup.StaticHashTable | None:
+    """Returns the ids of the words that are pieces, and that merges do not make; None if there are none."""
+    with tf.init_scope(), tf.device("CPU"):
+        made = merger.tokenize(list(words)).to_list()
+        never = {word: id for (word, id), ids in zip(words.items(), made, strict=True) if ids != [id]}
+        if not never:
+            return None
+        keys, values = tf.constant(list(never)), tf.constant(list(never.values()), tf.int32)
+        return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, values), _NO_PIECE)
+
+
+def _with_known(ids: tf.RaggedTensor, known: tf.Tensor) -> tf.RaggedTensor:
+    """Returns the ids of words, in the place of which stands what is known of a word."""
+    is_known, lengths = known != _NO_PIECE, ids.row_lengths()
+    alone = tf.RaggedTensor.from_row_lengths(
+        tf.boolean_mask(known, is_known), tf.cast(is_known, lengths.dtype), validate=False
+    )
+    others = tf.boolean_mask(ids.flat_values, tf.repeat(tf.logical_not(is_known), lengths))
+    others = tf.RaggedTensor.from_row_lengths(
+        others, tf.where(is_known, tf.zeros_like(lengths), lengths), validate=False
+    )
+    return tf.concat([alone, others], axis=1)

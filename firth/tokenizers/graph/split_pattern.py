@@ -1,4 +1,4 @@
-"""GPT-2's pattern as regular expressions over bytes, each byte a character of its own.
+"""The patterns of GPT-2 and Llama 3 as regular expressions over bytes, each byte a character of its own.
 
 The graph's regular expressions read UTF-8 only and leave out other bytes. Here each byte is a character, so
 any string can be split. The letters, numbers and spaces are frozen with the package, so that ids do not
@@ -9,11 +9,13 @@ import functools
 import hashlib
 import json
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 _FILE = pathlib.Path(__file__).with_name("split_classes.json")
 Spans = Iterable[tuple[int, int]]
 _ALL: Spans = ((0, 0xD7FF), (0xE000, 0x10FFFF))
+_LINE_ENDS: Spans = ((10, 10), (13, 13))
 # The last code points that take one, two and three bytes.
 _LAST_OF_SIZE = (0x7F, 0x7FF, 0xFFFF)
 
@@ -98,18 +100,55 @@ def space() -> str:
     return byte_class(_spans("spaces"))
 
 
-@functools.lru_cache(maxsize=1)
-def spaces_before_word() -> str:
-    """Returns a regular expression for spaces before other text, all but the last as the first group.
+class SplitPattern(NamedTuple):
+    """A pattern that splits text into words.
 
-    The last of such spaces belongs to the word (Radford et al. 2019, reference code).
+    Attributes:
+        spaces_before_word: Returns a regular expression for spaces before other text, all but the last as the
+            first group. The last of such spaces may belong to the word.
+        words: Returns a regular expression for one word, after `spaces_before_word` have been split off.
     """
-    return f"({space()}+)({space()}{byte_class(_without(_spans('spaces')))})"
+
+    spaces_before_word: Callable[[], str]
+    words: Callable[[], str]
+
+
+def _last_space_apart(spaces: Spans) -> str:
+    space = byte_class(spaces)
+    return f"({space}+)({space}{byte_class(_without(_spans('spaces')))})"
 
 
 @functools.lru_cache(maxsize=1)
-def words() -> str:
-    """Returns a regular expression for one word, after `spaces_before_word` have been split off."""
+def _spaces_of_gpt2() -> str:
+    return _last_space_apart(_spans("spaces"))
+
+
+@functools.lru_cache(maxsize=1)
+def _words_of_gpt2() -> str:
     letters, numbers, spaces = (byte_class(_spans(name)) for name in ("letters", "numbers", "spaces"))
     others = byte_class(_without(_spans("letters", "numbers", "spaces")))
     return f"'s|'t|'re|'ve|'m|'ll|'d| ?{letters}+| ?{numbers}+| ?{others}+|{spaces}+"
+
+
+@functools.lru_cache(maxsize=1)
+def _spaces_of_llama3() -> str:
+    # Spaces up to the last end of a line are a word of their own.
+    return _last_space_apart(list(_without([*_without(_spans("spaces")), *_LINE_ENDS])))
+
+
+@functools.lru_cache(maxsize=1)
+def _words_of_llama3() -> str:
+    letters, numbers, spaces = (byte_class(_spans(name)) for name in ("letters", "numbers", "spaces"))
+    others = byte_class(_without(_spans("letters", "numbers", "spaces")))
+    before = byte_class(_without([*_spans("letters", "numbers"), *_LINE_ENDS]))
+    # Without regard to case, the long s is an s.
+    endings = "|".join(["[sS]", byte_class([(0x17F, 0x17F)]), "[tTmMdD]", "[rRvV][eE]", "[lL][lL]"])
+    symbols, lines = f" ?{others}+[\\r\\n]*", f"{spaces}*[\\r\\n]+"
+    return f"'(?:{endings})|{before}?{letters}+|{numbers}{{1,3}}|{symbols}|{lines}|{spaces}+"
+
+
+# Of Radford et al. 2019 (reference code), and of Llama 3, which is that of GPT-4.
+PATTERNS = {
+    "gpt2": SplitPattern(_spaces_of_gpt2, _words_of_gpt2),
+    "llama3": SplitPattern(_spaces_of_llama3, _words_of_llama3),
+}

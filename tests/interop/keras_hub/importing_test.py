@@ -4,6 +4,7 @@ import keras_hub
 import numpy as np
 import pytest
 
+from firth.interop.errors import InteropError
 from firth.interop.keras_hub import export_model, import_model
 from firth.interop.keras_hub.tokenizers import written_tokenizer
 from firth.models import load_model
@@ -26,7 +27,7 @@ def bert(tmp_path_factory):
     tokenizer = keras_hub.tokenizers.BertTokenizer(PIECES, lowercase=True, strip_accents=True)
     tokenizer.save_to_preset(str(root / "preset"))
     told = import_model(root / "preset", root / "bundle", "tiny")
-    written = export_model(root / "bundle", root / "back")
+    written = export_model(root / "bundle", root / "back", tokenizer="near")
     return root, theirs, told, written
 
 
@@ -55,6 +56,16 @@ def test_the_preset_comes_back_bit_by_bit(bert):
         np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)
 
 
+def test_a_tokenizer_that_reads_texts_otherwise_is_left_out_unless_it_is_asked_for(bert, tmp_path):
+    assert "BertTokenizer reads control characters" in bert[3].notes[0] and "differ" in bert[3].notes[0]
+    written = export_model(bert[0] / "bundle", tmp_path / "back")
+    assert not [name for name in written.files if "tokenizer" in name]
+    assert "left out, the tokenizer: KerasHub's BertTokenizer reads" in written.notes[0]
+    assert keras_hub.models.Backbone.from_preset(str(tmp_path / "back")).count_params()
+    with pytest.raises(InteropError, match="tokenizer: 'exact' is not known; 'near' is"):
+        export_model(bert[0] / "bundle", tmp_path / "other", tokenizer="exact")
+
+
 def test_keras_hub_reads_texts_with_the_tokenizer_and_loads_a_task(bert):
     task = keras_hub.models.MaskedLM.from_preset(str(bert[0] / "back"))
     assert isinstance(task, keras_hub.models.BertMaskedLM)
@@ -72,7 +83,7 @@ def test_a_head_that_is_ours_comes_and_goes_with_its_task(tmp_path):
     task.save_to_preset(str(tmp_path / "preset"))
     told = import_model(tmp_path / "preset", tmp_path / "bundle", "tiny")
     assert told.fresh == told.surplus == ()
-    assert "task.weights.h5" in export_model(tmp_path / "bundle", tmp_path / "back").files
+    assert "task.weights.h5" in export_model(tmp_path / "bundle", tmp_path / "back", tokenizer="near").files
     again = keras_hub.models.MaskedLM.from_preset(str(tmp_path / "back"))
     assert again.preprocessor.sequence_length == 14
     for weight, other in zip(task.weights, again.weights, strict=True):
@@ -88,7 +99,9 @@ def test_a_tied_causal_model_with_the_logits_of_its_task(tmp_path):
     backbone.save_to_preset(str(tmp_path / "preset"))
     tiny.add_to_config(tmp_path / "preset", {"tie_word_embeddings": True})
     import_model(tmp_path / "preset", tmp_path / "bundle", "tiny")
-    export_model(tmp_path / "bundle", tmp_path / "back")
+    # Of SentencePiece, the ids are the same.
+    written = export_model(tmp_path / "bundle", tmp_path / "back")
+    assert "tokenizer.json" in written.files and not written.notes
     task = keras_hub.models.CausalLM.from_preset(str(tmp_path / "back"))
     for weight, other in zip(backbone.weights, task.backbone.weights, strict=True):
         np.testing.assert_array_equal(np.array(weight), np.array(other), err_msg=weight.path)

@@ -130,6 +130,8 @@ def test_what_a_class_cannot_say():
         written_tokenizer(BytePairTokenizer([*pieces, "ab", "<s>"], merges=["a b"]), "RobertaTokenizer")
     with pytest.raises(InteropError, match=r"tokenizer.sentinels: 1 cannot"):
         written_tokenizer(BytePairTokenizer([*pieces, "<extra_id_0>"]), "RobertaTokenizer")
+    with pytest.raises(InteropError, match=r"tokenizer.pattern: 'llama3' cannot .* 'gpt2' can"):
+        written_tokenizer(BytePairTokenizer(pieces, pattern="llama3"), "RobertaTokenizer")
     words = [*SPECIAL_PIECES, "the"]
     with pytest.raises(InteropError, match=r"tokenizer.max_word_characters: 50 cannot .* 100 can"):
         written_tokenizer(WordPieceTokenizer(words, max_word_characters=50), "BertTokenizer")

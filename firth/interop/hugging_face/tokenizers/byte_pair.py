@@ -25,14 +25,15 @@ from firth.interop.hugging_face.tokenizers.specials import (
 )
 from firth.interop.hugging_face.tokenizers.tokenizer_json import TokenizerJson, with_added
 from firth.tokenizers import BytePairTokenizer
+from firth.tokenizers.graph.byte_pieces import byte_pieces
 from firth.tokenizers.graph.merges import MergeError, Pair, merges_by_order, ranks_of, read_merges
-from firth.tokenizers.graph.special_pieces import SpecialPieces
 from firth.tokenizers.graph.vocabulary import Vocabulary
 
 VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"
 _END, _HEADER = "<|endoftext|>", "#version"
-# What the tokens are called where nothing says it: in GPT-2's vocabulary, and in RoBERTa's.
+# What the tokens are called where nothing says it: in GPT-2's vocabulary, in Llama 3's, and in RoBERTa's.
 _USUAL_GPT2 = dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END)
+_USUAL_LLAMA_3 = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
 _USUAL_ROBERTA = {
     **dict.fromkeys(("bos_token", "cls_token"), "<s>"),
     **dict.fromkeys(("eos_token", "sep_token"), "</s>"),
@@ -46,6 +47,14 @@ _NOTHING: dict[str, tuple[Any, ...]] = {
     "byte_fallback": (None, False),
 }
 _PRE_TOKENIZER = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+# Our names of patterns that come before ByteLevel, which splits nothing then.
+_SPLITS = {
+    "llama3": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+}
+_SPLIT = {"type": "Split", "behavior": "Isolated", "invert": False}
 _SETTINGS = {"add_prefix_space": False}
 _MARKS = {"single_word": False, "rstrip": False, "special": True}
 
@@ -60,35 +69,59 @@ def _of_json(source: TokenizerJson) -> BytePairTokenizer:
     file, model = source.file, source.model
     for key, known in _NOTHING.items():
         one_of(file, f"model.{key}", model.get(key), known)
-    _check_pre_tokenizer(file, source.part("pre_tokenizer"))
+    pattern = _read_pattern(file, source.part("pre_tokenizer"))
     require_settings(source.folder, _SETTINGS)
     check_added(file, source.added, _MARKS)
     pieces = source.pieces()
     specials = read_specials(source.folder, pieces, source.added, _usual(pieces))
     specials = dataclasses.replace(specials, spaces_before=read_spaces_before(file, source.added, specials))
     vocabulary = Vocabulary.of(pieces, specials)
-    try:
-        merges = read_merges([_merge(each) for each in model.get("merges") or ()], vocabulary.ids)
-    except MergeError as error:
-        raise InteropError(f"{file}: model.merges: {error}") from error
-    if model.get("ignore_merges") and (never := _never_made(vocabulary, merges)):
-        raise InteropError(
-            f"{file}: model.ignore_merges: True cannot be expressed: no merges make {never[0]!r}"
-        )
+    merges = _read_merges(file, [_merge(each) for each in model.get("merges") or ()], vocabulary)
     steps, spaces_before = _normalization(source, vocabulary)
     specials = dataclasses.replace(specials, spaces_before=spaces_before)
-    return _made(pieces, merges, specials, steps)
+    apart = () if merges is None else _apart(merges, Vocabulary.of(pieces, specials))
+    # Where all pieces are made by their merges, it makes no difference.
+    whole_words = bool(model.get("ignore_merges"))
+    return BytePairTokenizer(pieces, steps, specials, apart, pattern=pattern, whole_words=whole_words)
 
 
-def _check_pre_tokenizer(file: str, said: Mapping[str, Any]) -> None:
-    """Passes if words are split as ByteLevel splits them; Llama 3's are not."""
-    for index, each in enumerate(said.get("pretokenizers") or ()):
+def _read_merges(file: str, merges: Sequence[str], vocabulary: Vocabulary) -> list[Pair] | None:
+    """Returns merges; None where they are all there can be, those of the piece of the lowest id first."""
+    try:
+        return read_merges(merges, vocabulary.ids)
+    except MergeError as error:
+        made = [vocabulary.ids.get(merge.replace(" ", ""), -1) for merge in merges]
+        if made == sorted(made) and sorted(merges) == sorted(map(" ".join, _all_merges(vocabulary))):
+            return None
+        raise InteropError(f"{file}: model.merges: {error}") from error
+
+
+def _all_merges(vocabulary: Vocabulary) -> list[Pair]:
+    """Returns all pairs of pieces that make one, which a vocabulary of tiktoken's becomes there."""
+    known = {*byte_pieces(), *_mergeable(vocabulary)}
+    halves = ((piece[:end], piece[end:]) for piece in _mergeable(vocabulary) for end in range(1, len(piece)))
+    return [pair for pair in halves if known.issuperset(pair)]
+
+
+def _read_pattern(file: str, said: Mapping[str, Any]) -> str:
+    """Returns our name of the pattern by which words are split: ByteLevel's own, or one before it."""
+    parts: list[Any] = list(said.get("pretokenizers") or ())
+    for index, each in enumerate(parts):
         if each.get("type") == "Split":
-            raise InteropError(
-                f"{file}: pre_tokenizer.pretokenizers[{index}]: Split by {each.get('pattern')} cannot be "
-                f"expressed here, ByteLevel's own pattern can"
-            )
+            place, regex = f"pre_tokenizer.pretokenizers[{index}]", (each.get("pattern") or {}).get("Regex")
+            found = next((name for name, theirs in _SPLITS.items() if theirs == regex), None)
+            if found is None or len(parts) != 2 or index:
+                raise InteropError(
+                    f"{file}: {place}: Split by {each.get('pattern')} cannot be expressed here, ByteLevel's "
+                    f"own pattern can, or that of {' or '.join(_SPLITS)}"
+                )
+            require(file, place, each, _SPLIT)
+            level = {**_PRE_TOKENIZER, "use_regex": False}
+            # What is not said is true.
+            require(file, "pre_tokenizer.pretokenizers[1]", {"use_regex": True, **parts[1]}, level)
+            return found
     require(file, "pre_tokenizer", said, _PRE_TOKENIZER)
+    return "gpt2"
 
 
 def _merge(said: Any) -> str:
@@ -96,7 +129,8 @@ def _merge(said: Any) -> str:
 
 
 def _usual(pieces: Sequence[str]) -> dict[str, str]:
-    return _USUAL_GPT2 if _END in pieces else _USUAL_ROBERTA
+    usual = (each for each in (_USUAL_GPT2, _USUAL_LLAMA_3) if each["eos_token"] in pieces)
+    return next(usual, _USUAL_ROBERTA)
 
 
 def _normalization(source: TokenizerJson, vocabulary: Vocabulary) -> tuple[Any, Any]:
@@ -135,15 +169,13 @@ def _of_files(folder: Folder) -> BytePairTokenizer:
         # RoBERTa's and BART's mask, which includes the spaces before it.
         added = [*added, AddedToken(specials.mask, lstrip=True)]
     specials = dataclasses.replace(specials, spaces_before=read_spaces_before(file, added, specials))
-    return _made(pieces, merges, specials)
+    return BytePairTokenizer(pieces, (), specials, _apart(merges, Vocabulary.of(pieces, specials)))
 
 
-def _made(
-    pieces: Sequence[str], merges: Sequence[Pair], specials: SpecialPieces, steps: Any = ()
-) -> BytePairTokenizer:
-    in_order = list(ranks_of(merges)) == _mergeable(Vocabulary.of(pieces, specials))
-    apart = () if in_order else tuple(map(" ".join, merges))
-    return BytePairTokenizer(pieces, steps, specials, apart)
+def _apart(merges: Sequence[Pair], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Returns merges that the order of the pieces does not say."""
+    in_order = list(ranks_of(merges)) == _mergeable(vocabulary)
+    return () if in_order else tuple(map(" ".join, merges))
 
 
 def _mergeable(vocabulary: Vocabulary) -> list[str]:
@@ -152,14 +184,9 @@ def _mergeable(vocabulary: Vocabulary) -> list[str]:
     return [piece for piece in vocabulary.pieces if len(piece) > 1 and piece not in special]
 
 
-def _never_made(vocabulary: Vocabulary, merges: Sequence[Pair]) -> list[str]:
-    made = ranks_of(merges)
-    return [piece for piece in _mergeable(vocabulary) if piece not in made]
-
-
 def _write(tokenizer: BytePairTokenizer) -> dict[str, Any]:
     vocabulary = Vocabulary.of(tokenizer.get_vocabulary(), tokenizer.specials)
-    merges = tokenizer.merges or map(" ".join, _merges_of(vocabulary))
+    merges = tokenizer.merges or map(" ".join, _merges_of(vocabulary, tokenizer.whole_words))
     normalizers = normalization.written(tokenizer.normalization_steps)
     if vocabulary.after_space and vocabulary.specials.spaces_before == "one":
         normalizers.append(_without_space(vocabulary))
@@ -170,19 +197,33 @@ def _write(tokenizer: BytePairTokenizer) -> dict[str, Any]:
             for piece in vocabulary.special_pieces
         ],
         "normalizer": normalization.in_sequence(normalizers),
-        "pre_tokenizer": {**_PRE_TOKENIZER, "trim_offsets": True},
+        "pre_tokenizer": _written_pattern(tokenizer.pattern),
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
             "type": "BPE",
             **dict.fromkeys(("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix")),
-            **dict.fromkeys(("fuse_unk", "byte_fallback", "ignore_merges"), False),
+            **dict.fromkeys(("fuse_unk", "byte_fallback"), False),
+            "ignore_merges": tokenizer.whole_words,
             "vocab": vocabulary.ids,
             "merges": [merge.split(" ") for merge in merges],
         },
     }
 
 
-def _merges_of(vocabulary: Vocabulary) -> list[Pair]:
+def _written_pattern(pattern: str) -> dict[str, Any]:
+    level = {**_PRE_TOKENIZER, "trim_offsets": True}
+    if pattern not in _SPLITS:
+        return level
+    split = {**_SPLIT, "pattern": {"Regex": _SPLITS[pattern]}}
+    return {"type": "Sequence", "pretokenizers": [split, {**level, "use_regex": False}]}
+
+
+def _merges_of(vocabulary: Vocabulary, whole_words: bool) -> list[Pair]:
+    if whole_words:
+        # A piece that no merges make from bytes is a part of others all the same.
+        ids = vocabulary.ids
+        pairs = _all_merges(vocabulary)
+        return sorted(pairs, key=lambda pair: (ids["".join(pair)], ids[pair[0]], ids[pair[1]]))
     special = set(vocabulary.special_pieces)
     return merges_by_order([piece for piece in vocabulary.pieces if piece not in special])
 

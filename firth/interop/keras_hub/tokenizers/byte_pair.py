@@ -24,6 +24,8 @@ def _read(folder: Folder, settings: Mapping[str, Any], rows: int, theirs: Any) -
 
 def _arguments(tokenizer: BytePairTokenizer, pieces: Sequence[str]) -> dict[str, Any]:
     require_ours("sentinels", len(tokenizer.sentinel_ids), 0)
+    require_ours("pattern", tokenizer.pattern, "gpt2")
+    require_ours("whole_words", tokenizer.whole_words, False)
     specials = set(tokenizer.specials.pieces)
     regular = [piece for piece in tokenizer.get_vocabulary() if piece not in specials]
     return {
@@ -37,4 +39,5 @@ BYTE_PAIR = PresetTokenizer(
     always={"sequence_length": None, "add_prefix_space": False},
     read=_read,
     arguments=_arguments,
+    read_otherwise="spaces at the end of a text, before the null character, and of rare kinds",
 )

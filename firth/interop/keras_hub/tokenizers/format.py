@@ -19,9 +19,12 @@ class PresetTokenizer:
             tokenizer of the class, which says its special pieces, to ours.
         arguments: Function from ours and its pieces, by the names that theirs has, to the arguments of their
             class.
+        read_otherwise: What of a text KerasHub's classes read otherwise than ours; empty if they give the
+            same ids for all texts without special pieces.
     """
 
     ours: type[PieceTokenizer]
     always: Mapping[str, Any]
     read: Callable[[Folder, Mapping[str, Any], int, Any], PieceTokenizer]
     arguments: Callable[[Any, Sequence[str]], dict[str, Any]]
+    read_otherwise: str = ""

@@ -73,4 +73,5 @@ WORD_PIECE = PresetTokenizer(
     },
     read=_read,
     arguments=_arguments,
+    read_otherwise="control characters, some symbols, and letters such as ß, which becomes ss",
 )

@@ -9,6 +9,31 @@ from firth.interop.keras_hub.tokenizers.limits import require_ours
 from firth.interop.keras_hub.tokenizers.roles import renamed
 from firth.interop.keras_hub.tokenizers.table import CLASSES
 
+NEAR = "near"
+
+
+def tokenizer_to_write(tokenizer: Any, name: str, wanted: str | None) -> tuple[Any, tuple[str, ...]]:
+    """Returns a tokenizer as KerasHub's class has it, or None if the class reads texts otherwise, and a note.
+
+    Args:
+        tokenizer: Tokenizer of a bundle.
+        name: Name of KerasHub's class.
+        wanted: `near` to write one that reads some texts otherwise; None to leave it out.
+
+    Raises:
+        InteropError: if the class cannot say the tokenizer at all, or something else is wanted.
+    """
+    if wanted not in (None, NEAR):
+        raise InteropError(f"tokenizer: {wanted!r} is not known; {NEAR!r} is, and to leave it out")
+    theirs = written_tokenizer(tokenizer, name)
+    otherwise = CLASSES[name].read_otherwise
+    if not otherwise:
+        return theirs, ()
+    reads = f"KerasHub's {name} reads {otherwise} otherwise"
+    if wanted == NEAR:
+        return theirs, (f"{reads}: ids of texts that have them differ",)
+    return None, (f"left out, the tokenizer: {reads}; --option tokenizer={NEAR} writes it all the same",)
+
 
 def written_tokenizer(tokenizer: Any, name: str) -> Any:
     """Returns a tokenizer as KerasHub's class has it.

@@ -49,11 +49,10 @@ def test_merges_in_another_order_are_kept(tmp_path):
     assert read_tokenizer(write(tmp_path, {"vocab": swapped})).merges == tuple(MERGES)
 
 
-def test_a_piece_that_no_merge_makes_is_never_given(tmp_path):
-    tokenizer = read_tokenizer(write(tmp_path, {"merges": MERGES[:2]}))
-    assert tokenizer.tokenize(" fox").numpy().tolist() == [256, 257]
-    with pytest.raises(InteropError, match=r"ignore_merges: True cannot be .* no merges make 'Ġfox'"):
-        read_tokenizer(write(tmp_path, {"merges": MERGES[:2], "ignore_merges": True}))
+@pytest.mark.parametrize(("ignored", "ids"), [(False, [256, 257]), (True, [258])])
+def test_a_piece_that_no_merge_makes_is_given_for_a_whole_word_alone(tmp_path, ignored, ids):
+    tokenizer = read_tokenizer(write(tmp_path, {"merges": MERGES[:2], "ignore_merges": ignored}))
+    assert tokenizer.tokenize([" fox", " foxox"]).to_list() == [ids, [256, 257, 257]]
 
 
 def test_a_mask_that_is_only_named_includes_the_spaces_before_it(tmp_path):

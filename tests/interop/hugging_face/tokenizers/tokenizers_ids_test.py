@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import random
 
 import pytest
 import tokenizers
@@ -26,6 +27,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 # Each with the special pieces that are typed in its lines, and the family that frames its texts.
 READ = {
     "gpt2": (trained.gpt2, [trained.END], "gpt2"),
+    "llama3": (trained.llama3, trained.LLAMA_3, "llama"),
     "roberta": (trained.roberta, trained.ROBERTA, "roberta"),
     "bert_uncased": (trained.bert, trained.BERT, "bert"),
     "bert_cased": (functools.partial(trained.bert, lowercase=False), trained.BERT, "bert"),
@@ -71,6 +73,20 @@ def test_ids_of_what_is_read(name, tmp_path):
     theirs.save(str(tmp_path / "tokenizer.json"))
     lines = hostile_lines(10_000, READ[name][1])
     assert read_tokenizer(tmp_path).tokenize(lines).to_list() == trained.ids_of(theirs, lines)
+
+
+def test_words_of_llama3(tmp_path):
+    """Endings, numbers, symbols, spaces and ends of lines, in any order."""
+    parts = ["'", *"sSſtmD", "ll", "rE", "1", "23", "4567", "½", "Ⅷ", "!", "..", "(", "é", "e\u0301", "中"]
+    parts += [" ", "  ", "\n", "\r", "\r\n", "\t", "\u3000", "\u2028", "\x85", "\x1c", "\x00"]
+    parts += [*trained.LLAMA_3, "zzzq", "quickbrown"]
+    choose = random.Random(0)
+    lines = ["".join(choose.choices(parts, k=choose.randrange(1, 14))) for _ in range(5_000)]
+    theirs = published("llama3")
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    ours = read_tokenizer(tmp_path)
+    assert ours.tokenize(lines).to_list() == trained.ids_of(theirs, lines)
+    assert ours.whole_words and ours.tokenize("zzzq").shape == [1]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "roberta"])

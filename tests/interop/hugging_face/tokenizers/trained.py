@@ -31,6 +31,48 @@ def gpt2():
     return _byte_level([END])
 
 
+LLAMA_3 = ["<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>"]
+LLAMA_3_SPLIT = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+
+
+def llama3():
+    """Llama 3's pattern, and all pairs of pieces as merges. Some pieces are made by none of them."""
+    made = _byte_level([])
+    split = pre_tokenizers.Split(tokenizers.Regex(LLAMA_3_SPLIT), "isolated")
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    content = json.loads(made.to_str())
+    vocabulary = content["model"]["vocab"]
+    for piece in ("Ġfoxesjump", "quickbrown", "zzzq", "ĊĊĊ", "123", "...!"):
+        vocabulary[piece] = len(vocabulary)
+    pairs = [
+        (piece[:end], piece[end:])
+        for piece in sorted(vocabulary, key=vocabulary.get)
+        for end in range(1, len(piece))
+        if piece[:end] in vocabulary and piece[end:] in vocabulary
+    ]
+    pairs.sort(key=lambda pair: (vocabulary["".join(pair)], vocabulary[pair[0]], vocabulary[pair[1]]))
+    content["model"] |= {"merges": pairs, "ignore_merges": True}
+    made = tokenizers.Tokenizer.from_str(json.dumps(content))
+    made.add_special_tokens(LLAMA_3)
+    begin = made.token_to_id(LLAMA_3[0])
+    made.post_processor = processors.Sequence(
+        [
+            processors.ByteLevel(trim_offsets=False),
+            processors.TemplateProcessing(
+                single=f"{LLAMA_3[0]} $A",
+                pair=f"{LLAMA_3[0]} $A {LLAMA_3[0]}:1 $B:1",
+                special_tokens=[(LLAMA_3[0], begin)],
+            ),
+        ]
+    )
+    return made
+
+
 def roberta():
     """Ids in any order, special pieces first and the mask last, which includes the spaces before it."""
     content = json.loads(_byte_level([]).to_str())

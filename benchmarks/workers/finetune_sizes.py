@@ -1,0 +1,17 @@
+"""The size of the models and batches of `benchmarks.finetune`."""
+
+import dataclasses
+
+VOCABULARY = 30_522
+
+
+@dataclasses.dataclass(frozen=True)
+class FineTuneSize:
+    """Of both models, and of the batches that they read."""
+
+    layers: int = 6
+    width: int = 384
+    heads: int = 12
+    length: int = 128
+    examples: int = 32
+    precision: str = "float32"
