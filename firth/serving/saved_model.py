@@ -32,6 +32,9 @@ _OPTIONS = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
 
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
+# The signature of a task on serialized examples.
+PREDICT_EXAMPLES = "predict_examples"
+
 
 def export(
     model: keras.Model,
@@ -43,8 +46,10 @@ def export(
     """Writes a SavedModel that needs nothing but TensorFlow and tensorflow-text to answer.
 
     Signatures: those of `text_signatures` on strings, of which the first is also `serving_default`, and
-    `evaluate` on `examples` (string [batch], serialized rows). `assets.extra` holds TF Serving's warm-up
-    requests and `firth.json`: the recipe, the tokenizer's digest and the versions of what made it.
+    `evaluate` on `examples` (string [batch], serialized rows). A task also has `predict_examples`, its own
+    signature on `examples` whose features are the texts by input, as TFX's BulkInferrer asks; what is one
+    value a record has the shape [batch, 1] there. `assets.extra` holds TF Serving's warm-up requests and
+    `firth.json`: the recipe, the tokenizer's digest and the versions of what made it.
 
     The directory appears whole or not at all.
 
@@ -102,12 +107,27 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, A
         for name, signature in _offered(served).items()
     }
     functions[tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY] = next(iter(functions.values()))
+    examples = tf.TensorSpec([None], tf.string, name="examples")
+    if (asked := getattr(served.recipe.goal, "signature", "")) in functions:
+        names = _offered(served)[asked].inputs
+        functions[PREDICT_EXAMPLES] = tf.function(
+            functools.partial(_of_examples, functions[asked], names),
+            input_signature=[examples],
+            autograph=False,
+        )
     if _is_evaluated(served, unigram):
-        examples = tf.TensorSpec([None], tf.string, name="examples")
         functions["evaluate"] = tf.function(
             evaluator(served, unigram), input_signature=[examples], autograph=False
         )
     return functions
+
+
+def _of_examples(function: Any, names: tuple[str, ...], examples: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Asks a signature about the texts in serialized examples, each in the feature of its input."""
+    texts = tf.io.parse_example(examples, {name: tf.io.FixedLenFeature([], tf.string) for name in names})
+    outputs = function(*(texts[name] for name in names))
+    # BulkInferrer takes no strings without an axis of their own: it asks Python's bytes for a dtype.
+    return {key: each[:, tf.newaxis] if each.shape.rank == 1 else each for key, each in outputs.items()}
 
 
 def _is_evaluated(served: Served, unigram: npt.NDArray[Any] | None) -> bool:

@@ -1,0 +1,96 @@
+"""TFX's BulkInferrer asks a task's model about records of raw text, as any ExampleGen writes them."""
+
+import pytest
+import tensorflow as tf
+from tfx.components import BulkInferrer
+from tfx.components.util import examples_utils
+from tfx.proto import bulk_inferrer_pb2, example_gen_pb2
+from tfx.types import artifact_utils, channel_utils, standard_artifacts
+
+from firth import storage
+from firth.corpus.io.record_files import read_records, write_records
+from firth.models import build_model
+from firth.recipes.tasks.classification import Classification
+from firth.serving import Client
+from firth.serving.saved_model import PREDICT_EXAMPLES, export
+from firth.tokenizers import WordPieceTokenizer
+from tests.analysis.tasks.records import adapting_recipe
+from tests.components.components_corpus_test import run
+from tests.exported_model import VOCABULARY
+
+PAIRS = [
+    ("the cat sat .", "the mat"),
+    ("a word by the company", "you know"),
+    ("it keeps", "of mat , the cat"),
+]
+
+
+pytestmark = pytest.mark.repeated
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    artifact = standard_artifacts.Model()
+    artifact.uri = str(tmp_path_factory.mktemp("exported"))
+    recipe = adapting_recipe(task=Classification(labels=("no", "yes"), pair=True))
+    tf.keras.utils.set_random_seed(1)
+    export(
+        build_model(recipe), WordPieceTokenizer(VOCABULARY), recipe, None, f"{artifact.uri}/Format-Serving"
+    )
+    return artifact
+
+
+def serialized(**texts):
+    features = {
+        name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text.encode()]))
+        for name, text in texts.items()
+    }
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def test_bulk_inferrer_answers_as_the_signature_does(model, tmp_path):
+    examples = standard_artifacts.Examples()
+    examples.uri, examples.split_names = str(tmp_path / "records"), artifact_utils.encode_split_names(["new"])
+    examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
+    records = [serialized(text=text, pair=pair, id=str(n)) for n, (text, pair) in enumerate(PAIRS)]
+    write_records(artifact_utils.get_split_uri([examples], "new"), 0, 1, records)
+    outputs = {"label": "label", "probability": "probability"}
+    columns = [
+        bulk_inferrer_pb2.OutputColumnsSpec(
+            predict_output=bulk_inferrer_pb2.PredictOutput(
+                output_columns=[
+                    bulk_inferrer_pb2.PredictOutputCol(output_key=key, output_column=f"predicted_{name}")
+                    for key, name in outputs.items()
+                ]
+            )
+        )
+    ]
+    inferrer = BulkInferrer(
+        examples=channel_utils.as_channel([examples]),
+        model=channel_utils.as_channel([model]),
+        model_spec=bulk_inferrer_pb2.ModelSpec(model_signature_name=[PREDICT_EXAMPLES]),
+        output_example_spec=bulk_inferrer_pb2.OutputExampleSpec(output_columns_spec=columns),
+    )
+    made = run(inferrer, {"examples": examples, "model": model}, tmp_path / "out")["output_examples"]
+    (path,) = storage.glob(f"{artifact_utils.get_split_uri([made], 'new')}/*")
+    found = {}
+    for each in read_records(path):
+        features = tf.train.Example.FromString(each).features.feature
+        found[int(features["id"].bytes_list.value[0])] = (
+            features["predicted_label"].bytes_list.value[0].decode(),
+            features["predicted_probability"].float_list.value[0],
+        )
+    asked = Client(f"{model.uri}/Format-Serving").ask(
+        "classify_pair", [text for text, _ in PAIRS], pair=[pair for _, pair in PAIRS]
+    )
+    assert {number: label for number, (label, _) in found.items()} == {
+        number: each["label"] for number, each in enumerate(asked)
+    }
+    for number, each in enumerate(asked):
+        assert found[number][1] == pytest.approx(each["probability"], abs=1e-5)
+
+
+def test_a_record_without_a_text_is_refused(model):
+    loaded = tf.saved_model.load(f"{model.uri}/Format-Serving")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pair"):
+        loaded.signatures[PREDICT_EXAMPLES](examples=tf.constant([serialized(text="the cat")]))
