@@ -1,21 +1,17 @@
 """Reads the recipes of runs that adapt a model: what is said, and what the base brings."""
 
-import json
 import os
 import pathlib
 from collections.abc import Sequence
 from typing import Any
-
-import pydantic
 
 from firth.recipes.base.errors import RecipeError
 from firth.recipes.base.types import configs_in
 from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
-from firth.recipes.reading.explain import explain
-from firth.recipes.reading.loading import load_run_recipe, read_raw_file, with_full_paths
-from firth.recipes.reading.raw_recipes import Option, Origin, RawRecipe, assign, override
+from firth.recipes.reading.loading import checked, load_run_recipe, read_raw_file, with_full_paths
+from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
 from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.forms import AnyForm
@@ -46,17 +42,9 @@ def load_adapting_recipe(
     Raises:
         RecipeError: with one line for each problem found.
     """
-    raw = RawRecipe({}, {(): Origin("the options")}) if path is None else read_raw_file(pathlib.Path(path))
-    problems: list[str] = []
-    for option in overrides:
-        try:
-            raw = override(raw, option)
-        except RecipeError as error:
-            problems += error.problems
-    if problems:
-        raise RecipeError(problems)
-    raw = _with_base(raw, runs_root(root))
-    return _checked(with_full_paths(_checked(raw), raw))
+    file = None if path is None else read_raw_file(pathlib.Path(path))
+    raw = _with_base(override_all(file, overrides), runs_root(root))
+    return checked(with_full_paths(checked(raw, AdaptingRecipe), raw), AdaptingRecipe)
 
 
 def adapting_yaml(recipe: RunRecipe) -> str:
@@ -158,10 +146,3 @@ def _pooling(base: RunRecipe) -> str:
     """Returns how a sentence encoder pools; of any other model the pooler, if it has trained one."""
     is_encoder_of_sentences = base.export.pooling == "mean_with_special"
     return base.export.pooling if is_encoder_of_sentences or not base.goal.trains_pooler else "cls"
-
-
-def _checked(raw: RawRecipe) -> AdaptingRecipe:
-    try:
-        return AdaptingRecipe.model_validate_json(json.dumps(raw.data))
-    except pydantic.ValidationError as error:
-        raise RecipeError(explain(error, raw, AdaptingRecipe)) from None

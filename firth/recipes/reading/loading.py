@@ -19,11 +19,10 @@ from firth.recipes.reading.families import suggest_preset
 from firth.recipes.reading.presets import preset_names, preset_path, read_preset
 from firth.recipes.reading.raw_recipes import (
     Option,
-    Origin,
     RawRecipe,
     assign,
     overlay,
-    override,
+    override_all,
     raw_recipe_of,
 )
 from firth.recipes.reading.recipe_files import SUFFIXES, UnreadableFileError, read_text
@@ -87,21 +86,13 @@ def load_with_places(
     Raises:
         RecipeError: with one line for each problem found.
     """
-    raw = RawRecipe({}, {(): Origin("the options")}) if name_or_path is None else _read(name_or_path)
-    problems: list[str] = []
-    for option in overrides:
-        try:
-            raw = override(raw, option)
-        except RecipeError as error:
-            problems += error.problems
-    if problems:
-        raise RecipeError(problems)
+    raw = override_all(None if name_or_path is None else _read(name_or_path), overrides)
     if "task" in raw.data and "sources" not in raw.data:
         place = raw.origin(("task",)).place
         raise RecipeError([f"{place}: task: a recipe that adapts a model is for `firth finetune --recipe`"])
     raw = with_base(raw, runs_root(root), load_run_recipe)
-    raw = with_full_paths(_checked(raw, Recipe), raw)
-    return _checked(raw, Recipe), raw
+    raw = with_full_paths(checked(raw, Recipe), raw)
+    return checked(raw, Recipe), raw
 
 
 def with_full_paths(recipe: RunRecipe, raw: RawRecipe) -> RawRecipe:
@@ -144,10 +135,19 @@ def load_run_recipe(path: str | os.PathLike[str]) -> RunRecipe:
     """
     raw = _read(pathlib.Path(path))
     kinds = [kind for key, kind in RUN_RECIPES.items() if key in raw.data]
-    return _checked(raw, kinds[0] if kinds else Recipe)
+    return checked(raw, kinds[0] if kinds else Recipe)
 
 
-def _checked(raw: RawRecipe, kind: type[RunRecipeT]) -> RunRecipeT:
+def checked(raw: RawRecipe, kind: type[RunRecipeT]) -> RunRecipeT:
+    """Returns the recipe that is said, checked.
+
+    Args:
+        raw: What is said, and where.
+        kind: Kind of the recipe.
+
+    Raises:
+        RecipeError: with one line for each problem found.
+    """
     try:
         return kind.model_validate_json(json.dumps(raw.data))
     except pydantic.ValidationError as error:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from firth.recipes.base.errors import RecipeError
@@ -122,6 +122,28 @@ def override(base: RawRecipe, option: str | Option) -> RawRecipe:
     said = created | {(*path, *below) for below in _paths(value)}
     kept = base.origins if isinstance(value, dict) else _not_below(base.origins, {path})
     return RawRecipe(data, _layered(kept, dict.fromkeys(said, Origin(place))))
+
+
+def override_all(base: RawRecipe | None, options: Sequence[str | Option]) -> RawRecipe:
+    """Returns a recipe with all options on top.
+
+    Args:
+        base: What a file says; None for a recipe of options alone.
+        options: Options, applied in order.
+
+    Raises:
+        RecipeError: with one line for each option that cannot be applied.
+    """
+    raw = RawRecipe({}, {(): Origin("the options")}) if base is None else base
+    problems: list[str] = []
+    for option in options:
+        try:
+            raw = override(raw, option)
+        except RecipeError as error:
+            problems += error.problems
+    if problems:
+        raise RecipeError(problems)
+    return raw
 
 
 def _layered(base: dict[Path, Origin], top: dict[Path, Origin]) -> dict[Path, Origin]:
