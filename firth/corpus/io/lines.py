@@ -57,15 +57,15 @@ class BoundedBytes:
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
-    """One line of a file, whole or cut.
+class RawRecord:
+    """The bytes of a record of a file, such as a line, whole or cut.
 
     Attributes:
-        number: Number of the line, from 1.
-        data: The line without its line feed; the beginning of it if it is too long.
-        size: Length of the whole line in bytes.
-        problem: Reason why the line is not whole: `too_long`; or one that `problem_of` returns, if the file
-            could not be read any further. None for a whole line.
+        number: Number of the record or of its first line, from 1; 0 for the whole file.
+        data: The record, a line without its line feed; the beginning of it if it is too long.
+        size: Length of the whole record in bytes.
+        problem: Reason why the record is not whole, such as `too_long`, or one that `problem_of` returns, if
+            the file could not be read any further. None for a whole record.
     """
 
     number: int
@@ -74,11 +74,11 @@ class Line:
     problem: str | None = None
 
 
-def read_lines(path: str, max_bytes: int) -> Iterator[Line]:
+def read_lines(path: str, max_bytes: int) -> Iterator[RawRecord]:
     """Yields the lines of a file, decompressed as in `read_blocks`.
 
     A line longer than `max_bytes` is cut and has the problem `too_long`. If a file cannot be opened or not be
-    read to its end, a last `Line` with the `problem` follows the lines that could be read. No error is
+    read to its end, a last `RawRecord` with the `problem` follows the lines that could be read. No error is
     raised.
 
     Args:
@@ -95,14 +95,14 @@ def read_lines(path: str, max_bytes: int) -> Iterator[Line]:
                 number, pending = number + 1, BoundedBytes(max_bytes)
             pending.extend(rest)
     except OSError as error:
-        yield Line(number, pending.data, pending.size, problem_of(error))
+        yield RawRecord(number, pending.data, pending.size, problem_of(error))
         return
     if pending.size:
         yield _line(number, pending)
 
 
-def _line(number: int, content: BoundedBytes) -> Line:
-    return Line(number, content.data, content.size, content.problem)
+def _line(number: int, content: BoundedBytes) -> RawRecord:
+    return RawRecord(number, content.data, content.size, content.problem)
 
 
 def read_blocks(path: str) -> Iterator[bytes]:

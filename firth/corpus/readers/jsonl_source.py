@@ -7,7 +7,7 @@ from typing import Any
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import Line, read_lines
+from firth.corpus.io.lines import RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import decode_text, read_or_reject, reject_empty
 from firth.corpus.readers.fields import read_fields
@@ -31,7 +31,7 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
         yield _read_line(source, file.path, line)
 
 
-def _read_line(source: JsonlSource, path: str, line: Line) -> Document | Rejection:
+def _read_line(source: JsonlSource, path: str, line: RawRecord) -> Document | Rejection:
     return read_or_reject(
         lambda: read_fields(source, parse_line(decode_text(line.data))),
         source,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, Line, read_lines
+from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import (
     Stated,
@@ -67,7 +67,7 @@ def _parts(path: str, max_bytes: int) -> Iterator[tuple[_Part, str | None]]:
         yield part, "unclosed_document" if part.url is not None else "outside_documents"
 
 
-def _url_of(line: Line) -> bytes:
+def _url_of(line: RawRecord) -> bytes:
     found = _URL.search(line.data)
     return found[1] if found else b""
 

@@ -5,14 +5,14 @@ import zlib
 
 import pytest
 
-from firth.corpus.io.lines import BLOCK_BYTES, Line, read_blocks, read_lines
+from firth.corpus.io.lines import BLOCK_BYTES, RawRecord, read_blocks, read_lines
 
 TABLE = {
     "nothing": (b"", []),
-    "no last line feed": (b"ab\nc", [Line(1, b"ab", 2), Line(2, b"c", 1)]),
-    "blank lines": (b"\n\na\n", [Line(1, b"", 0), Line(2, b"", 0), Line(3, b"a", 1)]),
-    "at the limit": (b"abcd\n", [Line(1, b"abcd", 4)]),
-    "above the limit": (b"abcdefg\nok\n", [Line(1, b"abcde", 7, "too_long"), Line(2, b"ok", 2)]),
+    "no last line feed": (b"ab\nc", [RawRecord(1, b"ab", 2), RawRecord(2, b"c", 1)]),
+    "blank lines": (b"\n\na\n", [RawRecord(1, b"", 0), RawRecord(2, b"", 0), RawRecord(3, b"a", 1)]),
+    "at the limit": (b"abcd\n", [RawRecord(1, b"abcd", 4)]),
+    "above the limit": (b"abcdefg\nok\n", [RawRecord(1, b"abcde", 7, "too_long"), RawRecord(2, b"ok", 2)]),
 }
 
 
@@ -30,7 +30,7 @@ def test_line_over_many_blocks(tmp_path):
     path.write_bytes(b"x" * (3 * BLOCK_BYTES) + b"\nend")
     first, last = read_lines(str(path), max_bytes=10)
     assert (first.size, len(first.data), first.problem) == (3 * BLOCK_BYTES, 11, "too_long")
-    assert last == Line(2, b"end", 3)
+    assert last == RawRecord(2, b"end", 3)
 
 
 def test_an_enormous_line_takes_no_memory(tmp_path):
