@@ -55,6 +55,15 @@ class BoundedBytes:
         """The bytes that were kept."""
         return bytes(self._data)
 
+    def record(self, number: int, problem: str | None = None) -> "RawRecord":
+        """Returns the sequence as a record.
+
+        Args:
+            number: Number of the record, as for `RawRecord`.
+            problem: Its problem, if it has one next to its length.
+        """
+        return RawRecord(number, self.data, self.size, problem or self.problem)
+
 
 @dataclasses.dataclass(frozen=True)
 class RawRecord:
@@ -91,18 +100,14 @@ def read_lines(path: str, max_bytes: int) -> Iterator[RawRecord]:
             *ends, rest = block.split(b"\n")
             for end in ends:
                 pending.extend(end)
-                yield _line(number, pending)
+                yield pending.record(number)
                 number, pending = number + 1, BoundedBytes(max_bytes)
             pending.extend(rest)
     except OSError as error:
-        yield RawRecord(number, pending.data, pending.size, problem_of(error))
+        yield pending.record(number, problem_of(error))
         return
     if pending.size:
-        yield _line(number, pending)
-
-
-def _line(number: int, content: BoundedBytes) -> RawRecord:
-    return RawRecord(number, content.data, content.size, content.problem)
+        yield pending.record(number)
 
 
 def read_blocks(path: str) -> Iterator[bytes]:

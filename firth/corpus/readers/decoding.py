@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from firth.corpus.documents.document import Document, document_id
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
+from firth.corpus.io.lines import RawRecord
 from firth.corpus.io.source_files import SourceFile
 from firth.recipes.corpus.sources import Source
 
@@ -146,14 +147,7 @@ def reject(
 
 
 def read_or_reject(
-    read: Callable[[], tuple[str, Stated]],
-    source: Source,
-    file: str,
-    line: int,
-    data: bytes,
-    size: int | None = None,
-    problem: str | None = None,
-    place: str = "",
+    read: Callable[[], tuple[str, Stated]], source: Source, file: str, record: RawRecord, place: str = ""
 ) -> Document | Rejection:
     """Returns the document of a record that a function reads, or the rejection of the record.
 
@@ -162,18 +156,16 @@ def read_or_reject(
             UnreadableError.
         source: The source, as the recipe describes it.
         file: Path of the file with the record.
-        line: Number of the record, as for `reject`.
-        data: The record, or the beginning of it.
-        size: Length of the record in bytes; None if `data` is the whole record.
-        problem: Reason of rejection that is known already; `read` is then not called.
-        place: Place of the document, as for `make_document`, if it is not the line or the whole file.
+        record: The record. If it has a problem, that is the reason of rejection, and `read` is not called.
+        place: Place of the document, as for `make_document`, if it is not a line or the whole file.
     """
+    line, problem = record.number, record.problem
     if not problem:
         try:
             return make_document(source, place or (f"{file}#L{line}" if line else file), *read())
         except UnreadableError as error:
             problem = error.reason
-    return reject(source, file, line, problem, data, size)
+    return reject(source, file, line, problem, record.data, record.size)
 
 
 def reject_empty(read: Read) -> Read:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import read_whole
+from firth.corpus.io.lines import RawRecord, read_whole
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import Stated, check_text, read_or_reject, reject
 from firth.corpus.readers.python_packages import package_files, standard_library_files
@@ -130,15 +130,9 @@ def _document_or_rejection(
     source: DocstringsSource, file: SourceFile, line: int, uri: str, text: str
 ) -> Document | Rejection:
     data = text.encode("utf-8", "backslashreplace")
-    return read_or_reject(
-        lambda: (check_text(text), Stated(uri=uri)),
-        source,
-        place=f"{uri} in {file.name}",
-        file=file.path,
-        line=line,
-        data=data,
-        problem="too_long" if len(data) > source.max_document_bytes else None,
-    )
+    record = RawRecord(line, data, len(data), "too_long" if len(data) > source.max_document_bytes else None)
+    place = f"{uri} in {file.name}"
+    return read_or_reject(lambda: (check_text(text), Stated(uri=uri)), source, file.path, record, place)
 
 
 def _docstrings(name: str, node: Definition) -> Iterator[Docstring]:

@@ -22,14 +22,7 @@ def read_html(source: HtmlSource, file: SourceFile) -> Iterator[Document | Rejec
         file: A file of the source.
     """
     content, problem = read_whole(file.path, source.max_document_bytes)
-    data = content.data
-    problem = problem or (None if data.strip() else "empty")
+    record = content.record(0, problem or (None if content.data.strip() else "empty"))
     yield read_or_reject(
-        lambda: (extract_text(decode_page(data), source.extractor), NOTHING),
-        source,
-        file=file.path,
-        line=0,
-        data=data,
-        size=content.size,
-        problem=problem,
+        lambda: (extract_text(decode_page(record.data), source.extractor), NOTHING), source, file.path, record
     )

@@ -32,15 +32,7 @@ def read_jsonl(source: JsonlSource, file: SourceFile) -> Iterator[Document | Rej
 
 
 def _read_line(source: JsonlSource, path: str, line: RawRecord) -> Document | Rejection:
-    return read_or_reject(
-        lambda: read_fields(source, parse_line(decode_text(line.data))),
-        source,
-        file=path,
-        line=line.number,
-        data=line.data,
-        size=line.size,
-        problem=line.problem,
-    )
+    return read_or_reject(lambda: read_fields(source, parse_line(decode_text(line.data))), source, path, line)
 
 
 def parse_line(line: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.rejection import Rejection
-from firth.corpus.io.lines import BoundedBytes, read_lines, read_whole
+from firth.corpus.io.lines import BoundedBytes, RawRecord, read_lines, read_whole
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import NOTHING, decode_text, read_or_reject, reject_empty
 from firth.recipes.corpus.sources import TextSource
@@ -22,14 +22,15 @@ def read_text(source: TextSource, file: SourceFile) -> Iterator[Document | Rejec
         file: A file of the source.
     """
     if source.documents == "file":
-        yield _decode(source, file.path, 0, *read_whole(file.path, source.max_document_bytes))
+        content, problem = read_whole(file.path, source.max_document_bytes)
+        yield _decode(source, file.path, content.record(0, problem))
         return
     for paragraph in _paragraphs(file.path, source.max_document_bytes):
-        yield _decode(source, file.path, *paragraph)
+        yield _decode(source, file.path, paragraph)
 
 
-def _paragraphs(path: str, max_bytes: int) -> Iterator[tuple[int, BoundedBytes, str | None]]:
-    """Yields number of the first line, content and problem of each run of lines that are not blank."""
+def _paragraphs(path: str, max_bytes: int) -> Iterator[RawRecord]:
+    """Yields each run of lines that are not blank, numbered by its first line."""
     first_line, content = 0, BoundedBytes(max_bytes)
     for line in read_lines(path, max_bytes):
         blank = line.problem is None and not line.data.strip()
@@ -40,21 +41,11 @@ def _paragraphs(path: str, max_bytes: int) -> Iterator[tuple[int, BoundedBytes, 
             first_line = first_line or line.number
             content.extend(line.data, line.size)
         if first_line and (blank or broken):
-            yield first_line, content, line.problem
+            yield content.record(first_line, line.problem)
             first_line, content = 0, BoundedBytes(max_bytes)
     if first_line:
-        yield first_line, content, None
+        yield content.record(first_line)
 
 
-def _decode(
-    source: TextSource, path: str, line: int, content: BoundedBytes, problem: str | None
-) -> Document | Rejection:
-    return read_or_reject(
-        lambda: (decode_text(content.data), NOTHING),
-        source,
-        file=path,
-        line=line,
-        data=content.data,
-        size=content.size,
-        problem=problem or content.problem,
-    )
+def _decode(source: TextSource, path: str, record: RawRecord) -> Document | Rejection:
+    return read_or_reject(lambda: (decode_text(record.data), NOTHING), source, path, record)

@@ -10,6 +10,7 @@ from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.example import Example
 from firth.corpus.documents.rejection import BEGINNING_BYTES, Rejection
 from firth.corpus.io.byte_stream import ByteStream
+from firth.corpus.io.lines import RawRecord
 from firth.corpus.io.record_frames import FOOTER, HEADER, masked_checksum
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.decoding import read_or_reject, reject_empty
@@ -30,8 +31,8 @@ def read_tfrecord(source: TfrecordSource, file: SourceFile) -> Iterator[Document
         file: A file of the source.
     """
     records = _records(ByteStream(file.path), source.max_document_bytes)
-    for number, record in enumerate(records, 1):
-        yield _read_record(source, file.path, number, *record)
+    for number, (data, size, problem) in enumerate(records, 1):
+        yield _read_record(source, file.path, RawRecord(number, data, size, problem))
 
 
 def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, str | None]]:
@@ -60,18 +61,10 @@ def _records(stream: ByteStream, max_bytes: int) -> Iterator[tuple[bytes, int, s
         yield b"", 0, stream.problem
 
 
-def _read_record(
-    source: TfrecordSource, path: str, number: int, data: bytes, size: int, problem: str | None
-) -> Document | Rejection:
+def _read_record(source: TfrecordSource, path: str, record: RawRecord) -> Document | Rejection:
+    place = f"{path}#R{record.number}"
     return read_or_reject(
-        lambda: read_fields(source, parse_example(data)),
-        source,
-        place=f"{path}#R{number}",
-        file=path,
-        line=number,
-        data=data,
-        size=size,
-        problem=problem,
+        lambda: read_fields(source, parse_example(record.data)), source, path, record, place
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from firth.corpus.documents.document import Document
 from firth.corpus.documents.errors import UnreadableError
 from firth.corpus.documents.rejection import Rejection
+from firth.corpus.io.lines import RawRecord
 from firth.corpus.io.source_files import SourceFile
 from firth.corpus.readers.archive_formats import INFO
 from firth.corpus.readers.archive_records import ArchiveRecord, read_archive
@@ -75,13 +76,6 @@ def _read_records(source: FileSource, path: str, read: Read) -> Iterator[Documen
 
 
 def _read_record(source: FileSource, path: str, record: ArchiveRecord, read: Read) -> Document | Rejection:
-    return read_or_reject(
-        lambda: (read(source, record), Stated(uri=record.header.uri)),
-        source,
-        place=f"{path}#R{record.number}",
-        file=path,
-        line=record.number,
-        data=record.block,
-        size=record.block_size,
-        problem=record.problem,
-    )
+    block = RawRecord(record.number, record.block, record.block_size, record.problem)
+    stated, place = Stated(uri=record.header.uri), f"{path}#R{record.number}"
+    return read_or_reject(lambda: (read(source, record), stated), source, path, block, place)

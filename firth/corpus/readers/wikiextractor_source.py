@@ -75,13 +75,9 @@ def _url_of(line: RawRecord) -> bytes:
 def _read_part(
     source: WikiextractorSource, path: str, part: _Part, problem: str | None
 ) -> Document | Rejection:
-    content = part.content
-    return read_or_reject(
-        lambda: (decode_text(content.data.strip(b"\n")), Stated(uri=decode_utf8(part.url or b""))),
-        source,
-        file=path,
-        line=part.line,
-        data=content.data,
-        size=content.size,
-        problem=problem or content.problem,
-    )
+    record = part.content.record(part.line, problem)
+
+    def read() -> tuple[str, Stated]:
+        return decode_text(record.data.strip(b"\n")), Stated(uri=decode_utf8(part.url or b""))
+
+    return read_or_reject(read, source, path, record)
