@@ -1,7 +1,7 @@
 """The scores by name."""
 
 from firth.scores.answers import answer_f1_of, exact_match_of, squad_exact_match, squad_f1
-from firth.scores.bleu import bleu, bleu_signature
+from firth.scores.bleu import bleu, bleu_of_places, bleu_signature
 from firth.scores.calibration import brier, brier_of, expected_calibration_error
 from firth.scores.correlations import pearson, spearman
 from firth.scores.entities import (
@@ -138,7 +138,15 @@ SCORES: dict[str, Score] = {
         "",
         of_places=retrieval_accuracy_of_places,
     ),
-    "bleu": Score("BLEU", bleu, TEXTS, _PERCENT, "sacrebleu", signature_of=bleu_signature),
+    "bleu": Score(
+        "BLEU",
+        bleu,
+        TEXTS,
+        _PERCENT,
+        "sacrebleu",
+        of_places=bleu_of_places,
+        signature_of=bleu_signature,
+    ),
     "exact_match": Score("Exact match", exact_match, TEXTS, _SHARE, "", of_one=is_exact),
     "rouge_1": _rouge("rouge_1", "ROUGE-1"),
     "rouge_2": _rouge("rouge_2", "ROUGE-2"),
