@@ -113,13 +113,26 @@ class LanguageModelHeads(Heads):
                 of the decoder] each.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        hidden = backbone(features, training=training)
+        return self.predictions_of_states(backbone, backbone(features, training=training), features, training)
+
+    def predictions_of_states(
+        self, backbone: Any, hidden: Tensor, features: Features, training: bool | None = None
+    ) -> dict[str, Predictions]:
+        """Returns the predictions of `lm`, [batch, positions of the decoder], as `predictions` does.
+
+        Args:
+            backbone: Backbone whose token table is used where it is tied.
+            hidden: States of its decoder, float tensor [batch, positions of the decoder, width].
+            features: Objective's features, batched, with `label_ids` and `label_weights`.
+            training: Whether the losses are to be differentiated.
+        """
         rows, table = self._rows(ops.reshape(hidden, (-1, self.width))), self._table(backbone)
 
         def losses(labels: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
             return chunked_cross_entropy(rows, table, None, labels, weights, bool(training))
 
-        return {"lm": predictions_of_losses(losses, *self.labels(features)["lm"])}
+        of_tokens = features[names.LABEL_IDS], features[names.LABEL_WEIGHTS]
+        return {"lm": predictions_of_losses(losses, *of_tokens)}
 
     def _rows(self, hidden: Tensor) -> Tensor:
         rows = ops.cast(hidden, self.compute_dtype)

@@ -15,6 +15,7 @@ from firth.models.span_masking_heads import SpanMaskingHeads
 from firth.models.task_heads.choices import ChoicesHeads
 from firth.models.task_heads.contrastive import ContrastiveHeads
 from firth.models.task_heads.pooled import PooledHeads
+from firth.models.task_heads.pooled_language_model import PooledLanguageModelHeads
 from firth.models.task_heads.spans import SpansHeads
 from firth.models.task_heads.tokens import TokensHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
@@ -38,6 +39,7 @@ HEADS: dict[str, Any] = {
     "bidirectional_lm": BidirectionalLMHeads,
     "contrastive": ContrastiveHeads,
     "pooled": PooledHeads,
+    "pooled_language_model": PooledLanguageModelHeads,
     "tokens": TokensHeads,
     "spans": SpansHeads,
     "choices": ChoicesHeads,

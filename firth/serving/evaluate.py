@@ -52,7 +52,9 @@ def evaluator(
         batch = tf.map_fn(features, (rows, negatives), fn_output_signature=outputs)
         if answers is not None:
             logits = served.model.logits(batch, training=False)
-            sums = example_sums(served.model.heads.predictions_of(logits, batch))
+            has_all = goal.losses.keys() <= logits.keys()
+            predicted = served.model.heads.predictions_of(logits, batch) if has_all else None
+            sums = example_sums(predicted or served.model(batch, training=False))
             return {**sums, **answers(rows, batch, logits)}
         predictions = served.model(batch, training=False)
         sums = example_sums(predictions)

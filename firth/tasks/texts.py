@@ -83,7 +83,12 @@ class TextsTask:
         inputs = specs_of_inputs(self._config.form, self._sequences.length)
         places = self._config.documents(self._sequences)
         records = places // self._config.documents_of_record
-        return {**inputs, **names.record_specs(places, records, self.label_dtype)}
+        of_tokens = names.label_specs(self._sequences.length) if self._predicts_tokens else {}
+        return {**inputs, **names.record_specs(places, records, self.label_dtype), **of_tokens}
+
+    @property
+    def _predicts_tokens(self) -> bool:
+        return getattr(self._config, "lm_weight", 0.0) > 0
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
         """Returns the Features of a row; nothing in them is random.
@@ -102,6 +107,7 @@ class TextsTask:
             names.POOLED_POSITIONS: self._pooled(layout, lengths),
             names.RECORD_LABELS: row[names.RECORD_LABELS],
             names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.documents_of_record] > 0, tf.float32),
+            **(_next_tokens(layout) if self._predicts_tokens else {}),
         }
 
     def laid_out(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
@@ -227,6 +233,16 @@ class TextsTask:
             prediction: float32 [classes].
         """
         raise NotImplementedError
+
+
+def _next_tokens(layout: Layout) -> dict[str, tf.Tensor]:
+    """Returns the token after each one, of those that are not the last of their record."""
+    ids, documents = (tf.pad(each[1:], [[0, 1]]) for each in (layout.token_ids, layout.document_ids))
+    has_next = (documents == layout.document_ids) & (documents > 0)
+    return {
+        names.LABEL_IDS: tf.where(has_next, ids, 0),
+        names.LABEL_WEIGHTS: tf.cast(has_next, tf.float32),
+    }
 
 
 class ClassificationTask(TextsTask):

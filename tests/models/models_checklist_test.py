@@ -22,6 +22,8 @@ from firth.models import (
 )
 from firth.recipes.base.types import configs_in
 from firth.recipes.run.recipe import Recipe
+from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.forms import GPTForm
 from firth.recipes.tasks.tasks import AnyTask
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import (
@@ -85,7 +87,8 @@ def test_tables_and_recipe_types_agree():
     trained = {objective.kind for _, objective in TRAINED.values()}
     assert set(BACKBONES) == kinds_of("model") == {model.kind for model in {**MODELS, **OTHERS}.values()}
     assert kinds_of("objective") == trained
-    of_tasks = {task.heads for task in configs_in(AnyTask)}
+    of_tasks = {task().heads for task in configs_in(AnyTask)}
+    of_tasks.add(Classification(form=GPTForm(), lm_weight=0.5).heads)
     assert set(HEADS) == {objective.heads for _, objective in TRAINED.values()} | of_tasks
 
 

@@ -7,6 +7,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.features import evaluation_sums
 from firth.models import build_model
+from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
@@ -247,3 +248,36 @@ def test_every_family_reads_packed_records_as_it_reads_them_alone(base, preset, 
     texts = [tf.constant(column) for column in zip(*TEXTS)]
     (alone,) = served.model.logits(encode_texts(served, *texts).features).values()
     np.testing.assert_allclose(np.asarray(packed)[0, :3], np.asarray(alone)[:, 0], atol=2e-5)
+
+
+def test_a_decoder_may_learn_its_texts_next_to_their_classes(base):
+    """The auxiliary loss of GPT: each next token of the same record, by the table that a base brings."""
+    task = Classification(labels=LABELS, form=GPTForm(), lm_weight=0.5)
+    model = load_recipe("llama_tiny", ["model.layers=1", "model.width=16"]).model
+    recipe = recipe_of(task, model=model)
+    served = Served(build_model(recipe), base.tokenizer, recipe)
+    made = served.features_function()
+    row = row_of(task, made.encode(records(task, "yes")), 32, 4)
+    features = made(row, None, [0, 0])
+    assert {name: spec.shape for name, spec in made.specs().items()} == {
+        name: tuple(each.shape) for name, each in features.items()
+    }
+    ids, documents, labels, weights = (
+        features[name].numpy()
+        for name in (names.TOKEN_IDS, names.DOCUMENT_IDS, names.LABEL_IDS, names.LABEL_WEIGHTS)
+    )
+    inside = (documents[1:] == documents[:-1]) & (documents[1:] > 0)
+    assert weights.tolist() == [*inside.astype(float), 0.0] and weights.sum() == (documents > 0).sum() - 3
+    assert labels[:-1][inside].tolist() == ids[1:][inside].tolist()
+    assert recipe.goal.losses == {"label": 1.0, "lm": 0.5}
+    assert "heads/table" in weights_by_path(served.model)
+    batch = {name: each[tf.newaxis] for name, each in features.items()}
+    shares = tf.nn.log_softmax(
+        served.model.heads.project(served.model.backbone, served.model.backbone(batch))
+    )
+    expected = -tf.gather(shares[0], labels, batch_dims=1) * weights
+    outputs = evaluator(served, None)(tf.constant([on_disk(row, 1)]))
+    np.testing.assert_allclose(outputs["lm_loss_sum"][0], tf.reduce_sum(expected), rtol=1e-4)
+    assert set(evaluation_sums(task.loss_classes)) < set(outputs) and names.RECORD_PREDICTIONS in outputs
+    with pytest.raises(ValueError, match=r"lm_weight: form\.kind: bert is not of decoders"):
+        Classification(labels=LABELS, lm_weight=0.5)

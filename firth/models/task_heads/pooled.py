@@ -40,7 +40,7 @@ class PooledHeads(Heads):
     """
 
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
-        (self.loss_term,) = task.loss_terms
+        self.loss_term = task.loss_terms[0]
         shared = {"dtype": self.dtype_policy}
         self._pool, self._orders = _POOLINGS[task.form.pooling], task.form.orders
         self._encoder_alone = task.form.encoder_alone
@@ -79,6 +79,18 @@ class PooledHeads(Heads):
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = states_of(backbone, features, self._encoder_alone, training)
+        return self.logits_of(hidden, features, training)
+
+    def logits_of(
+        self, hidden: Tensor, features: Features, training: bool | None = None
+    ) -> dict[str, Tensor]:
+        """Returns the logits of each record's answers, float32 [batch, records, classes].
+
+        Args:
+            hidden: States of the backbone, float tensor [batch, length, width].
+            features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
         pooled = self._sums(self._pool(self, hidden, features))
         pooled = self.dropout(pooled, training=training)
         return {self.loss_term.name: ops.cast(self.dense(pooled), "float32")}

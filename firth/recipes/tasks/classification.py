@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
-from firth.recipes.goals.losses import Loss
+from firth.recipes.goals.losses import LM, Loss
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -20,13 +20,33 @@ class _OfTexts(Task):
         pair: True if a record has two texts.
         form: How texts are laid out.
         dropout: Rate of dropout on what the head reads.
-    """
+        lm_weight: Weight of the auxiliary loss of predicting each next token of the texts (Radford et al.
+            2018, section 3.2, where it is 0.5); 0 for none. For decoders alone.
 
-    heads: ClassVar[str] = "pooled"
+    Raises:
+        ValueError: if there is an auxiliary loss, and the form is not of decoders.
+    """
 
     pair: bool = False
     form: AnyForm = BERTForm()
     dropout: Rate = 0.1
+    lm_weight: Annotated[float, pydantic.Field(ge=0.0)] = 0.0
+
+    @pydantic.model_validator(mode="after")
+    def _language_models_are_decoders(self) -> "_OfTexts":
+        if self.lm_weight and "decoder" not in self.form.architectures:
+            raise ValueError(f"lm_weight: form.kind: {self.form.kind} is not of decoders, so it must be 0")
+        return self
+
+    @property
+    def heads(self) -> str:  # type: ignore[override]
+        """The key of its heads: with those of a language model, where it has the auxiliary loss."""
+        return "pooled_language_model" if self.lm_weight else "pooled"
+
+    @property
+    def auxiliary_losses(self) -> tuple[Loss, ...]:
+        """The loss of predicting the texts, if it has a weight."""
+        return (LM.weighing(self.lm_weight),) if self.lm_weight else ()
 
     @classmethod
     def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
@@ -86,8 +106,8 @@ class Classification(_OfTexts):
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
-        """The cross entropy of the classes."""
-        return (Loss("label", "label", classes=max(len(self.labels), 2)),)
+        """The cross entropy of the classes, and the auxiliary loss, if there is one."""
+        return (Loss("label", "label", classes=max(len(self.labels), 2)), *self.auxiliary_losses)
 
 
 def checked_classes(labels: tuple[str, ...], positive: str) -> None:
@@ -138,8 +158,8 @@ class Regression(_OfTexts):
 
     @property
     def loss_terms(self) -> tuple[Loss, ...]:
-        """The squared error."""
-        return (Loss("value", "squared error", classes=1),)
+        """The squared error, and the auxiliary loss, if there is one."""
+        return (Loss("value", "squared error", classes=1), *self.auxiliary_losses)
 
     def label_specs(self, sequences: Sequences) -> dict[str, Spec]:
         """Returns the names, dtypes and shapes of a row's labels.
