@@ -36,7 +36,8 @@ def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
         outputs = client.evaluate(batch)
         for place, row in enumerate(batch):
             of_row = {name: values[place] for name, values in outputs.items()}
-            found += kind.collected(task, of_row, _source(row))
+            source, details = _not_asked(row)
+            found += kind.collected(task, {**of_row, **details}, source)
     return found
 
 
@@ -114,8 +115,12 @@ def _records(folder: str) -> Iterator[bytes]:
         yield from read_records(path)
 
 
-def _source(row: bytes) -> str:
+def _not_asked(row: bytes) -> tuple[str, dict[str, Any]]:
+    """Returns a row's source, and what its scores need and no model reads."""
     from firth.corpus.documents.example import Example
 
-    found = Example.FromString(row).features.feature[names.SOURCE].bytes_list.value
-    return found[0].decode("utf-8", "replace") if found else ""
+    fields = Example.FromString(row).features.feature
+    sources = fields[names.SOURCE].bytes_list.value
+    details = list(fields[names.RECORD_DETAILS].bytes_list.value)
+    source = sources[0].decode("utf-8", "replace") if sources else ""
+    return source, {names.RECORD_DETAILS: details} if details else {}

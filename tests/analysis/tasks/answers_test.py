@@ -1,10 +1,14 @@
 """What is told of answers, whatever kind of task they are of."""
 
+import numpy as np
 import pytest
 
-from firth.analysis.tasks.answers import WRONG, confusion_of, wrong_answers
+from firth import features as names
+from firth.analysis.tasks.answers import WRONG, ask_rows, confusion_of, wrong_answers
 from firth.analysis.tasks.record import MOST_CLASSES, Confusion
 from firth.corpus.io.record_files import write_records
+from firth.corpus.packing.packed_rows import Chunk, make_row
+from firth.recipes.tasks.text_to_text import TextToText
 from firth.scores import Collected
 from firth.tasks.labelled_examples import to_example
 from firth.tasks.readers.records import LabelledRecord
@@ -38,3 +42,31 @@ def test_wrong_answers_are_shown_with_their_texts(tmp_path, pairs, shown):
     assert [(each.texts["text"], each.right, each.given) for each in found] == shown
     many = [Collected(str(number), "no", "yes") for number in range(99)]
     assert len(wrong_answers([*answers, *many], str(tmp_path))) <= WRONG
+
+
+class _Writer:
+    """A client of a model that writes one text for each of two records."""
+
+    def __init__(self, path):
+        del path
+
+    def evaluate(self, rows):
+        one = {
+            names.RECORD_KEYS: [7, 8],
+            names.RECORD_WEIGHTS: [1.0, 1.0],
+            names.RECORD_LENGTHS: [3, 3],
+            names.RECORD_TEXTS: [b"a cat", b"a dog"],
+        }
+        return {name: np.array([values] * len(rows)) for name, values in one.items()}
+
+
+def test_a_row_brings_what_is_right_of_its_records(tmp_path, monkeypatch):
+    monkeypatch.setattr("firth.serving.Client", _Writer)
+    chunk = Chunk(7, 0, np.array([5, 6]), np.array([True, False]), np.array([True, False]))
+    row = make_row("s", [chunk], details=[b'["a cat"]', b'["the dog", "dog"]'])
+    write_records(str(tmp_path / "Split-eval"), 0, 1, [row.to_example()])
+    found = ask_rows("model", str(tmp_path), TextToText())
+    assert [(each.reference, each.prediction, each.source) for each in found] == [
+        ("a cat", "a cat", "s"),
+        (["the dog", "dog"], "a dog", "s"),
+    ]
