@@ -4,14 +4,15 @@
     python -m benchmarks.finetune sst2 --records 512 --rounds 2
     python -m benchmarks.finetune --torch-python PYTHON        # or FIRTH_TORCH_PYTHON=PYTHON
 
-SST-2, pairs of MultiNLI and CoNLL-2000's chunks of `../shared/data`, or what FIRTH_SHARED_DATA names; where a
-data set is not there, the docstring task of its kind. Both read the same pieces: those of FIRTH_MINILM's
-tokenizer, or of a WordPiece tokenizer trained on the records. Weights are random.
+SST-2, pairs of MultiNLI, CoNLL-2000's chunks and windows of SQuAD 1.1 of `../shared/data`, or what
+FIRTH_SHARED_DATA names; where a data set is not there, the docstring task of its kind. Both read the same
+pieces: those of FIRTH_MINILM's tokenizer, or of a WordPiece tokenizer trained on the records. Weights are
+random.
 
-firth packs records into rows of 128, shuffles the rows and makes features in its input pipeline, as `firth
-finetune` does, with rows for 32 records a step on average. transformers gets batches of 32 that are ready in
-memory: sorted by length, so that there is next to no padding, and padded to the longest of the batch; in a
-random order. A step is forward, backward, clipping and AdamW, fused in torch.
+firth packs records into rows of 128, windows into rows of 384, shuffles the rows and makes features in its
+input pipeline, as `firth finetune` does, with rows for 32 records a step on average. transformers gets
+batches of 32 that are ready in memory: sorted by length, so that there is next to no padding, and padded to
+the longest of the batch; in a random order. A step is forward, backward, clipping and AdamW, fused in torch.
 
 Each library has a process of its own; they do some steps in turn, until every record was trained on
 `--rounds` times. Examples/s are all records by all seconds. Peak memory is that of the whole process,
@@ -42,6 +43,8 @@ WARM_UP_STEPS, STEPS = 6, 8
 # What torch and TensorFlow read.
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
 FIRTH, TRANSFORMERS = "firth", "transformers"
+# Its questions under the names that they were published with.
+SQUAD = {"train-v1.1.json": "squad_v1.1_44articles.json", "dev-v1.1.json": "squad_v1.1_dev_subset.json"}
 # By name: the labelled data, the task, and the docstring task where the data are not there.
 TASKS = {
     "sst2": (
@@ -62,6 +65,11 @@ TASKS = {
         {"kind": "published", "format": "conll2000", "folder": str(DATA / "conll2000"), "eval": "test"},
         {"kind": "tagging"},
         "parameters",
+    ),
+    "windows": (
+        {"kind": "published", "format": "squad", "folder": "{folder}"},
+        {"kind": "span"},
+        "type",
     ),
 }
 

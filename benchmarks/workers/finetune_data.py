@@ -14,8 +14,10 @@ from firth import features as names
 from firth.corpus.io.record_files import write_records
 from firth.interop.hugging_face.tokenizers import read_tokenizer
 from firth.pipelines.labels import with_labels
+from firth.recipes.base.choices import config_of
 from firth.recipes.models import blocks, model
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.tasks import TASKS
 from firth.tasks.encoded import EncodedRecord
@@ -25,7 +27,6 @@ from firth.tasks.readers import LabelledRecord, RefusedFileError
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 
 ROWS, EXAMPLES, RECIPE, TOKENIZER = "rows", "examples.npz", "recipe.json", "tokenizer"
-TOKENS_OF_A_RECORD = 8
 IGNORED = -100
 
 
@@ -60,6 +61,7 @@ def prepare(
         segments=np.concatenate([segments for _, segments, _ in examples]),
         labels=np.concatenate([labels for _, _, labels in examples]),
         lengths=lengths,
+        head=recipe.task.heads,
         classes=recipe.task.loss_terms[0].classes,
     )
     return {
@@ -80,7 +82,8 @@ def _read(
 
 def _is_labelled(record: LabelledRecord, task: Any) -> bool:
     labels = record.label if isinstance(record.label, tuple) else (record.label,)
-    return bool(labels) and set(labels) <= set(task.labels)
+    classes = getattr(task, "labels", labels)
+    return bool(labels) and set(labels) <= set(classes)
 
 
 def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> AdaptingRecipe:
@@ -91,7 +94,7 @@ def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> A
             "data": data,
             "base": {"bundle": "none", "digest": "0" * 64},
             "tokenizer": WordPieceTokenizerConfig(vocabulary_size=VOCABULARY),
-            "sequences": Sequences(length=size.length, max_documents=size.length // TOKENS_OF_A_RECORD),
+            "sequences": _rows_of(task),
             "model": model.MaskedTransformerConfig(layers=size.layers, width=size.width, attention=attention),
             "task": task,
             "training": {"optimizer": {"kind": "adamw", "learning_rate": 5e-5}, "precision": size.precision},
@@ -100,6 +103,12 @@ def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> A
             "epochs": 100,
         }
     )
+
+
+def _rows_of(task: dict[str, Any]) -> Sequences:
+    """Returns rows as `firth finetune` lays them out where nothing else is said."""
+    made: Any = config_of("task", AnyTask, task)
+    return Sequences(length=made.row_length, max_documents=made.row_length // made.record_length)
 
 
 def _trained(records: Iterable[LabelledRecord]) -> WordPieceTokenizer:
@@ -119,6 +128,10 @@ def _example(record: EncodedRecord, frame: Any) -> tuple[np.ndarray, np.ndarray,
     ids += frame.after
     begin = len(frame.before) + len(first) + len(frame.between) if second else len(ids)
     segments = (np.arange(len(ids)) >= begin).astype("int32")
+    if names.SPAN_STARTS in record.labels:
+        # No answer is the place of [CLS].
+        places = np.array([record.labels[name][0] for name in (names.SPAN_STARTS, names.SPAN_ENDS)])
+        return np.array(ids, "int32"), segments, np.where(places > 0, begin + places - 1, 0)
     if names.TOKEN_LABELS not in record.labels:
         return np.array(ids, "int32"), segments, np.array(record.labels[names.RECORD_LABELS], "int32")
     labels = np.full(len(ids), IGNORED, "int32")

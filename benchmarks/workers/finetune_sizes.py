@@ -12,6 +12,5 @@ class FineTuneSize:
     layers: int = 6
     width: int = 384
     heads: int = 12
-    length: int = 128
     examples: int = 32
     precision: str = "float32"

@@ -3,6 +3,7 @@
 import itertools
 import pathlib
 import platform
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,18 +22,17 @@ class Model(TorchModel):
         torch.manual_seed(0)
         with np.load(pathlib.Path(folder, "examples.npz")) as arrays:
             given = dict(arrays)
-        is_of_tokens = len(given["labels"]) == len(given["ids"])
+        head = str(given["head"])
         config = transformers.BertConfig(
             vocab_size=VOCABULARY,
             hidden_size=size.width,
             num_hidden_layers=size.layers,
             num_attention_heads=size.heads,
             intermediate_size=4 * size.width,
-            num_labels=int(given["classes"]),
+            num_labels=2 if head == "spans" else int(given["classes"]),
         )
-        kinds = transformers.BertForSequenceClassification, transformers.BertForTokenClassification
-        super().__init__(kinds[is_of_tokens](config), size.precision)
-        self._batches = itertools.cycle(_batches(given, is_of_tokens, size.examples))
+        super().__init__(CLASSES[head](config), size.precision)
+        self._batches = itertools.cycle(_batches(given, LABELS[head], size.examples))
         self.versions = {
             "python": platform.python_version(),
             "torch": torch.__version__,
@@ -49,7 +49,29 @@ class Model(TorchModel):
         return {"examples": examples, "tokens": tokens}
 
 
-def _batches(given: dict[str, np.ndarray], is_of_tokens: bool, size: int) -> list[tuple[dict, int]]:
+def _labels_of_records(given, members, places, real) -> dict[str, torch.Tensor]:
+    return {"labels": torch.tensor(given["labels"][members].astype("int64"))}
+
+
+def _labels_of_tokens(given, members, places, real) -> dict[str, torch.Tensor]:
+    return {"labels": _padded([given["labels"][place] for place in places], real, IGNORED)}
+
+
+def _labels_of_spans(given, members, places, real) -> dict[str, torch.Tensor]:
+    labels = torch.tensor(given["labels"].reshape(-1, 2)[members].astype("int64"))
+    return {"start_positions": labels[:, 0], "end_positions": labels[:, 1]}
+
+
+# By our name of the head.
+LABELS = {"pooled": _labels_of_records, "tokens": _labels_of_tokens, "spans": _labels_of_spans}
+CLASSES = {
+    "pooled": transformers.BertForSequenceClassification,
+    "tokens": transformers.BertForTokenClassification,
+    "spans": transformers.BertForQuestionAnswering,
+}
+
+
+def _batches(given: dict[str, np.ndarray], labels: Any, size: int) -> list[tuple[dict, int]]:
     """Returns batches of examples of like lengths in a random order, each with its number of tokens."""
     lengths = given["lengths"]
     ends = np.cumsum(lengths)
@@ -62,14 +84,11 @@ def _batches(given: dict[str, np.ndarray], is_of_tokens: bool, size: int) -> lis
         batch = {
             "input_ids": _padded([given["ids"][place] for place in places], real, 0),
             "token_type_ids": _padded([given["segments"][place] for place in places], real, 0),
+            **labels(given, members, places, real),
         }
         # Without padding nobody gives a mask, and attention is faster.
         if not real.all():
             batch["attention_mask"] = torch.tensor(real.astype("int64"))
-        if is_of_tokens:
-            batch["labels"] = _padded([given["labels"][place] for place in places], real, IGNORED)
-        else:
-            batch["labels"] = torch.tensor(given["labels"][members].astype("int64"))
         made.append((batch, int(real.sum())))
     return [made[index] for index in np.random.default_rng(0).permutation(len(made))]
 
