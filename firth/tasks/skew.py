@@ -14,6 +14,7 @@ _DEVIATIONS = 4.0
 _SHARE, _SPREADS, _TIMES = 0.05, 0.25, 1.5
 # Of fewer records nothing is told about lengths, whose spread the statistics do not have.
 _FEWEST = 30
+_MOST_CLASSES = 200
 
 # Of one feature: `statistics_pb2.FeatureNameStatistics`.
 Statistics = Any
@@ -58,6 +59,8 @@ def _differences(name: str, train: Statistics, evaluated: Statistics) -> Iterato
 
 def _shares(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]]:
     first, second = _counts(train), _counts(evaluated)
+    if not _are_classes(first):
+        return
     of_first, of_second = max(sum(first.values()), 1), max(sum(second.values()), 1)
     for label in sorted(first.keys() | second.keys()):
         shares = first.get(label, 0) / of_first, second.get(label, 0) / of_second
@@ -69,6 +72,11 @@ def _shares(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]
             told = f"{shares[0]:.1%} of train and {shares[1]:.1%} of eval have the label {label!r}"
             why = "; no record to train on has it" if is_missing else ""
             yield _told(LABEL, label, shares[0], shares[1], told + why)
+
+
+def _are_classes(counts: Mapping[str, float]) -> bool:
+    """Returns whether labels are names that recur, and not texts, which are each another."""
+    return len(counts) <= _MOST_CLASSES and 2 * len(counts) <= sum(counts.values())
 
 
 def _counts(statistics: Statistics) -> Mapping[str, float]:

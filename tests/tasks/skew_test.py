@@ -34,6 +34,8 @@ def split(**features):
     ({"label": {"a": 900}}, {"label": {"a": 899, "b": 1}},
      ["0.0% of train and 0.1% of eval have the label 'b'; no record to train on has it"]),
     ({"label": {"a": 899, "b": 1}}, {"label": {"a": 900}}, []),
+    ({"label": {"a text": 1, "another": 1, "this": 1}}, {"label": {"that": 1}}, []),
+    ({"label": {str(number): 2 for number in range(999)}}, {"label": {"that": 1}}, []),
     ({"label": (2.0, 1.0, 1000)}, {"label": (2.1, 1.0, 100)}, []),
     ({"label": (2.0, 1.0, 1000)}, {"label": (3.0, 1.0, 100)},
      ["labels are 2 in train and 3 in eval, on average"]),
