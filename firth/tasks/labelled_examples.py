@@ -13,6 +13,8 @@ SOURCE = "source"
 LABEL = "label"
 ANSWERS = "answers"
 ANSWER_STARTS = "answer_starts"
+# Features that may have no values, and are not bytes.
+_INTEGERS = (ANSWER_STARTS,)
 
 
 class LabelParts(NamedTuple):
@@ -84,6 +86,9 @@ def to_example(record: LabelledRecord, source: str) -> bytes:
     example = Example()
     for name, values in features.items():
         _extend(example.features.feature[name], values)
+        if name in _INTEGERS:
+            # Of this type without values too, so that it has one type in all records.
+            example.features.feature[name].int64_list.SetInParent()
     data: bytes = example.SerializeToString(deterministic=True)
     return data
 

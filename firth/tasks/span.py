@@ -18,9 +18,6 @@ from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan, LabelledR
 from firth.tasks.texts import TextsTask, key_of
 from firth.tasks.windows import PlacedPieces, Windows, placed_pieces, question_pieces, windows_of
 
-# Spans of a window that scores see.
-_SPANS = 1
-
 
 class WindowAnswer(NamedTuple):
     """What a window says of its question.
@@ -123,13 +120,14 @@ class SpanTask(TextsTask):
         tokens = lengths[:, ::2] + lengths[:, 1::2]
         blocks = tf.where(tokens > 0, tokens + len(self.frame.ids), 0)
         begins = self._begins(row, tf.cumsum(blocks, axis=1, exclusive=True))
-        found = answers_of(self._config, logits, features[names.POOLED_POSITIONS], begins, lengths[:, 1::2])
+        nowhere = features[names.POOLED_POSITIONS]
+        found = answers_of(self._config, logits, nowhere, begins, lengths[:, 1::2], count=1)
         return {
             names.RECORD_KEYS: row[names.DOCUMENT_KEYS][:, ::2],
             names.RECORD_WEIGHTS: features[names.RECORD_WEIGHTS],
-            names.RECORD_PREDICTIONS: tf.stack([found.no_answer, found.score], axis=-1),
-            names.PREDICTED_STARTS: found.start,
-            names.PREDICTED_ENDS: found.end,
+            names.RECORD_PREDICTIONS: tf.concat([found.no_answer[..., tf.newaxis], found.score], axis=-1),
+            names.PREDICTED_STARTS: found.start[..., 0],
+            names.PREDICTED_ENDS: found.end[..., 0],
         }
 
     @classmethod
@@ -208,13 +206,13 @@ class SpanTask(TextsTask):
 
 
 class Answers(NamedTuple):
-    """The best answer of each window, and the score of having none.
+    """The best answers of each window, the best first, and the score of having none.
 
     Attributes:
         no_answer: float32 [...].
-        score: float32 [...]; `NO_SPAN` where no answer is possible.
-        start: int32 [...], place of its first piece among those of the window.
-        end: int32 [...], place of its last piece.
+        score: float32 [..., count]; `NO_SPAN` where there are fewer.
+        start: int32 [..., count], place of the first piece among those of the window.
+        end: int32 [..., count], place of the last piece.
     """
 
     no_answer: tf.Tensor
@@ -224,9 +222,14 @@ class Answers(NamedTuple):
 
 
 def answers_of(
-    config: Any, logits: Mapping[str, tf.Tensor], nowhere: tf.Tensor, begins: tf.Tensor, lengths: tf.Tensor
+    config: Any,
+    logits: Mapping[str, tf.Tensor],
+    nowhere: tf.Tensor,
+    begins: tf.Tensor,
+    lengths: tf.Tensor,
+    count: int,
 ) -> Answers:
-    """Returns the best answer of each window of some rows.
+    """Returns the best answers of each window of some rows.
 
     Args:
         config: The recipe's `task`.
@@ -234,13 +237,14 @@ def answers_of(
         nowhere: Place of each window that stands for no answer, int32 [batch, windows].
         begins: Place of each window's first piece in its row, int32 [batch, windows].
         lengths: Pieces of each window, int32 [batch, windows].
+        count: Number of answers of a window.
     """
     start, end = logits["start"], logits["end"]
-    found = best_spans(start, end, begins, lengths, config.max_answer, _SPANS)
+    found = best_spans(start, end, begins, lengths, config.max_answer, count)
     no_answer = tf.gather(start + end, nowhere, axis=2, batch_dims=2)
     # Not finite if a logit is not, which a maximum may not tell.
     told = 0.0 * tf.reduce_sum(start + end, axis=2)
-    return Answers(no_answer + told, found.scores[..., 0] + told, found.starts[..., 0], found.ends[..., 0])
+    return Answers(no_answer + told, found.scores + told[..., tf.newaxis], found.starts, found.ends)
 
 
 def most_question(config: Any, room: int) -> int:

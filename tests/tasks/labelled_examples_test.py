@@ -71,6 +71,10 @@ def test_numbers_and_places_have_the_types_of_their_features():
     assert numbers.features.feature["label"].HasField("float_list")
     places = Example.FromString(to_example(LabelledRecord("7", {"text": "a"}, 3, "", 0), "s"))
     assert places.features.feature["label"].HasField("int64_list")
+    for case in ("answers", "no answer"):
+        texts, label = CASES[case]
+        found = Example.FromString(to_example(LabelledRecord("7", texts, label, "", 0), "s")).features.feature
+        assert found["answers"].HasField("bytes_list") and found["answer_starts"].HasField("int64_list")
 
 
 def test_what_is_counted():

@@ -239,6 +239,23 @@ def test_served_answers(served):
 
 
 @pytest.mark.usefixtures("all_windows_at_once")
+def test_best_answers_of_all_windows_are_different(served):
+    """Short strides give the same span many times; each counts once, by its best window."""
+    task = TASK.model_copy(update={"stride": 1, "n_best": 20, "max_answer": 2})
+    own = Served(served.model, served.tokenizer, recipe_of(task, 16))
+    text = "the cat sat on a mat by you"
+    (told,) = each_of(numpy(answer(own, tf.constant(["Who?"]), tf.constant([text]))))
+    words = text.split()
+    every = {" ".join(words[a : a + size]) for size in (1, 2) for a in range(len(words) + 1 - size)}
+    found = [each.decode() for each in told["answers"]]
+    assert len(every) == 15 and set(found[:15]) == every and not any(found[15:])
+    assert [text[start:end] for start, end in zip(told["starts"], told["ends"])] == found
+    shares = told["probabilities"]
+    assert (np.diff(shares) <= 0).all() and 0 < shares.sum() < 1 and not shares[15:].any()
+    assert told["probability"] == pytest.approx(shares[0] if told["answer"] else 1 - shares.sum(), abs=1e-5)
+
+
+@pytest.mark.usefixtures("all_windows_at_once")
 def test_no_answer_is_given_above_the_threshold(served):
     def told(threshold, unanswerable=True):
         task = TASK.model_copy(update={"threshold": threshold, "unanswerable": unanswerable})

@@ -32,6 +32,7 @@ class SpanAnswering(Task):
         stride: Pieces from the start of a window to the start of the next one; fewer if a window holds fewer.
         max_question: Most pieces of a question; the end of a longer one is cut off, and counted.
         max_answer: Most pieces of an answer.
+        n_best: Number of answers to a question that are served, the best first.
         scores: Scores of the held-out questions, keys of `firth.scores.SCORES`, the headline first. If not
             given, exact match and F1; with `unanswerable` also those whose names end with `_held_out`, at
             the threshold that is best on other held-out questions.
@@ -49,6 +50,7 @@ class SpanAnswering(Task):
     stride: _Count = 128
     max_question: _Count = 64
     max_answer: _Count = 30
+    n_best: _Count = 5
     scores: tuple[str, ...] = pydantic.Field(
         default_factory=lambda values: SCORES_WITHOUT_ANSWER if values.get("unanswerable") else SCORES
     )

@@ -1,5 +1,7 @@
 """The signature `answer`: the part of a text that answers a question, with its place."""
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 from firth.recipes.run.run_recipe import RunRecipe
@@ -7,17 +9,19 @@ from firth.serving.evaluate import in_chunks
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
 from firth.serving.tasks.records import features_of_pieces
+from firth.tasks.best_spans import NO_SPAN
 from firth.tasks.span import answers_of, most_question
 from firth.tasks.windows import PlacedPieces, Windows, placed_pieces, question_pieces, windows_of
 
 # Of a longer text the rest is not read, so that no text takes the server's memory or its time.
 MOST_WINDOWS = 64
+_TOLD = ("answer", "start", "end", "score", "probability", "answers", "starts", "ends", "probabilities")
 _ANSWER = Answer(
-    {"answer": "answer", "start": "start", "end": "end", "score": "score", "probability": "probability"},
+    {name: name for name in _TOLD},
     lines="{% if answer %}{{ start }}-{{ end }} {{ answer }}{% else %}no answer{% endif %} "
     "{{ '%.4f' % probability }}",
 )
-_INVARIANT = ("score", "probability", "truncated")
+_INVARIANT = ("score", "probabilities", "truncated")
 
 
 def offer(recipe: RunRecipe) -> Signature | None:
@@ -39,7 +43,9 @@ def offer(recipe: RunRecipe) -> Signature | None:
 
 
 def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Returns the best answer to each question, from all windows of its text.
+    """Returns the best answers to each question, from all windows of its text.
+
+    An answer that several windows hold counts once, where it is best.
 
     Args:
         served: Model and tokenizer.
@@ -51,7 +57,11 @@ def answer(served: Served, text: tf.Tensor, pair: tf.Tensor) -> dict[str, tf.Ten
         start: int32 [batch], place of its first character in the text; 0 for no answer.
         end: int32 [batch], place after its last character; 0 for no answer.
         score: float32 [batch], the logits of the answer's ends less those of having no answer.
-        probability: float32 [batch], of the best answer, if there is that one and none to choose from.
+        probability: float32 [batch], of what is said.
+        answers: string [batch, n_best], the best answers, whatever is said; empty where there are fewer.
+        starts, ends: int32 [batch, n_best], their places.
+        probabilities: float32 [batch, n_best], a softmax over the best answers, and over having none where
+            the task knows that; zeros where there are fewer.
         truncated: bool [batch], whether the end of the question or of the text was not read.
     """
     config = served.task
@@ -90,38 +100,66 @@ def _of_rows(served: Served, rows: tf.Tensor) -> dict[str, tf.Tensor]:
     )
     features = features_of_pieces(served, *texts)
     logits = served.model.logits(features, training=False)
-    begins = lengths + len(form.before) + len(form.between)
-    found = answers_of(
-        served.task, logits, features["pooled_positions"], begins[:, tf.newaxis], windows[:, tf.newaxis]
-    )
+    begins = (lengths + len(form.before) + len(form.between))[:, tf.newaxis]
+    nowhere, count = features["pooled_positions"], served.task.n_best
+    found = answers_of(served.task, logits, nowhere, begins, windows[:, tf.newaxis], count)
     return {name: value[:, 0] for name, value in found._asdict().items()}
 
 
 def _of_texts(
     served: Served, context: tf.Tensor, pieces: PlacedPieces, windows: Windows, found: dict[str, tf.Tensor]
 ) -> dict[str, tf.Tensor]:
-    batch = tf.size(context)
-    best = tf.math.unsorted_segment_max(found["score"], windows.owners, batch)
-    no_answer = tf.math.unsorted_segment_min(found["no_answer"], windows.owners, batch)
-    # Of windows of one score, the first one.
-    count = tf.size(windows.owners)
-    is_best = found["score"] == tf.gather(best, windows.owners)
-    chosen = tf.math.unsorted_segment_min(
-        tf.where(is_best, tf.range(count), count - 1), windows.owners, batch
-    )
-    splits = tf.cast(pieces.starts.row_splits[:-1], tf.int32) + tf.gather(windows.starts, chosen)
-    start = tf.gather(pieces.starts.flat_values, splits + tf.gather(found["start"], chosen))
-    end = tf.gather(pieces.ends.flat_values, splits + tf.gather(found["end"], chosen))
-    score = best - no_answer
-    said = end > start
-    if served.task.unanswerable:
-        said &= score >= -served.task.limit
-    start, end = (tf.where(said, each, 0) for each in (start, end))
+    batch, task = tf.size(context), served.task
+    firsts = tf.cast(tf.gather(pieces.starts.row_splits, windows.owners), tf.int32) + windows.starts
+    start = tf.gather(pieces.starts.flat_values, firsts[:, tf.newaxis] + found["start"])
+    end = tf.gather(pieces.ends.flat_values, firsts[:, tf.newaxis] + found["end"])
+    # The piece that stands for a text without pieces is no answer.
+    score = tf.where(end > start, found["score"], NO_SPAN)
+    by_text = [_by_text(each, windows.owners, batch) for each in (score, start, end)]
+    scores, starts, ends = _different(by_text, task.n_best)
+    no_answer = tf.math.unsorted_segment_min(found["no_answer"], windows.owners, batch)[:, tf.newaxis]
+    choices = tf.concat([scores, no_answer if task.unanswerable else scores[:, :0]], axis=1)
+    probabilities = tf.where(choices > NO_SPAN, tf.nn.softmax(choices), 0.0)
+    best = scores[:, 0] - no_answer[:, 0]
+    said = scores[:, 0] > NO_SPAN
+    said &= (best >= -task.limit) | (not task.unanswerable)
     readable = tf.strings.unicode_transcode(context, "UTF-8", "UTF-8", errors="replace")
+    copies = tf.tile(readable[:, tf.newaxis], [1, task.n_best])
+    answers = tf.strings.substr(copies, starts, ends - starts, unit="UTF8_CHAR")
     return {
-        "answer": tf.strings.substr(readable, start, end - start, unit="UTF8_CHAR"),
-        "start": start,
-        "end": end,
-        "score": score,
-        "probability": tf.sigmoid(score),
+        "answer": tf.where(said, answers[:, 0], ""),
+        "start": tf.where(said, starts[:, 0], 0),
+        "end": tf.where(said, ends[:, 0], 0),
+        "score": best,
+        "probability": tf.where(said, probabilities[:, 0], probabilities[:, -1]),
+        "answers": answers,
+        "starts": starts,
+        "ends": ends,
+        "probabilities": probabilities[:, : task.n_best],
     }
+
+
+def _by_text(values: tf.Tensor, owners: tf.Tensor, batch: tf.Tensor) -> tf.Tensor:
+    """Returns the values of windows, [windows, n], as those of their texts, [batch, all]."""
+    dense = tf.RaggedTensor.from_value_rowids(values, owners, batch).to_tensor(
+        NO_SPAN if values.dtype.is_floating else 0
+    )
+    return tf.reshape(dense, tf.stack([batch, tf.shape(dense)[1] * values.shape[1]]))
+
+
+def _different(spans: Sequence[tf.Tensor], count: int) -> list[tf.Tensor]:
+    """Returns scores, starts and ends of the best different spans of each text, [batch, count] each."""
+    # So that there is something to choose in a batch of no texts, too.
+    fills = (NO_SPAN, 0, 0)
+    scores, starts, ends = (
+        tf.pad(each, [[0, 0], [0, 1]], constant_values=fill) for each, fill in zip(spans, fills)
+    )
+    chosen = []
+    for _ in range(count):
+        place = tf.argmax(scores, axis=1)
+        each = [tf.gather(values, place, batch_dims=1) for values in (scores, starts, ends)]
+        real = each[0] > NO_SPAN
+        chosen.append([each[0], *(tf.where(real, bound, 0) for bound in each[1:])])
+        same = (starts == each[1][:, tf.newaxis]) & (ends == each[2][:, tf.newaxis])
+        scores = tf.where(same, NO_SPAN, scores)
+    return [tf.stack(column, axis=1) for column in zip(*chosen)]
