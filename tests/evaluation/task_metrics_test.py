@@ -1,6 +1,7 @@
 """TFX's own Evaluator on the outputs of a task's model, against scikit-learn on the same records."""
 
 import itertools
+import json
 import math
 from unittest import mock
 
@@ -13,6 +14,7 @@ from firth.evaluation import build_eval_config, load_evaluation, load_thresholds
 from firth.evaluation.task_metrics import ScoreOfRecords, ScoreRecords
 from firth.recipes import Evaluation, Threshold
 from firth.recipes.tasks.classification import Classification
+from firth.recipes.tasks.span import SpanAnswering
 from tests.evaluation.evaluator import run_evaluator
 from tests.exported_model import examples_artifact
 
@@ -165,12 +167,14 @@ def scored(rows_of_outputs, task=TASK):
     class Element:
         def __init__(self, outputs):
             self.outputs = {name: np.asarray(value) for name, value in outputs.items()}
+            self.details = self.outputs.pop("record_details", None)
 
         def get_predictions(self):
             return self.outputs
 
         def get_features(self):
-            return {"source": np.array([b"web"])}
+            known = {} if self.details is None else {"record_details": self.details}
+            return {"source": np.array([b"web"]), **known}
 
     key = type("Key", (), {"model_name": ""})()
     combine = ScoreRecords(key, task.to_json())
@@ -181,6 +185,35 @@ def scored(rows_of_outputs, task=TASK):
 def test_scores_do_not_depend_on_how_records_are_packed():
     few = scored([outputs_of([1]), outputs_of([0, 2]), outputs_of([3, 5]), outputs_of([4, 6, 7])])
     assert few == scored([outputs_of([7, 6]), outputs_of([5, 4, 3]), outputs_of([2, 1, 0])])
+
+
+def windows(*parts):
+    """The outputs of a row of windows over `Norse 1066`, each with its question and its scores."""
+    made = {"record_weights": [1.0] * len(parts) + [0.0], "record_predictions": [], "record_details": []}
+    for id, count, answers, scores, place in parts:
+        known = {"id": id, "windows": count, "answers": answers, "text": "Norse 1066", "length": 9}
+        made["record_details"].append(json.dumps({**known, "places": [0, 5, 6, 10]}).encode())
+        made["record_predictions"].append(scores)
+        made.setdefault("predicted_starts", []).append(place)
+    return {
+        **made,
+        "record_predictions": [*made["record_predictions"], [math.nan] * 2],
+        "predicted_starts": [*made["predicted_starts"], 0],
+        "predicted_ends": [*made["predicted_starts"], 0],
+    }
+
+
+def test_windows_of_all_rows_are_joined_to_questions():
+    """Question a is right by its second window; b has no answer, and none is likelier in each window."""
+    task = SpanAnswering(unanswerable=True)
+    first = windows(("a", 2, ["1066"], [3.0, 1.0], 0), ("b", 1, [], [2.0, 1.0], 1))
+    found = scored([first, windows(("a", 2, ["1066"], [0.5, 4.0], 1))], task)
+    assert set(task.score_metrics) <= set(found)
+    assert (found["squad_exact_match"], found["squad_f1"]) == (100.0, 100.0)
+    wrong = windows(("a", 2, ["1066"], [0.5, 4.0], 0))
+    assert scored([first, wrong], task)["squad_f1"] == 50.0
+    with pytest.raises(ValueError, match="the question 'a' has 1 of its 2 windows"):
+        scored([first], task)
 
 
 def test_predictions_that_are_not_numbers_keep_no_bound():
