@@ -14,7 +14,7 @@ from firth.tasks.span import answers_of, most_question
 from firth.tasks.windows import PlacedPieces, Windows, placed_pieces, question_pieces, windows_of
 
 # Of a longer text the rest is not read, so that no text takes the server's memory or its time.
-MOST_WINDOWS = 64
+MOST_WINDOWS = 32
 _TOLD = ("answer", "start", "end", "score", "probability", "answers", "starts", "ends", "probabilities")
 _ANSWER = Answer(
     {name: name for name in _TOLD},
