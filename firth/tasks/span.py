@@ -156,7 +156,9 @@ class SpanTask(TextsTask):
         return found
 
     @staticmethod
-    def joined(config: SpanAnswering, examples: Sequence[Collected]) -> dict[str, list[Collected]]:
+    def joined(
+        config: SpanAnswering, examples: Sequence[Collected], *, whole: bool = True
+    ) -> dict[str, list[Collected]]:
         """Returns the questions that windows are of, in the forms that scores take.
 
         The best answer of all windows is taken, and having no answer is as likely as where it is least so.
@@ -164,6 +166,7 @@ class SpanTask(TextsTask):
         Args:
             config: The recipe's `task`.
             examples: Windows, as `collected` returns them.
+            whole: Whether all windows of each question are there; False leaves out the others' questions.
 
         Returns:
             `examples`, whose predictions are answers, empty for none, and `scored`, where they are
@@ -179,6 +182,8 @@ class SpanTask(TextsTask):
         scored: list[Collected] = []
         for id, windows in by_question.items():
             best = max((each.prediction for each in windows), key=lambda made: (made.score, made.answer))
+            if len(windows) != best.windows and not whole:
+                continue
             if len(windows) != best.windows:
                 raise ValueError(f"the question {id!r} has {len(windows)} of its {best.windows} windows")
             least = min(each.prediction.no_answer for each in windows)

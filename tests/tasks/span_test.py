@@ -172,6 +172,7 @@ def test_a_missing_window_is_an_error(served):
     ]
     with pytest.raises(ValueError, match=f"has {len(windows) - 1} of its {len(windows)} windows"):
         made.joined(TASK, windows[1:])
+    assert made.joined(TASK, windows[1:], whole=False) == {"examples": [], "scored": []}
 
 
 def test_what_is_broken_is_not_finite(served):

@@ -38,7 +38,9 @@ def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
             of_row = {name: values[place] for name, values in outputs.items()}
             source, details = _not_asked(row)
             found += kind.collected(task, {**of_row, **details}, source)
-    return found
+    join = getattr(kind, "joined", None)
+    # Of a question whose windows stand in several rows, some may not have been asked.
+    return found if join is None else join(task, found, whole=False)["examples"]
 
 
 def confusion_of(answers: Iterable[Collected]) -> Confusion | None:
