@@ -60,7 +60,10 @@ def stack(row):
     }
 
 
-@pytest.mark.parametrize("name", ["llama", "prefix lm", "bart"])
+# An encoder with a decoder is compared with transformers too, in `task_heads_texts_parity_test.py`.
+@pytest.mark.parametrize(
+    "name", ["prefix lm", *(pytest.param(each, marks=pytest.mark.repeated) for each in ("llama", "bart"))]
+)
 def test_each_token_is_the_likeliest_when_all_is_read_at_once(name):
     """Inputs of several lengths, written in one batch with a cache; and after no input no text."""
     model, write = writer(name)
