@@ -1,13 +1,13 @@
 """The table of the kinds of labelled data: their files, records, classes and scores."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from firth import storage
 from firth.recipes.base.errors import suggest
 from firth.recipes.base.paths import suggest_path
-from firth.recipes.tasks.data import ColumnData, DocstringsData, PublishedData
+from firth.recipes.tasks.data import ColumnData, DataMixture, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
 from firth.tasks.docstring_texts import python_files
 from firth.tasks.docstrings import DocstringTask, docstring_records, docstring_task
@@ -24,8 +24,7 @@ from firth.tasks.readers import (
 from firth.tasks.readers.labels import NO_ANSWER
 from firth.tasks.readers.row_format import LISTS
 from firth.tasks.readers.table import AnyFormat
-
-TRAIN, EVAL = "train", "eval"
+from firth.tasks.splits.mixing import EVAL, TRAIN, read_mixture
 
 
 class DataReader(NamedTuple):
@@ -168,6 +167,28 @@ def _read_docstrings(data: DocstringsData, task: Task, split: str) -> LabelledRe
     return _with_roles(docstring_records(data), roles)
 
 
+def _mixture_fingerprint(data: DataMixture) -> list[str]:
+    return [text for part in data.parts for text in LABELLED_DATA[part.kind].fingerprint(part)]
+
+
+def _read_mixture(data: DataMixture, task: Task, split: str) -> LabelledRecords:
+    return read_mixture(data, task, split, LABELLED_DATA)
+
+
+def _classes_of_mixture(data: DataMixture) -> tuple[str, ...]:
+    return _same(LABELLED_DATA[part.kind].classes(part) for part in data.parts)
+
+
+def _scores_of_mixture(data: DataMixture) -> tuple[str, ...]:
+    return _same(LABELLED_DATA[part.kind].scores(part) for part in data.parts)
+
+
+def _same(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Returns what all parts say; nothing where they differ."""
+    first, *others = values
+    return first if all(other == first for other in others) else ()
+
+
 LABELLED_DATA: dict[str, DataReader] = {
     "published": DataReader(_published_fingerprint, _read_published, _classes_of_format, _scores_of_format),
     "columns": DataReader(_column_fingerprint, _read_columns, lambda data: (), lambda data: ()),
@@ -177,4 +198,5 @@ LABELLED_DATA: dict[str, DataReader] = {
         lambda data: docstring_task(data).labels.names or (),
         lambda data: docstring_task(data).scores,
     ),
+    "mixture": DataReader(_mixture_fingerprint, _read_mixture, _classes_of_mixture, _scores_of_mixture),
 }

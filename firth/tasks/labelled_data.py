@@ -2,16 +2,19 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from firth.corpus.documents.hashing import digest, unit_hash
+from firth.corpus.documents.hashing import digest
+from firth.corpus.packing.mixture_plan import Share
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.task import Task
-from firth.tasks.data_readers import EVAL, LABELLED_DATA, TRAIN
+from firth.tasks.data_readers import LABELLED_DATA
 from firth.tasks.labelled_examples import parts_of
 from firth.tasks.readers import LabelledRecord, LabelledRecords, RefusedFileError, RejectedLine
+from firth.tasks.splits.holding_out import hold_out, key_of_texts
+from firth.tasks.splits.mixing import EVAL, TRAIN, repeated, shares_of
 
 # Of a report: rejections that are told in full, and values of labels that are counted one by one.
 _FIRST = 10
@@ -27,12 +30,25 @@ class LabelledData:
         labels: Names of the classes, or tags, that labels are of; empty if they are neither.
         splits: Records of `train` and of `eval`, and what was rejected.
         held_out: Whether the records of `eval` were taken out of those of `train`.
+        shares: How many records are trained on of each source of a mixture; empty without one.
     """
 
     source: str
     labels: tuple[str, ...]
     splits: dict[str, LabelledRecords]
     held_out: bool
+    shares: tuple[Share, ...] = ()
+
+    def written(self, split: str) -> Iterator[tuple[LabelledRecord, str]]:
+        """Yields the records of a split, each with the name of its source; repeated as a mixture asks.
+
+        Args:
+            split: `train` or `eval`.
+        """
+        records: Iterable[LabelledRecord] = self.splits[split].records
+        if self.shares and split == TRAIN:
+            records = repeated(self.splits[split].records, self.shares)
+        return ((record, record.source or self.source) for record in records)
 
     def report(self) -> dict[str, Any]:
         """Returns the numbers of records by split, and of those in both, as JSON."""
@@ -43,6 +59,7 @@ class LabelledData:
             "held_out": self.held_out,
             "splits": {name: self._report(each) for name, each in self.splits.items()},
             "in_both_splits": _repeated(evaluated, _labels_by_texts(train)),
+            "mixture": [share._asdict() for share in self.shares],
         }
 
     def _report(self, split: LabelledRecords) -> dict[str, Any]:
@@ -86,12 +103,13 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     names = tuple(getattr(task, "labels", ())) or _names(data, task, train)
     train = _without_others(train, names)
     if share:
-        train, evaluated = _hold_out(train, share)
+        train, evaluated = hold_out(train, share)
     else:
         evaluated = _without_others(given, names)
     if task.unlabelled is None:
         _check_learnable(train, len(evaluated.records) if share else 0)
-    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0)
+    shares = tuple(shares_of(data, train.records))
+    return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares)
 
 
 def _labels(split: LabelledRecords) -> set[Any]:
@@ -170,21 +188,6 @@ def _without_others(split: LabelledRecords, names: tuple[str, ...]) -> LabelledR
     return kept
 
 
-def _hold_out(split: LabelledRecords, share: float) -> tuple[LabelledRecords, LabelledRecords]:
-    """Returns what is left to train on, and what is held out: at least one text of each."""
-    places = {_key(record): unit_hash("held out", _key(record)) for record in split.records}
-    if len(places) < 2:
-        raise RefusedFileError(
-            f"{split.file}: all texts are the same, so that none can be held out; name data.eval"
-        )
-    order = sorted(places.values())
-    end = min(max(share, order[1]), order[-1])
-    sides: tuple[list[LabelledRecord], list[LabelledRecord]] = ([], [])
-    for record in split.records:
-        sides[places[_key(record)] < end].append(record)
-    return LabelledRecords(split.file, sides[0], split.rejected), LabelledRecords(split.file, sides[1])
-
-
 def _check_learnable(train: LabelledRecords, held_out: int) -> None:
     parts = [parts_of(record.label) for record in train.records]
     different = {value for each in parts for value in each.counted}
@@ -196,15 +199,9 @@ def _check_learnable(train: LabelledRecords, held_out: int) -> None:
         )
 
 
-def _key(record: LabelledRecord) -> bytes:
-    """A hash of the texts of a record."""
-    texts = sorted(record.texts.items())
-    return digest(*(digest(role, *((text,) if isinstance(text, str) else text)) for role, text in texts))
-
-
 def _repeated(records: Iterable[LabelledRecord], seen: dict[bytes, set[Any]]) -> dict[str, int]:
     """Returns how many records have texts that were seen, and how many of them a label that was not."""
-    found = [(record.label, seen[key]) for record in records if (key := _key(record)) in seen]
+    found = [(record.label, seen[key]) for record in records if (key := key_of_texts(record)) in seen]
     return {
         "records": len(found),
         "with_another_label": sum(label not in labels for label, labels in found),
@@ -214,7 +211,7 @@ def _repeated(records: Iterable[LabelledRecord], seen: dict[bytes, set[Any]]) ->
 def _labels_by_texts(records: Iterable[LabelledRecord]) -> dict[bytes, set[Any]]:
     found: dict[bytes, set[Any]] = {}
     for record in records:
-        found.setdefault(_key(record), set()).add(record.label)
+        found.setdefault(key_of_texts(record), set()).add(record.label)
     return found
 
 

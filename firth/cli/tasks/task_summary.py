@@ -82,7 +82,12 @@ def data_lines(result: "RunResult") -> list[str]:
         said = f", {rejected.total():,} rejected ({reasons})" if rejected else ""
         said += f", {made['records_cut']:,} cut to fit" if made.get("records_cut") else ""
         lines.append(f"{split}: {made.get('records', found['kept']):,} records{said}")
-    return lines + skew_lines(result)
+    return lines + [_mixed_line(each) for each in records.get("mixture", ())] + skew_lines(result)
+
+
+def _mixed_line(share: dict[str, Any]) -> str:
+    said = f"{share['amount']:,} times of {share['available']:,} records"
+    return f"mixture: {share['source']} {share['planned']:.3f}, {said}"
 
 
 def skew_lines(result: "RunResult") -> list[str]:

@@ -37,9 +37,9 @@ class Executor(base_executor.BaseExecutor):
             labelled_data_from_json(exec_properties["data"]), task_from_json(exec_properties["task"])
         )
         examples.split_names = artifact_utils.encode_split_names(list(found.splits))
-        for name, split in found.splits.items():
+        for name in found.splits:
             folder = artifact_utils.get_split_uri([examples], name)
-            write_records(folder, 0, 1, (to_example(record, found.source) for record in split.records))
+            write_records(folder, 0, 1, (to_example(*each) for each in found.written(name)))
         storage.write_json(os.path.join(examples.uri, REPORT_FILE), found.report())
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("source", found.source)

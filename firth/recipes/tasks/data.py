@@ -1,12 +1,13 @@
 """The labelled data of a run that adapts a model."""
 
 import posixpath
-from typing import Annotated, Literal, Union
+from typing import Annotated, ClassVar, Literal, Union
 
 import pydantic
 
 from firth.recipes.base.file_names import NamesFiles
 from firth.recipes.base.recipe_type import Config
+from firth.recipes.corpus.mixture import ProportionalMixture
 
 _FILE = NamesFiles()
 Share = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
@@ -21,6 +22,8 @@ class PublishedData(Config):
         train: Split to train on.
         eval: Split to evaluate on.
     """
+
+    mixture: ClassVar[None] = None
 
     kind: Literal["published"] = "published"
     format: str
@@ -57,6 +60,8 @@ class ColumnData(Config):
         id: Column of ids; null for the lines.
         eval_fraction: Share of `train` that is held out where there is no `eval`.
     """
+
+    mixture: ClassVar[None] = None
 
     kind: Literal["columns"] = "columns"
     train: Annotated[str, _FILE]
@@ -96,6 +101,8 @@ class DocstringsData(Config):
         eval_fraction: Share of the records that is held out, by a hash of each record's texts.
     """
 
+    mixture: ClassVar[None] = None
+
     kind: Literal["docstrings"] = "docstrings"
     task: Literal["package", "summary", "parameters", "type", "summarise"] = "package"
     packages: Annotated[tuple[str, ...], pydantic.Field(min_length=1)] = (
@@ -121,8 +128,70 @@ class DocstringsData(Config):
         return self.eval_fraction
 
 
+AnyDataSet = Annotated[Union[PublishedData, ColumnData, DocstringsData], pydantic.Field(discriminator="kind")]
+
+
+class DataMixture(Config):
+    """Several data sets for one task, mixed in the proportions of `min(records, limit) ** (1 / temperature)`
+    (Raffel et al. 2019, section 3.5.2).
+
+    Each record that is trained on occurs at least once in an epoch, unless others would have to be repeated
+    more than `max_repeats` times. What is evaluated is not mixed, and is scored by source too.
+
+    Attributes:
+        parts: The data sets, each with a source of its own name.
+        temperature: Temperature: with 1, proportions are those of the sizes; the higher, the more equal.
+        limit: Number of records at which larger data sets are counted; null for no limit.
+        max_repeats: Most times that the records of a data set occur in an epoch, on average.
+
+    Raises:
+        ValueError: if two parts have one source.
+    """
+
+    kind: Literal["mixture"] = "mixture"
+    parts: Annotated[tuple[AnyDataSet, ...], pydantic.Field(min_length=2)]
+    temperature: Annotated[float, pydantic.Field(gt=0.0)] = 1.0
+    limit: Annotated[int, pydantic.Field(ge=1)] | None = None
+    max_repeats: Annotated[float, pydantic.Field(ge=1.0)] = 4.0
+
+    @pydantic.model_validator(mode="after")
+    def _sources_differ(self) -> "DataMixture":
+        sources = [part.source for part in self.parts]
+        for source in sources:
+            if sources.count(source) > 1:
+                raise ValueError(f"parts: two have the source {source!r}; give their files different names")
+        return self
+
+    @property
+    def mixture(self) -> ProportionalMixture:
+        """The proportions, in numbers of records."""
+        return ProportionalMixture(
+            kind="proportional",
+            unit="documents",
+            temperature=self.temperature,
+            limit=self.limit,
+            max_repeats=self.max_repeats,
+            on_exhausted="shrink",
+        )
+
+    @property
+    def source(self) -> str:
+        """The names of the records' sources."""
+        return "+".join(part.source for part in self.parts)
+
+    @property
+    def held_out_share(self) -> float:
+        """The share of all training records that is held out: none, as each part has its own."""
+        return 0.0
+
+    @property
+    def reads(self) -> list[str]:
+        """What is read, a line each."""
+        return [line for part in self.parts for line in part.reads]
+
+
 AnyLabelledData = Annotated[
-    Union[PublishedData, ColumnData, DocstringsData], pydantic.Field(discriminator="kind")
+    Union[PublishedData, ColumnData, DocstringsData, DataMixture], pydantic.Field(discriminator="kind")
 ]
 _ANY_DATA: pydantic.TypeAdapter[AnyLabelledData] = pydantic.TypeAdapter(AnyLabelledData)
 

@@ -66,6 +66,7 @@ class LabelledRecord:
             tag of each word; right answers, none if the text has no answer. None if there is no label.
         file: Path of the file.
         line: Line that the record begins in, from 1; in SQuAD's files the number of the question.
+        source: Name of its source, where records of several are together; empty otherwise.
     """
 
     id: str
@@ -73,6 +74,7 @@ class LabelledRecord:
     label: Label
     file: str
     line: int
+    source: str = dataclasses.field(default="", repr=False)
 
 
 class RejectedLine(NamedTuple):

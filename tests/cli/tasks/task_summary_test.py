@@ -9,6 +9,9 @@ from firth.recipes import recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
 from tests.recipes.bundles import write_bundle
 
+SHARE = {"source": "mnli", "available": 60, "planned": 0.75, "amount": 30}
+MIXED = {"LabelledExampleGen": [SHARE], "TaskRowGen": []}
+
 
 def test_records_that_a_row_has_no_place_for_are_counted_too(tmp_path):
     folders = {}
@@ -25,12 +28,13 @@ def test_records_that_a_row_has_no_place_for_are_counted_too(tmp_path):
     for name, splits in reports.items():
         folders[name] = {"examples": tmp_path / name}
         (tmp_path / name).mkdir()
-        (tmp_path / name / "report.json").write_text(json.dumps({"splits": splits}))
+        (tmp_path / name / "report.json").write_text(json.dumps({"splits": splits, "mixture": MIXED[name]}))
     (tmp_path / "skew.json").write_text(json.dumps([{"said": f"of label {n}"} for n in range(5)]))
     folders["TaskDataValidator"] = {"found": tmp_path}
     assert data_lines(types.SimpleNamespace(outputs=folders)) == [
         "train: 37 records, 5 rejected (empty_text 2, no_tokens 3), 5 cut to fit",
         "eval: 9 records",
+        "mixture: mnli 0.750, 30 times of 60 records",
         *(f"the splits differ: of label {number}" for number in range(3)),
         "and 2 more differences",
     ]

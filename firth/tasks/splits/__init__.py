@@ -1,0 +1,1 @@
+"""Records that are held out, and data sets that are mixed."""

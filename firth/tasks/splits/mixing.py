@@ -1,0 +1,92 @@
+"""Several labelled data sets as one: whose records are whose, and how often each is trained on."""
+
+import dataclasses
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from firth.corpus.documents.hashing import unit_hash
+from firth.corpus.packing.mixture_plan import Share, plan_mixture
+from firth.recipes.tasks.data import AnyLabelledData, DataMixture
+from firth.recipes.tasks.task import Task
+from firth.tasks.readers import LabelledRecord, LabelledRecords
+from firth.tasks.splits.holding_out import hold_out
+
+TRAIN, EVAL = "train", "eval"
+
+
+def read_mixture(data: DataMixture, task: Task, split: str, readers: Mapping[str, Any]) -> LabelledRecords:
+    """Returns the records of a split of all parts, with their sources, also in front of their ids.
+
+    Of a part without a split to evaluate on, the same records are held out as if it were alone.
+
+    Args:
+        data: The recipe's `data`.
+        task: The recipe's `task`, which all parts are for.
+        split: `train` or `eval`.
+        readers: The readers of the parts, by their kind.
+
+    Raises:
+        ValueError: as the parts' readers do.
+    """
+    found = LabelledRecords("")
+    for part in data.parts:
+        share, read = part.held_out_share, readers[part.kind].read
+        if share:
+            of_part = hold_out(read(part, task, TRAIN), share)[split == EVAL]
+        else:
+            of_part = read(part, task, split)
+        found.file = ", ".join(filter(None, (found.file, of_part.file)))
+        found.rejected += of_part.rejected
+        found.records += [
+            dataclasses.replace(record, id=f"{part.source}:{record.id}", source=part.source)
+            for record in of_part.records
+        ]
+    return found
+
+
+def shares_of(data: AnyLabelledData, records: Sequence[LabelledRecord]) -> list[Share]:
+    """Returns how many records are trained on of each source, those that are repeated counted.
+
+    Args:
+        data: The recipe's `data`; empty is what is returned of data that are not a mixture.
+        records: Records of all sources.
+
+    Raises:
+        firth.corpus.documents.errors.MixtureError: if a source has no records.
+    """
+    if data.mixture is None:
+        return []
+    counts = Counter(record.source for record in records)
+    return plan_mixture(data.mixture, counts, data.source.split("+"))
+
+
+def repeated(records: Sequence[LabelledRecord], shares: Sequence[Share]) -> Iterator[LabelledRecord]:
+    """Yields records as often as their source's share says, each of it as often as any other or once more.
+
+    Which ones have one copy more follows from a hash of their ids. The id of a second copy ends with `#2`.
+
+    Args:
+        records: Records of all sources.
+        shares: Shares, as `shares_of` returns them.
+
+    Example:
+
+    >>> records = [LabelledRecord(f"a:{n}", {}, "x", "", 1, "a") for n in range(3)]
+    >>> sorted(each.id for each in repeated(records, [Share("a", 3, 1.0, 1.0, 4, False)]))
+    ['a:0', 'a:1', 'a:1#2', 'a:2']
+    """
+    of_sources: dict[str, list[LabelledRecord]] = defaultdict(list)
+    for record in records:
+        of_sources[record.source].append(record)
+    for share in shares:
+        members = of_sources[share.source]
+        whole, more = divmod(share.amount, max(len(members), 1))
+        first = {each.id for each in sorted(members, key=_place)[:more]}
+        for record in members:
+            for copy in range(1, whole + (record.id in first) + 1):
+                yield record if copy == 1 else dataclasses.replace(record, id=f"{record.id}#{copy}")
+
+
+def _place(record: LabelledRecord) -> float:
+    return unit_hash("mixture", record.id)
