@@ -3,9 +3,12 @@ import pytest
 
 from firth.scores import SCORES, Collected, ScoredAnswer, compute_interval
 from firth.scores.bootstrap import score_interval
-from firth.scores.table import NUMBERS, SCORED_ANSWERS, TAGS, TEXTS
+from firth.scores.table import NUMBERS, SCORED_ANSWERS, TAGS, TEXTS, VECTORS
+from firth.scores.vectors import TextVectors
 
-OF_PLACES = [name for name, score in SCORES.items() if score.of_places is not None]
+# Of the nearest text, what is resampled is whether it was found among all texts.
+AMONG_ALL = {"retrieval_accuracy"}
+OF_PLACES = [name for name, score in SCORES.items() if score.of_places is not None and name not in AMONG_ALL]
 OPTIONS = {"f1": {"positive": "a"}}
 
 
@@ -20,6 +23,12 @@ def pairs(name, examples, seed):
         scores = (right + random.integers(-2, 2, examples)).astype(float).tolist()
         answers = [["Norse raiders", "Norse", "left"][each] for each in given]
         return [["Norse"][: 2 - each] for each in right], list(map(ScoredAnswer, answers, scores))
+    if SCORES[name].inputs is VECTORS:
+        angles = given + random.random(examples)
+        second = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype("float32")
+        first = np.array([1, 0], "float32").tobytes()
+        vectors = [TextVectors(first, each.tobytes()) for each in second]
+        return [each / 2 for each in right.tolist()], vectors
     if SCORES[name].inputs is TEXTS:
         texts = ("a dog bit the man .", "the dog bit a man", "a man bit the dog , and left .")
         written = [texts[each] for each in given]
