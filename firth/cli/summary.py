@@ -123,7 +123,8 @@ def ask_with(signatures: Mapping[str, Mapping[str, Any]]) -> list[str]:
     asked = []
     for name, described in signatures.items():
         if example := described["example"]:
-            others = (f" --{key} {shlex.quote(each)}" for key, each in example.items() if key != "text")
+            said = {key: each.replace("\n", " | ") for key, each in example.items() if key != "text"}
+            others = (f" --{key} {shlex.quote(each)}" for key, each in said.items())
             asked.append(f"{name.replace('_', '-')} {shlex.quote(example['text'])}{''.join(others)}")
     return asked
 

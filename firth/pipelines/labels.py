@@ -1,5 +1,6 @@
 """What a recipe that adapts a model takes from its labelled data."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from firth.recipes.base.errors import suggest
@@ -10,7 +11,7 @@ from firth.scores import score_of
 from firth.tasks.docstrings import DOCSTRING_TASKS
 from firth.tasks.labelled_data import class_names, published_scores, read_labelled_data
 from firth.tasks.readers import format_of
-from firth.tasks.readers.records import NEGATIVE, PAIR, QUESTION, TEXT
+from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 
 # Keys of tasks that a format's labels say.
 _STATED = ("positive", "unanswerable")
@@ -123,30 +124,35 @@ def docstring_data(kind: str) -> dict[str, Any]:
 
 
 def task_on_columns(
-    kind: str, text: str, pair: str | None, negative: str | None = None
-) -> tuple[dict[str, Any], dict[str, str]]:
+    kind: str, given: Mapping[str, str | Sequence[str] | None]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns a task on one's own columns, as a recipe says it, and the column of each of its texts.
 
     Args:
         kind: Kind of a task; an unknown one is said as it is, with a text that is called so.
-        text: Column of the first text.
-        pair: Column of the second one; None if there is no second text.
-        negative: Column of a text that does not belong to the first one; None if there is none.
+        given: Column by role of a text, or columns of choices; None where there is none. `text` and `pair`
+            stand for the first two texts of the task, whatever their roles. One column of choices holds
+            lists.
 
     Example:
 
-    >>> task_on_columns("classification", "a", "b")
+    >>> task_on_columns("classification", {"text": "a", "pair": "b"})
     ({'kind': 'classification', 'pair': True}, {'text': 'a', 'pair': 'b'})
-    >>> task_on_columns("span", "q", "c")
+    >>> task_on_columns("span", {"text": "q", "pair": "c"})
     ({'kind': 'span'}, {'question': 'q', 'context': 'c'})
-    >>> task_on_columns("embedding", "a", "b", "c")[0]
+    >>> task_on_columns("embedding", {"text": "a", "pair": "b", "negative": "c"})[0]
     {'kind': 'embedding', 'negatives': True}
+    >>> task_on_columns("choice", {"text": "a", "pair": None, "choices": ["b", "c"]})
+    ({'kind': 'choice'}, {'context': 'a', 'choices': ['b', 'c']})
     """
     found = task_types().get(kind)
-    first, second = (*(found().roles if found else (TEXT,)), PAIR)[:2]
-    columns = {first: text, second: pair, NEGATIVE: negative}
-    texts = {role: column for role, column in columns.items() if column is not None}
+    own = dict(zip((TEXT, PAIR), (*(found().roles if found else (TEXT,)), PAIR)))
+    texts = {own.get(role, role): _one_or_all(columns) for role, columns in given.items() if columns}
     return {"kind": kind, **(found.of_roles(frozenset(texts)) if found else {})}, texts
+
+
+def _one_or_all(columns: str | Sequence[str]) -> str | Sequence[str]:
+    return columns[0] if len(columns) == 1 else columns
 
 
 def learns_without_labels(kind: str) -> bool:

@@ -178,3 +178,35 @@ def test_pairs_of_texts_make_a_sentence_encoder(folder):
         patch.chdir(folder)
         asked = CliRunner().invoke(app, ["predict", "base_embedding", "embed", "the mat", "--json"])
     assert len(json.loads(asked.stdout)["embedding"]) == RECIPE.model.width, asked.output
+
+
+@pytest.mark.repeated
+def test_choices_are_learned_from_a_csv_and_asked_by_text_and_by_file(folder):
+    """The right choice is the one about a cat."""
+    chosen = random.Random(7)
+    rows = []
+    for number in range(120):
+        choices = [" ".join(chosen.choices(WORDS, k=2)) for _ in range(3)]
+        choices[number % 3] += " cat"
+        rows.append([chosen.choice(WORDS), *choices, number % 3])
+    write_csv(folder / "choices.csv", [["start", "a", "b", "c", "right"], *rows, ["the", "a", "b", "c", 3]])
+    columns = ("--text", "start", "--choice", "a", "--choice", "b", "--choice", "c", "--label", "right")
+    result = finetune(folder, "--task", "choice", "--train", "choices.csv", *columns)
+    assert result.exit_code == 0 and ", 1 rejected" in result.output, result.output
+    summary = json.loads((folder / "firth-runs" / "base_choice" / "run.json").read_text())
+    assert summary["evaluation"]["overall"]["accuracy"] >= 0.8
+    assert "choose 'The man broke his toe.' --choices 'He dropped a hammer on it. | " in result.output
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        asked = ("predict", "base_choice", "choose")
+        texts = ("the", "on", "--choices", "you know | the cat", "--choices", "a cat | mat | word", "--json")
+        told = CliRunner().invoke(app, [*asked, *texts])
+        of_file = CliRunner().invoke(app, [*asked, "--input", "choices.csv", "--output", "answers.jsonl"])
+    answers = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [(each["place"], each["choice"]) for each in answers] == [(1, "the cat"), (0, "a cat")], (
+        told.output
+    )
+    assert [len(each["probabilities"]) for each in answers] == [2, 3]
+    assert of_file.exit_code == 0, of_file.output
+    lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
+    assert len(lines) == 121 and np.mean([line["place"] == row[-1] for line, row in zip(lines, rows)]) >= 0.8

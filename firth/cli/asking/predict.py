@@ -61,6 +61,17 @@ def _predict(
         list[str] | None,
         typer.Option(metavar="TEXT", help="For pairs: the second text of each text; once for each text."),
     ] = None,
+    question: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="For choices with a question: that of each text; once for each."),
+    ] = None,
+    choices: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="For choices: those of each text, with ' | ' between them; once for each text.",
+        ),
+    ] = None,
     input: Input = None,
     output: Output = None,
     columns: Columns = None,
@@ -73,7 +84,9 @@ def _predict(
     What it can be asked depends on its recipe: pieces for each `\[MASK]`, a vector for each text, how
     probable a text is (alone, or as the target of another one), or the answer of a task.
     """
-    others = {name: given for name, given in (("target", target), ("pair", pair)) if given}
+    lines_of_choices = [_as_lines(each) for each in choices or ()]
+    inputs = {"target": target, "pair": pair, "question": question, "choices": lines_of_choices}
+    others = {name: given for name, given in inputs.items() if given}
     _check_options(texts, others, input, output, columns)
     name = task.replace("-", "_")
     found = None if (pathlib.Path(run) / "saved_model.pb").exists() else find_run(root, run)
@@ -91,6 +104,10 @@ def _predict(
             typer.echo(json.dumps({"text": text, **answer}, ensure_ascii=False))
         else:
             typer.echo("\n  ".join([text, *lines(described, answer)]))
+
+
+def _as_lines(choices: str) -> str:
+    return choices if "\n" in choices else choices.replace(" | ", "\n")
 
 
 def _check_options(

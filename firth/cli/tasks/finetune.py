@@ -2,7 +2,7 @@
 
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -57,6 +57,18 @@ NegativeColumn = Annotated[
         "--negative", metavar="COLUMN", help="Column of a text that does not belong to the first (embedding)."
     ),
 ]
+QuestionColumn = Annotated[
+    str | None,
+    typer.Option("--question", metavar="COLUMN", help="Column of the question next to the text (choice)."),
+]
+ChoiceColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--choice",
+        metavar="COLUMN",
+        help="Column of a choice, several times; or of a list of choices in JSON (choice).",
+    ),
+]
 LabelColumn = Annotated[
     str | None,
     typer.Option(
@@ -90,6 +102,8 @@ def _finetune(
     text: TextColumn = "text",
     pair: PairColumn = None,
     negative: NegativeColumn = None,
+    question: QuestionColumn = None,
+    choices: ChoiceColumns = None,
     label: LabelColumn = None,
     method: MethodName = None,
     epochs: Epochs = None,
@@ -103,9 +117,10 @@ def _finetune(
     """Trains a model for a task on labelled data, evaluates it, and serves it on raw strings."""
     if recipe is None and (task is None or base is None):
         fail("give a BASE and a --task, or a --recipe", ExitCode.USAGE)
+    texts = {"text": text, "pair": pair, "negative": negative, "question": question, "choices": choices}
     options = [
         *base_options(base),
-        *_task(task, data, train, eval, text, pair, negative, label),
+        *_task(task, data, train, eval, texts, label),
         *method_options(method, epochs),
         *(overrides or ()),
     ]
@@ -149,9 +164,7 @@ def _task(
     data: str | None,
     train: str | None,
     eval: str | None,
-    text: str,
-    pair: str | None,
-    negative: str | None,
+    texts: "Mapping[str, str | list[str] | None]",
     label: str | None,
 ) -> "list[Option]":
     """Returns the options that the arguments stand for."""
@@ -165,10 +178,10 @@ def _task(
         if data is not None:
             said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
         elif train is not None:
-            described, texts = labels.task_on_columns(task, text, pair, negative)
+            described, columns = labels.task_on_columns(task, texts)
             column = label or (None if labels.learns_without_labels(task) else "label")
             said = "--train"
-            read = {"kind": "columns", "train": train, "eval": eval, "texts": texts, "label": column}
+            read = {"kind": "columns", "train": train, "eval": eval, "texts": columns, "label": column}
         else:
             said, read, described = "no data", labels.docstring_data(task), {"kind": task}
     except ValueError as error:
@@ -212,6 +225,7 @@ register = commands.registrar(
     "firth finetune bert_mini --task tagging",
     "firth finetune minilm --task embedding --train pairs.csv --text question --pair answer",
     "firth finetune minilm --task rte --data glue --seeds 5",
+    "firth finetune minilm --task choice --train q.csv --text start --choice a --choice b --label right",
     "firth finetune --recipe my_task.yaml --set epochs=5",
     after="Exit codes: 0 done; 1 the run failed; 2 wrong usage, recipe or data; 3 done, but not blessed.",
 )

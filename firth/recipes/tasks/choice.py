@@ -1,6 +1,6 @@
 """The task whose answer is one of the choices that a record itself brings."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from firth.features import CHOICE_COUNTS, RECORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
@@ -34,6 +34,15 @@ class MultipleChoice(Task):
     scores: tuple[str, ...] = ("accuracy",)
     form: AnyForm = BERTForm()
     dropout: Rate = 0.1
+
+    @classmethod
+    def of_roles(cls, roles: frozenset[str]) -> dict[str, Any]:
+        """Returns what a recipe says of it, for data with texts of some roles.
+
+        Args:
+            roles: Roles of texts.
+        """
+        return {"question": True} if "question" in roles else {}
 
     @property
     def roles(self) -> tuple[str, ...]:

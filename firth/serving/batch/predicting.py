@@ -4,10 +4,11 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from firth import storage
+from firth.recipes.tasks.tasks import task_from_json
 from firth.serving.answers import told
 from firth.serving.batch.texts import TEXT, TextRecord, Unread, read_texts
 from firth.serving.client import Client
@@ -66,7 +67,7 @@ def predict_file(
     signature = described["signatures"].get(name, {})
     unread = Unread()
     records = read_texts(
-        source, _columns(inputs, described, columns or {}), unread, signature.get("needs", "")
+        source, _columns(inputs, described, name, columns or {}), unread, signature.get("needs", "")
     )
     batches = iter(lambda: list(itertools.islice(records, BATCH)), [])
     with storage.whole_file(target, "w") as file:
@@ -89,13 +90,23 @@ def _check_places(source: str | os.PathLike[str], target: str | os.PathLike[str]
 
 
 def _columns(
-    inputs: tuple[str, ...], described: Mapping[str, Any], said: Mapping[str, str]
-) -> dict[str, str]:
+    inputs: tuple[str, ...], described: Mapping[str, Any], name: str, said: Mapping[str, str]
+) -> dict[str, str | Sequence[str]]:
     for each in said:
         if each not in inputs:
             raise ValueError(f"there is no input {each!r}; there are {', '.join(inputs)}")
     trained = described.get("recipe", {}).get("data", {}).get("texts", {})
-    return {each: said.get(each) or trained.get(each, each) for each in inputs}
+    roles = _roles(described, name)
+    return {each: said.get(each) or trained.get(roles.get(each, each), each) for each in inputs}
+
+
+def _roles(described: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Returns the role, in the records of the model's task, of each input of the task's own signature."""
+    stated = described.get("recipe", {}).get("task")
+    task = None if stated is None else task_from_json(json.dumps(stated))
+    if task is None or task.signature != name:
+        return {}
+    return dict(zip(described["signatures"][name]["inputs"], task.roles))
 
 
 def _answer(

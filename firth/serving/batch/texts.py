@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from firth.recipes.base.errors import suggest
 from firth.tasks.readers.records import RefusedFileError, RejectedLine, RejectedRecordError
+from firth.tasks.readers.row_format import LISTS
 from firth.tasks.readers.rows import ROWS, Rows
 from firth.tasks.readers.text_files import checked_text, lines_of
 
@@ -84,14 +85,18 @@ class Unread:
 
 
 def read_texts(
-    path: str | os.PathLike[str], columns: Mapping[str, str], unread: Unread, needs: str = ""
+    path: str | os.PathLike[str],
+    columns: Mapping[str, str | Sequence[str]],
+    unread: Unread,
+    needs: str = "",
 ) -> Iterator[TextRecord]:
     """Yields the records of a csv, tsv, jsonl or txt file, in its order, holding no more than a line of it.
 
     Args:
         path: File on any file system, compressed with gzip or not. Its ending tells how records are written;
             in a txt file each line is one text.
-        columns: Column of each input.
+        columns: Column of each input, or several, whose texts stand a line each in it, as those of a list of
+            JSON do.
         unread: Where the records that cannot be read are counted.
         needs: Piece that each `text` must hold; empty for none.
 
@@ -104,7 +109,7 @@ def read_texts(
     if ending not in _READERS:
         raise RefusedFileError(f"{name}: the ending {ending!r} is unknown; {suggest(ending, _READERS)}")
     rows = _READERS[ending](name, lines_of(path))
-    for given, column in columns.items():
+    for given, column in _each(columns):
         if rows.columns is not None and column not in rows.columns:
             raise RefusedFileError(
                 f"{name}: there is no column {column!r}; {suggest(column, rows.columns)} "
@@ -117,12 +122,22 @@ def read_texts(
             unread.add(RejectedLine(error.reason, name, line, error.detail))
 
 
-def _texts(values: Mapping[str, Any], columns: Mapping[str, str], needs: str) -> dict[str, str]:
-    texts = {}
-    for name, column in columns.items():
+def _each(columns: Mapping[str, str | Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for name, said in columns.items():
+        yield from ((name, column) for column in ([said] if isinstance(said, str) else said))
+
+
+def _texts(
+    values: Mapping[str, Any], columns: Mapping[str, str | Sequence[str]], needs: str
+) -> dict[str, str]:
+    parts: dict[str, list[str]] = {}
+    for name, column in _each(columns):
         if column not in values:
             raise RejectedRecordError("missing_key", f"there is no {column!r}; {suggest(column, values)}")
-        texts[name] = checked_text(values[column], repr(column))
+        value = values[column]
+        of_list = value if name in LISTS and isinstance(value, list) and value else [value]
+        parts.setdefault(name, []).extend(checked_text(each, repr(column)) for each in of_list)
+    texts = {name: "\n".join(each) for name, each in parts.items()}
     if needs not in texts.get(TEXT, ""):
         raise RejectedRecordError("nothing_asked", f"there is no {needs} in it")
     return texts
