@@ -1,0 +1,89 @@
+"""The mean of each document's hidden states, weighted by what a layer attends to."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positive, check_width
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.seeds import seed_generator, truncated_normal
+from firth.layers.elements.types import Seed, Shape, Tensor
+
+_NEVER = -1e9
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class AttentionPooling(Layer):
+    """One vector of each document of a row: its states, weighted by how near they are to a learned vector.
+
+    `sum over t of a_t h_t`, where `a` is the softmax over a document of `u . tanh(W h_t + b)` (Yang et al.
+    2016, "Hierarchical Attention Networks for Document Classification", section 2.2).
+
+    Args:
+        width: Width of the hidden states and of the result.
+        initializer_stddev: Standard deviation of the truncated normal that the kernel and `u` start from.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Raises:
+        ValueError: if `width` is below 1, or the input is not as wide as said.
+
+    Example:
+
+    >>> import numpy as np
+    >>> pooling = AttentionPooling(width=2)
+    >>> hidden = np.array([[[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]]])
+    >>> np.round(pooling(hidden, np.array([[1, 1, 2]]), documents=3), 4).tolist()
+    [[[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]]
+    """
+
+    def __init__(
+        self, width: int, initializer_stddev: float = 0.02, seed: Seed = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        check_positive("AttentionPooling", width=width)
+        self._start = truncated_normal(initializer_stddev, seed_generator(seed))
+        self.dense = keras.layers.Dense(
+            width, activation="tanh", kernel_initializer=self._start, dtype=self.dtype_policy, name="dense"
+        )
+
+    def build(self, hidden_shape: Shape, document_ids_shape: Shape | None = None) -> None:
+        """Creates the dense layer's weights, and `context` [width].
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+        """
+        check_width("AttentionPooling", self.width, hidden_shape)
+        self.dense.build((None, None, self.width))
+        self.context = self.add_weight(
+            name="context", shape=(self.width,), initializer=self._start, autocast=False
+        )
+
+    def call(self, hidden: Tensor, document_ids: Tensor, documents: int) -> Tensor:
+        """Returns a float tensor [batch, documents, width]; zeros for a document that is not there.
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            document_ids: Int tensor [batch, length], 0 on what is not read and i + 1 on document i.
+            documents: Most documents of a row.
+        """
+        scores = ops.matmul(ops.cast(self.dense(hidden), "float32"), ops.expand_dims(self.context, -1))
+        places = ops.reshape(ops.arange(1, documents + 1, dtype="int32"), (1, -1, 1))
+        belongs = ops.equal(ops.expand_dims(ops.cast(document_ids, "int32"), 1), places)
+        own = ops.where(belongs, ops.swapaxes(scores, 1, 2), _NEVER)
+        shares = ops.softmax(own, axis=-1) * ops.cast(belongs, "float32")
+        return ops.cast(ops.matmul(shares, ops.cast(hidden, "float32")), self.compute_dtype)
+
+    def compute_output_shape(  # type: ignore[override]
+        self, hidden_shape: Shape, document_ids_shape: Shape, documents: int
+    ) -> Shape:
+        """The shape of the states, with a place for each document.
+
+        Args:
+            hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
+            document_ids_shape: Shape of `document_ids`, (batch, length); not read.
+            documents: Most documents of a row.
+        """
+        return (hidden_shape[0], documents, hidden_shape[-1])

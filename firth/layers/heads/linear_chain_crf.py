@@ -1,0 +1,169 @@
+"""A conditional random field over the tags of a sequence."""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth.layers.elements.checks import check_positive
+from firth.layers.elements.layer import Float32Layer
+from firth.layers.elements.types import Shape, Tensor
+
+# From scores [batch, tags before, tags] to [batch, tags].
+Combine = Callable[[Tensor], Tensor]
+
+
+@keras.saving.register_keras_serializable(package="firth")
+class LinearChainCRF(Float32Layer):
+    """Scores whole sequences of tags, by each tag and by each pair of neighbours.
+
+    The score of tags `y` of a chain is `start[y_1] + sum over t of emission_t[y_t] + sum over t of
+    transition[y_t-1, y_t] + end[y_n]`, and their probability the softmax of it over all sequences (Lafferty
+    et al. 2001, "Conditional Random Fields"; Lample et al. 2016, "Neural Architectures for Named Entity
+    Recognition", section 2.2). A row may hold several chains, of which none sees another.
+
+    Args:
+        tags: Number of tags.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Raises:
+        ValueError: if `tags` is below 1.
+
+    Example: without transitions, each token has the softmax of its own emissions.
+
+    >>> import numpy as np
+    >>> crf = LinearChainCRF(tags=2)
+    >>> np.round(np.exp(crf(np.array([[[0.0, np.log(3.0)]]]), np.array([[1]]))), 4).tolist()
+    [[[0.25, 0.75]]]
+    """
+
+    def __init__(self, tags: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        check_positive("LinearChainCRF", tags=tags)
+
+    def build(self, emissions_shape: Shape, chain_ids_shape: Shape | None = None) -> None:
+        """Creates `transitions` [tags, tags], from a tag to the next, `starts` and `ends` [tags], all zeros.
+
+        Args:
+            emissions_shape: Shape of `emissions`, (batch, length, tags); not read.
+            chain_ids_shape: Shape of `chain_ids`, (batch, length); not read.
+        """
+        shapes = {"transitions": (self.tags, self.tags), "starts": (self.tags,), "ends": (self.tags,)}
+        self.transitions, self.starts, self.ends = (
+            self.add_weight(name=name, shape=shape, initializer="zeros", autocast=False)
+            for name, shape in shapes.items()
+        )
+
+    def call(self, emissions: Tensor, chain_ids: Tensor) -> Tensor:
+        """Returns the log probability of each tag of each token, over all tags of the others.
+
+        Args:
+            emissions: Float tensor [batch, length, tags].
+            chain_ids: Int tensor [batch, length], 0 on tokens of no chain, and the same number on the tokens
+                of a chain, which stand next to each other.
+
+        Returns:
+            float32 [batch, length, tags]; without meaning on tokens of no chain.
+        """
+        summed = self._with_messages(emissions, chain_ids, _log_sum)
+        return summed - ops.logsumexp(summed, axis=-1, keepdims=True)
+
+    def best_scores(self, emissions: Tensor, chain_ids: Tensor) -> Tensor:
+        """Returns of each tag of each token the score of the best sequence that has it.
+
+        The greatest of each token is the tag of the best sequence, which Viterbi's algorithm finds; where
+        several are as good, tokens may take theirs from different ones.
+
+        Args:
+            emissions: Float tensor [batch, length, tags].
+            chain_ids: Int tensor [batch, length], as in the call.
+
+        Returns:
+            float32 [batch, length, tags].
+        """
+        return self._with_messages(emissions, chain_ids, _best)
+
+    def losses(self, emissions: Tensor, chain_ids: Tensor, tags: Tensor) -> Tensor:
+        """Returns the negative log probability of each tag, given those before it in its chain.
+
+        Their sum over a chain is the negative log likelihood of its tags.
+
+        Args:
+            emissions: Float tensor [batch, length, tags].
+            chain_ids: Int tensor [batch, length], as in the call.
+            tags: Int tensor [batch, length].
+
+        Returns:
+            float32 [batch, length], in nats; zeros on tokens of no chain.
+        """
+        emissions = ops.cast(emissions, "float32")
+        first = _begins(chain_ids, _before(chain_ids))
+        own = ops.one_hot(ops.cast(tags, "int32"), self.tags, dtype="float32")
+        rest = emissions + self._backward(emissions, chain_ids, _log_sum)
+        chosen = ops.sum(own * rest, axis=-1)
+        starts = ops.convert_to_tensor(self.starts)
+        total = ops.logsumexp(starts + rest, axis=-1)
+        # What follows a tag is counted with the tag: what is left of it is the sum over what follows.
+        after = ops.sum(own * (rest - emissions), axis=-1)
+        entered = ops.matmul(_before(own), ops.convert_to_tensor(self.transitions))
+        from_start = ops.sum(own * starts, axis=-1) - total
+        from_before = ops.sum(own * entered, axis=-1) - _before(after)
+        scores = chosen + ops.where(first, from_start, from_before)
+        return ops.where(ops.not_equal(chain_ids, 0), -scores, 0.0)
+
+    def _with_messages(self, emissions: Tensor, chain_ids: Tensor, combine: Combine) -> Tensor:
+        emissions = ops.cast(emissions, "float32")
+        forward = self._forward(emissions, chain_ids, combine)
+        return forward + emissions + self._backward(emissions, chain_ids, combine)
+
+    def _forward(self, emissions: Tensor, chain_ids: Tensor, combine: Combine) -> Tensor:
+        begins = _begins(chain_ids, _before(chain_ids))
+        return _messages(emissions, begins, self.starts, self.transitions, combine)
+
+    def _backward(self, emissions: Tensor, chain_ids: Tensor, combine: Combine) -> Tensor:
+        ids, scores = ops.flip(chain_ids, axis=1), ops.flip(emissions, axis=1)
+        backwards = ops.transpose(ops.convert_to_tensor(self.transitions))
+        made = _messages(scores, _begins(ids, _before(ids)), self.ends, backwards, combine)
+        return ops.flip(made, axis=1)
+
+    def compute_output_shape(self, emissions_shape: Shape, chain_ids_shape: Shape | None = None) -> Shape:
+        """The shape of the emissions.
+
+        Args:
+            emissions_shape: Shape of `emissions`, (batch, length, tags); None on an axis of unknown length.
+            chain_ids_shape: Shape of `chain_ids`, (batch, length); not read.
+        """
+        return tuple(emissions_shape)
+
+
+def _messages(emissions: Tensor, begins: Tensor, start: Any, transitions: Any, combine: Combine) -> Tensor:
+    """Returns what the tokens before one say of each of its tags, float32 [batch, length, tags]."""
+    start, transitions = ops.convert_to_tensor(start), ops.convert_to_tensor(transitions)
+
+    def step(before: Tensor, token: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        emission, begins = token
+        made = ops.where(begins, start, combine(ops.expand_dims(before, 2) + transitions))
+        return made + emission, made
+
+    steps = ops.swapaxes(emissions, 0, 1), ops.expand_dims(ops.swapaxes(begins, 0, 1), -1)
+    _, made = ops.scan(step, ops.zeros_like(emissions[:, 0]), steps)
+    return ops.swapaxes(made, 0, 1)
+
+
+def _log_sum(scores: Tensor) -> Tensor:
+    return ops.logsumexp(scores, axis=1)
+
+
+def _best(scores: Tensor) -> Tensor:
+    return ops.max(scores, axis=1)
+
+
+def _begins(chain_ids: Tensor, before: Tensor) -> Tensor:
+    """Returns where no token of the same chain stands before, bool [batch, length]."""
+    return ops.logical_or(ops.not_equal(chain_ids, before), ops.equal(chain_ids, 0))
+
+
+def _before(values: Tensor) -> Tensor:
+    """Returns what stands before each token, zeros before the first."""
+    return ops.concatenate([ops.zeros_like(values[:, :1]), values[:, :-1]], axis=1)
