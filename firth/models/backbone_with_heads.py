@@ -65,7 +65,7 @@ class BackboneWithHeads(keras.Model):
         self._epoch_metrics: EpochMetrics | None = None
         shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         self.backbone = BACKBONES[model.kind](vocabulary_size, model, **shared, name="backbone")
-        self.heads = HEADS[goal.heads](model, goal, vocabulary_size, **shared, name="heads")
+        self.heads = HEADS[goal.heads_key](model, goal, vocabulary_size, **shared, name="heads")
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:

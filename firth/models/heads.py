@@ -75,6 +75,26 @@ class Heads(keras.layers.Layer):
         """
         raise NotImplementedError
 
+    def answer_scores(self, logits: Tensor, features: Features) -> Tensor:
+        """Returns the scores of each answer, of which the greatest is the answer: here the logits.
+
+        Args:
+            logits: Logits of one loss, float32 [batch, predictions or length, classes].
+            features: Objective's or task's features, batched, without labels too.
+        """
+        del features
+        return logits
+
+    def probabilities(self, logits: Tensor, features: Features) -> Tensor:
+        """Returns the probability of each answer, float32 of the shape of the logits: here their softmax.
+
+        Args:
+            logits: Logits of one loss, float32 [batch, predictions or length, classes].
+            features: Objective's or task's features, batched, without labels too.
+        """
+        del features
+        return ops.softmax(logits)
+
     def predictions(
         self, backbone: Any, features: Features, training: bool | None = None
     ) -> dict[str, Predictions]:

@@ -14,6 +14,8 @@ from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHe
 from firth.models.span_masking_heads import SpanMaskingHeads
 from firth.models.task_heads.choices import ChoicesHeads
 from firth.models.task_heads.contrastive import ContrastiveHeads
+from firth.models.task_heads.mixed_tags import MixedTagsHeads
+from firth.models.task_heads.mixed_texts import MixedTextsHeads
 from firth.models.task_heads.pooled import PooledHeads
 from firth.models.task_heads.pooled_language_model import PooledLanguageModelHeads
 from firth.models.task_heads.spans import SpansHeads
@@ -41,6 +43,8 @@ HEADS: dict[str, Any] = {
     "pooled": PooledHeads,
     "pooled_language_model": PooledLanguageModelHeads,
     "tokens": TokensHeads,
+    "mixed_texts": MixedTextsHeads,
+    "mixed_tags": MixedTagsHeads,
     "spans": SpansHeads,
     "choices": ChoicesHeads,
 }

@@ -10,6 +10,7 @@ from firth.objectives.rates.label_rates import bidirectional_lm_rates
 from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.neighbours import next_tokens, previous_tokens
 from firth.objectives.transforms.pairs import single_segments
+from firth.objectives.transforms.spelling import spell
 
 
 class BidirectionalLMObjective(ObjectiveFunction):
@@ -62,8 +63,7 @@ class BidirectionalLMObjective(ObjectiveFunction):
 
     def _prepare(self, tokenizer: Any) -> None:
         self._frame = Frame(before=(tokenizer.bos_id,), after=(tokenizer.eos_id,))
-        self._specials = [[0] * tokenizer.max_characters, tokenizer.bos_characters, tokenizer.eos_characters]
-        self._max_characters = tokenizer.max_characters
+        self._tokenizer = tokenizer
 
     def specs(self) -> Specs:
         """Returns the specs of what a call gives, for one example."""
@@ -72,7 +72,7 @@ class BidirectionalLMObjective(ObjectiveFunction):
         return {
             features.TOKEN_IDS: ids,
             features.DOCUMENT_IDS: ids,
-            features.CHARACTERS: features.Spec("int32", (length, self._max_characters)),
+            features.CHARACTERS: features.Spec("int32", (length, self._tokenizer.max_characters)),
             features.LABEL_IDS: ids,
             features.LABEL_WEIGHTS: weights,
             features.BACKWARD_LABEL_IDS: ids,
@@ -88,14 +88,12 @@ class BidirectionalLMObjective(ObjectiveFunction):
         """
         layout = lay_out(row, None, single_segments(row), self._sequences.length, self._frame, self._pad_id)
         tokens, documents = layout.token_ids, layout.document_ids
-        # After the words stand padding and the frame, as in `Layout.sources`.
-        characters = tf.concat([row[features.CHARACTERS], tf.constant(self._specials, tf.int32)], 0)
         following, has_next = next_tokens(tokens, documents)
         preceding, has_previous = previous_tokens(tokens, documents)
         return {
             features.TOKEN_IDS: tokens,
             features.DOCUMENT_IDS: documents,
-            features.CHARACTERS: tf.gather(characters, layout.sources),
+            features.CHARACTERS: spell(layout, row, self._tokenizer),
             features.LABEL_IDS: tf.where(has_next, following, 0),
             features.LABEL_WEIGHTS: tf.cast(has_next, tf.float32),
             features.BACKWARD_LABEL_IDS: tf.where(has_previous, preceding, 0),

@@ -95,8 +95,19 @@ def encode_words(text: tf.Tensor, tokenizer: "WordTokenizer", length: int) -> En
     """
     whole = tokenizer.split(text)
     words = whole[:, : length - 2]
-    batch = tf.shape(text)[0]
-    mark = tf.fill([batch, 1], b"")
+    ids = words.with_flat_values(tf.zeros_like(words.flat_values, tf.int32))
+    features = word_features(words, tokenizer)
+    return Encoded(features, ids, words, 1, 1, whole.row_lengths() > words.row_lengths())
+
+
+def word_features(words: tf.RaggedTensor, tokenizer: "WordTokenizer") -> dict[str, tf.Tensor]:
+    """Returns the features of texts as `<S> words </S>`, for a model that reads characters.
+
+    Args:
+        words: Words of each text, ragged string [batch, (words)].
+        tokenizer: Tokenizer of words.
+    """
+    mark = tf.fill([words.nrows(), 1], b"")
     features = _row_features(tf.concat([mark, words, mark], axis=1), 2)
     longest = tf.shape(features[names.DOCUMENT_IDS])[1]
     spelled = words.with_flat_values(tokenizer.characters(words.flat_values))
@@ -106,9 +117,7 @@ def encode_words(text: tf.Tensor, tokenizer: "WordTokenizer", length: int) -> En
     last = tf.cast(words.row_lengths(), tf.int32)[:, tf.newaxis] + 1
     characters = tf.where((places == 0)[:, :, tf.newaxis], tokenizer.bos_characters, characters)
     characters = tf.where((places == last)[:, :, tf.newaxis], tokenizer.eos_characters, characters)
-    features[names.CHARACTERS] = characters
-    ids = words.with_flat_values(tf.zeros_like(words.flat_values, tf.int32))
-    return Encoded(features, ids, words, 1, 1, whole.row_lengths() > words.row_lengths())
+    return {**features, names.CHARACTERS: characters}
 
 
 def _repeat(ids: tuple[int, ...], batch: tf.Tensor) -> tf.Tensor:

@@ -55,7 +55,8 @@ def evaluator(
             has_all = goal.losses.keys() <= logits.keys()
             predicted = served.model.heads.predictions_of(logits, batch) if has_all else None
             sums = example_sums(predicted or served.model(batch, training=False))
-            return {**sums, **answers(rows, batch, logits)}
+            scores = {name: served.model.heads.answer_scores(each, batch) for name, each in logits.items()}
+            return {**sums, **answers(rows, batch, scores)}
         predictions = served.model(batch, training=False)
         sums = example_sums(predictions)
         if written:

@@ -41,14 +41,3 @@ def decoder_side(features: Mapping[str, tf.Tensor], form: Form, tokenizer: Any) 
         names.DECODER_POSITION_IDS: positions,
         names.DECODER_DOCUMENT_IDS: documents,
     }
-
-
-def specs_of_inputs(form: Form, length: int) -> dict[str, names.Spec]:
-    """Returns the specs of what a model reads of one row.
-
-    Args:
-        form: Form of the texts.
-        length: Tokens of the row.
-    """
-    encoder = names.encoder_specs(length, segments=form.has_segments)
-    return {**encoder, **names.decoder_specs(length)} if form.decoder_start else encoder

@@ -10,7 +10,7 @@ class Fitted(NamedTuple):
     """The texts of some records, as tokens that fit.
 
     Attributes:
-        texts: Tokens of each text, ragged int32 [records, (tokens)].
+        texts: Tokens of each text, ragged int32 or string [records, (tokens)].
         cut: Number of tokens that were cut off, int64 [records].
     """
 
@@ -22,7 +22,7 @@ def fit_texts(texts: Sequence[tf.RaggedTensor], room: int | tf.Tensor) -> Fitted
     """Cuts the ends of texts, the longest one first, until they fit (Devlin et al. 2018, released code).
 
     Args:
-        texts: Tokens of the texts of each record, ragged int [records, (tokens)] each.
+        texts: Tokens of the texts of each record, ragged int or string [records, (tokens)] each.
         room: Most tokens of a record, or int64 [records] of each.
 
     Example:
@@ -102,6 +102,5 @@ def room_of_choices(length: int, special_tokens: int, counts: tf.Tensor) -> tf.T
 def _heads(text: tf.RaggedTensor, counts: tf.Tensor) -> tf.RaggedTensor:
     places = tf.ragged.range(text.row_lengths()).flat_values
     kept = places < tf.repeat(counts, text.row_lengths())
-    return tf.RaggedTensor.from_row_lengths(
-        tf.boolean_mask(tf.cast(text.flat_values, tf.int32), kept), counts
-    )
+    tokens = text.flat_values if text.dtype == tf.string else tf.cast(text.flat_values, tf.int32)
+    return tf.RaggedTensor.from_row_lengths(tf.boolean_mask(tokens, kept), counts)

@@ -13,8 +13,8 @@ from firth.objectives.transforms.pairs import single_segments
 from firth.recipes.tasks.tagging import OUTSIDE, WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.both_sides import decoder_side, specs_of_inputs
 from firth.tasks.encoded import EncodedRecord
+from firth.tasks.inputs import inputs_of, specs_of_inputs
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import key_of
 from firth.tasks.words import pieces_of_words
@@ -62,11 +62,21 @@ class TaggingTask:
         splits = zip(pieces.ids.row_splits.numpy(), pieces.ids.row_splits.numpy()[1:])
         word_splits = zip(words.row_splits.numpy(), words.row_splits.numpy()[1:])
         ids, places = pieces.ids.flat_values.numpy(), pieces.first_places.flat_values.numpy()
+        read = None if pieces.words is None else pieces.words.flat_values.numpy()
         parts = zip(records, splits, word_splits, pieces.cut.numpy(), strict=True)
         return [
-            self._encoded(record, ids[slice(*of_pieces)], places[slice(*of_words)], int(cut))
+            self._with_words(
+                self._encoded(record, ids[slice(*of_pieces)], places[slice(*of_words)], int(cut)),
+                None if read is None else read[slice(*of_pieces)],
+            )
             for record, of_pieces, of_words, cut in parts
         ]
+
+    def _with_words(self, encoded: EncodedRecord, words: npt.NDArray[Any] | None) -> EncodedRecord:
+        if words is None:
+            return encoded
+        unknown = np.array([self._tokenizer.id_to_token(self._tokenizer.unk_id).encode()], object)
+        return encoded._replace(words=(words if len(words) else unknown,))
 
     def _encoded(
         self, record: LabelledRecord, ids: npt.NDArray[Any], places: npt.NDArray[Any], cut: int
@@ -91,7 +101,8 @@ class TaggingTask:
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
         length = self._sequences.length
-        return {**specs_of_inputs(self._config.form, length), **names.label_specs(length)}
+        inputs = specs_of_inputs(self._config.form, length, self._tokenizer.max_characters)
+        return {**inputs, **names.label_specs(length)}
 
     def __call__(self, row: Mapping[str, tf.Tensor], negative: Any, seed: Any) -> dict[str, tf.Tensor]:
         """Returns the Features of a row; nothing in them is random.
@@ -107,10 +118,8 @@ class TaggingTask:
         of_tokens = row[names.TOKEN_LABELS]
         # What is no token of the text comes from after the last one.
         labels = tf.gather(tf.pad(of_tokens, [[0, 1]]), tf.minimum(layout.sources, tf.size(of_tokens)))
-        read = layout.encoder_features(self._config.form.has_segments)
         return {
-            **read,
-            **decoder_side(read, self._config.form, self._tokenizer),
+            **inputs_of(layout, row, self._config.form, self._tokenizer),
             names.LABEL_IDS: tf.maximum(labels - 1, 0),
             names.LABEL_WEIGHTS: tf.cast(labels > 0, tf.float32),
         }

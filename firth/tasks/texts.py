@@ -1,7 +1,8 @@
 """Tasks with one answer for the one or two texts of a record: classes, and numbers."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ import tensorflow as tf
 
 from firth import features as names
 from firth.objectives.transforms.layout import Frame, Layout, lay_out
-from firth.objectives.transforms.pairs import Pairs, chunk_starts
+from firth.objectives.transforms.pairs import Pairs, chunk_starts, single_segments
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
-from firth.tasks.both_sides import decoder_side, specs_of_inputs
 from firth.tasks.encoded import EncodedRecord
-from firth.tasks.fitting import fit_texts
+from firth.tasks.fitting import Fitted, fit_texts
+from firth.tasks.inputs import inputs_of, specs_of_inputs
 from firth.tasks.readers.records import LabelledRecord
 
 
@@ -54,13 +55,9 @@ class TextsTask:
         Args:
             records: Records with labels.
         """
-        texts = [
-            self._tokenizer.tokenize(tf.constant([str(each.texts[role]) for each in records]))
-            for role in self._config.roles
-        ]
-        fitted = fit_texts(texts, self.room)
+        columns = [tf.constant([str(each.texts[role]) for each in records]) for role in self._config.roles]
+        fitted = fit_texts([self._split(each) for each in columns], self.room)
         orders = (1, -1)[: self._config.form.orders]
-        chunks = zip(*(split_rows(each) for each in fitted.texts), strict=True)
         return [
             EncodedRecord(
                 key=key_of(record.id),
@@ -68,9 +65,10 @@ class TextsTask:
                 chunks=tuple(chunk for order in orders for chunk in of_record[::order]),
                 labels=self._labels(record.label, of_record),
                 cut=int(cut),
+                words=words,
                 id=record.id,
             )
-            for record, of_record, cut in zip(records, chunks, fitted.cut.numpy())
+            for record, of_record, words, cut in zip(records, *self._tokens(fitted), fitted.cut.numpy())
         ]
 
     def _labels(self, label: Any, chunks: Sequence[npt.NDArray[np.int32]]) -> dict[str, list[Any]]:
@@ -78,9 +76,22 @@ class TextsTask:
         del chunks
         return {names.RECORD_LABELS: [self.label_of(self._config, label)]}
 
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        split = self._tokenizer.split if self._config.form.of_words else self._tokenizer.tokenize
+        return split(texts)
+
+    def _tokens(self, fitted: Fitted) -> tuple[Iterable[Any], Iterable[Any]]:
+        """Returns the tokens of each record's texts, and their words if tokens are words."""
+        texts = list(zip(*(split_rows(each) for each in fitted.texts), strict=True))
+        if not self._config.form.of_words:
+            return texts, itertools.repeat(())
+        ids = (split_rows(self._tokenizer.word_ids(each)) for each in fitted.texts)
+        return zip(*ids, strict=True), texts
+
     def specs(self) -> dict[str, names.Spec]:
         """Returns the specs of the Features of one row."""
-        inputs = specs_of_inputs(self._config.form, self._sequences.length)
+        form, length = self._config.form, self._sequences.length
+        inputs = specs_of_inputs(form, length, self._tokenizer.max_characters)
         places = self._config.documents(self._sequences)
         records = places // self._config.documents_of_record
         of_tokens = names.label_specs(self._sequences.length) if self._predicts_tokens else {}
@@ -100,10 +111,8 @@ class TextsTask:
         """
         del negative, seed
         layout, lengths = self.laid_out(row)
-        read = layout.encoder_features(self._config.form.has_segments)
         return {
-            **read,
-            **decoder_side(read, self._config.form, self._tokenizer),
+            **inputs_of(layout, row, self._config.form, self._tokenizer),
             names.POOLED_POSITIONS: self._pooled(layout, lengths),
             names.RECORD_LABELS: row[names.RECORD_LABELS],
             names.RECORD_WEIGHTS: tf.cast(lengths[:: self._config.documents_of_record] > 0, tf.float32),
@@ -116,6 +125,8 @@ class TextsTask:
         Args:
             row: Tensors of one row, as `row_specs` of the task.
         """
+        if self._config.form.of_words:
+            return self._laid_out_apart(row)
         pairs = self._segments(row)
         lengths = pairs.lengths
         layout = lay_out(
@@ -129,6 +140,13 @@ class TextsTask:
         if not self._config.form.tells_texts:
             layout = layout._replace(segment_ids=tf.zeros_like(layout.segment_ids))
         return layout, lengths
+
+    def _laid_out_apart(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
+        """Returns a row whose texts are each a document of its own, in the place of each record."""
+        frame = Frame(before=self.frame.before, after=self.frame.after)
+        pad_id, every = self._tokenizer.pad_id, slice(None, None, self._config.texts)
+        layout = lay_out(row, None, single_segments(row), self._sequences.length, frame, pad_id)
+        return layout._replace(starts=layout.starts[every]), row[names.CHUNK_LENGTHS][every]
 
     def _segments(self, row: Mapping[str, tf.Tensor]) -> Pairs:
         starts, lengths = chunk_starts(row), row[names.CHUNK_LENGTHS]

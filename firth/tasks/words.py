@@ -13,11 +13,14 @@ class WordPieces(NamedTuple):
         first_places: Place of each word's first piece among the pieces of its text, ragged int32 [batch,
             (words)]; -1 for a word without pieces, or one that was cut off.
         cut: Number of pieces that were cut off, int32 [batch].
+        words: The words that the pieces are, ragged string [batch, (pieces)], if the tokenizer's pieces are
+            whole words; otherwise None.
     """
 
     ids: tf.RaggedTensor
     first_places: tf.RaggedTensor
     cut: tf.Tensor
+    words: tf.RaggedTensor | None = None
 
 
 def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPieces:
@@ -28,6 +31,8 @@ def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPi
         words: Words of each text, ragged string [batch, (words)].
         room: Most pieces of a text.
     """
+    if tokenizer.max_characters:
+        return _whole_words(tokenizer, words, room)
     # Where a space is a part of the piece after it, a word without one would be the end of another word.
     space = " " if tokenizer.keeps_spaces else ""
     pieces = tokenizer.tokenize(tf.strings.join([space, words.flat_values]))
@@ -42,3 +47,18 @@ def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPi
     kept = of_texts[:, :room]
     cut = tf.cast(of_texts.row_lengths() - kept.row_lengths(), tf.int32)
     return WordPieces(kept, words.with_flat_values(tf.where(seen, starts, -1)), cut)
+
+
+def _whole_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPieces:
+    """Returns words as the one piece that each of them is, in the form in which the tokenizer reads words."""
+    # Of a word that the tokenizer would split, as "don't", the parts are joined again.
+    read = tf.strings.reduce_join(tokenizer.split(words.flat_values), axis=-1)
+    is_read = read != ""
+    whole = tf.ragged.boolean_mask(words.with_flat_values(read), words.with_flat_values(is_read))
+    before = tf.cumsum(tf.cast(is_read, tf.int32), exclusive=True)
+    firsts = tf.cast(tf.gather(whole.row_splits, words.value_rowids()), tf.int32)
+    places = before - firsts
+    first_places = words.with_flat_values(tf.where(is_read & (places < room), places, -1))
+    kept = whole[:, :room]
+    cut = tf.cast(whole.row_lengths() - kept.row_lengths(), tf.int32)
+    return WordPieces(tokenizer.word_ids(kept), first_places, cut, kept)

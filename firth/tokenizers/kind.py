@@ -81,6 +81,11 @@ class TokenizerKind(abc.ABC):
         """The settings that the recipe of such a tokenizer has too."""
         return {}
 
+    @property
+    def special_texts(self) -> tuple[str, ...]:
+        """The special pieces that are read as such where they are typed in a text."""
+        return tuple(self.specials.pieces)  # type: ignore[attr-defined]
+
     @classmethod
     def as_word_piece(cls, piece: str) -> str:
         """Returns a piece as WordPiece writes it, for people: `##` before a piece inside a word.

@@ -214,6 +214,11 @@ class WordTokenizer(TokenizerKind, keras_hub.tokenizers.Tokenizer):
         return SPECIAL_WORDS.index(UNK)
 
     @property
+    def special_texts(self) -> tuple[str, ...]:
+        """`<S>`, `</S>` and `<UNK>`."""
+        return SPECIAL_WORDS
+
+    @property
     def special_ids(self) -> tuple[int, ...]:
         """Ids of `<S>`, `</S>` and `<UNK>`."""
         return tuple(range(len(SPECIAL_WORDS)))

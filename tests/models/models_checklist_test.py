@@ -23,7 +23,7 @@ from firth.models import (
 from firth.recipes.base.types import configs_in
 from firth.recipes.run.recipe import Recipe
 from firth.recipes.tasks.classification import Classification
-from firth.recipes.tasks.forms import GPTForm
+from firth.recipes.tasks.forms import AnyForm, GPTForm
 from firth.recipes.tasks.tasks import AnyTask
 from tests.backends.gradients import compiled, gradients
 from tests.models.table import (
@@ -89,6 +89,7 @@ def test_tables_and_recipe_types_agree():
     assert kinds_of("objective") == trained
     of_tasks = {task().heads for task in configs_in(AnyTask)}
     of_tasks.add(Classification(form=GPTForm(), lm_weight=0.5).heads)
+    of_tasks |= {heads for form in configs_in(AnyForm) for heads in form.heads.values()}
     assert set(HEADS) == {objective.heads for _, objective in TRAINED.values()} | of_tasks
 
 

@@ -45,6 +45,11 @@ class Goal(Config):
     mixes_masks: ClassVar[bool] = False
 
     @property
+    def heads_key(self) -> str:
+        """The key of the heads of its models, in `firth.models.tables.HEADS`: `heads`, unless told."""
+        return self.heads
+
+    @property
     def texts(self) -> int:
         """The number of chunks that a document of a row is laid out from."""
         return 1

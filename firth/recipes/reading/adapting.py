@@ -14,7 +14,7 @@ from firth.recipes.reading.loading import checked, load_run_recipe, read_raw_fil
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
 from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.recipes.tasks.forms import AnyForm
+from firth.recipes.tasks.forms import AnyForm, Form
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
 
@@ -31,7 +31,8 @@ def load_adapting_recipe(
 
     It takes tokenizer and model from its `base`. Rows have as many tokens as the task's kind says, or as the
     base's model reads, unless `sequences` says others; texts are laid out as the base's model reads them,
-    unless `task.form` says how.
+    unless `task.form` says how. Method and learning rate are those of that form, unless the recipe says
+    others.
 
     Args:
         path: Path of a YAML file; None where options say all.
@@ -80,14 +81,17 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
         BASE: {**given, "bundle": bundle, "digest": given.get("digest") or digest_of_bundle(bundle)},
     }
     data["sequences"] = assign(_sequences(base, data.get("task")), (), raw.data.get("sequences") or {})
-    data["training"] = assign(TRAINING, (), _training(raw))
+    kind = _kind(data.get("task"))
+    form, optimizer = _form(base, kind), ("optimizer", "learning_rate")
+    data["training"] = assign(assign(TRAINING, optimizer, form.learning_rate), (), _training(raw))
+    data["method"] = assign({"kind": form.method}, (), data.get("method") or {})
     if isinstance(task := data.get("task"), dict):
         said_form = task.get("form") or {}
-        kind = task_types().get(str(task.get("kind")), Task)
-        form = assign(_form(base, kind), (), said_form) if isinstance(said_form, dict) else said_form
-        data["task"] = {**task, "form": form}
+        made = form.model_dump(mode="json")
+        task_form = assign(made, (), said_form) if isinstance(said_form, dict) else said_form
+        data["task"] = {**task, "form": task_form}
         if "pooling" not in (raw.data.get("export") or {}):
-            data["export"] = _export(data["export"], kind, form)
+            data["export"] = _export(data["export"], kind, task_form)
     return RawRecipe(data, raw.origins)
 
 
@@ -118,12 +122,19 @@ def _name(data: dict[str, Any], said: str, base: RunRecipe) -> str:
 
 
 def _sequences(base: RunRecipe, task: Any) -> dict[str, int]:
-    of_kind: Any = task_types().get(str(task.get("kind")), Task) if isinstance(task, dict) else Task
-    length = min(of_kind.row_length, base.sequences.length, base.model.longest or of_kind.row_length)
+    of_kind: Any = _kind(task)
+    # Where states are carried from row to row, the base has read longer texts than a row.
+    trained = of_kind.row_length if base.model.carries_state else base.sequences.length
+    length = min(of_kind.row_length, trained, base.model.longest or of_kind.row_length)
     return {"length": length, "max_documents": max(1, length // of_kind.record_length)}
 
 
-def _form(base: RunRecipe, kind: type[Task]) -> dict[str, Any]:
+def _kind(task: Any) -> type[Task]:
+    """Returns the type of a task, as far as its plain value names one."""
+    return task_types().get(str(task.get("kind")), Task) if isinstance(task, dict) else Task
+
+
+def _form(base: RunRecipe, kind: type[Task]) -> Form:
     """Returns the form that the base's model reads, and that a kind of task takes of it.
 
     Raises:
@@ -134,9 +145,8 @@ def _form(base: RunRecipe, kind: type[Task]) -> dict[str, Any]:
     readable = [form for form in forms if base.model.architecture in form.architectures]
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
-        made = form.reading_as(kind.pooling_of(_pooling(base)), base.model.tells_segments)
-        dumped: dict[str, Any] = made.model_dump(mode="json")
-        return dumped
+        made: Form = form.reading_as(kind.pooling_of(_pooling(base)), base.model.tells_segments)
+        return made
     read = ", ".join(sorted({each for form in forms for each in form.architectures}))
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"
     raise RecipeError([f"{BASE}: the task has no form of texts for model.kind: {said}; it has for {read}"])

@@ -1,5 +1,6 @@
 """How the texts of a labelled record are laid out, and which states of it an answer is read from."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Union
 
 import pydantic
@@ -21,6 +22,11 @@ class Form(Config):
         decoder_start: The special token that a decoder begins to read the same texts from; empty if none
             does.
         encoder_alone: Whether states are those of the encoder of a model with a decoder.
+        of_words: Whether tokens are whole words, which are read by their characters.
+        heads: Heads that read it in the place of a task's own, keys of `firth.models.tables.HEADS`, by
+            those; a form without any is read by a task's own heads.
+        method: The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`.
+        learning_rate: The learning rate of a recipe that says none.
         has_bias: Whether a head that reads one state of it has a bias.
         architectures: The models that read it; see `firth.recipes.models.facts`.
     """
@@ -31,6 +37,10 @@ class Form(Config):
     has_segments: ClassVar[bool] = False
     decoder_start: ClassVar[str] = ""
     encoder_alone: ClassVar[bool] = False
+    of_words: ClassVar[bool] = False
+    heads: ClassVar[Mapping[str, str]] = {}
+    method: ClassVar[str] = "full"
+    learning_rate: ClassVar[float] = 5e-5
     has_bias: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ()
 
@@ -180,6 +190,42 @@ class EncoderForm(Form):
     pooling: Literal["mean"] = "mean"
 
 
+class ELMoForm(Form):
+    """`<S> a </S>` and `<S> b </S>`, each text read alone; the layers of both are features of the task's own
+    model (Peters et al. 2018, section 3.3).
+
+    That model mixes the layers, and reads the words with LSTMs in both directions. A text is then the mean of
+    its states, weighted by attention, and two are compared as in Conneau et al. 2017, section 3.2; tags are
+    those of a conditional random field. The language model stays as it is unless the recipe's `method` says
+    otherwise.
+
+    Attributes:
+        output_mix: Whether a second mix of the layers is put next to the states of the LSTMs.
+        layer_norm: Whether layers are normalised before they are mixed.
+        mix_dropout: Share of the layers that is left out of a mix in training.
+        layers: Number of LSTMs of each direction.
+        cells: Number of cells of an LSTM, and width of its output.
+    """
+
+    before: ClassVar[tuple[str, ...]] = ("bos",)
+    between: ClassVar[tuple[str, ...]] = ("eos", "bos")
+    after: ClassVar[tuple[str, ...]] = ("eos",)
+    of_words: ClassVar[bool] = True
+    heads: ClassVar[Mapping[str, str]] = {"pooled": "mixed_texts", "tokens": "mixed_tags"}
+    method: ClassVar[str] = "head"
+    learning_rate: ClassVar[float] = 1e-3
+    architectures: ClassVar[tuple[str, ...]] = ("both_directions",)
+
+    kind: Literal["mixed_layers"] = "mixed_layers"
+    pooling: Literal["attention"] = "attention"
+    output_mix: bool = False
+    layer_norm: bool = False
+    mix_dropout: Annotated[float, pydantic.Field(ge=0.0, le=0.99)] = 0.0
+    layers: Annotated[int, pydantic.Field(ge=1, le=100)] = 2
+    cells: Annotated[int, pydantic.Field(ge=1, le=2**16)] = 200
+
+
 AnyForm = Annotated[
-    Union[BERTForm, GPTForm, LastTokenForm, BARTForm, EncoderForm], pydantic.Field(discriminator="kind")
+    Union[BERTForm, GPTForm, LastTokenForm, BARTForm, EncoderForm, ELMoForm],
+    pydantic.Field(discriminator="kind"),
 ]

@@ -89,6 +89,12 @@ class Task(Goal):
         return ""
 
     @property
+    def heads_key(self) -> str:
+        """The key of the heads of its models: its form's, where that has its own."""
+        form: Form | None = getattr(self, "form", None)
+        return self.heads if form is None else form.heads.get(self.heads, self.heads)
+
+    @property
     def roles(self) -> tuple[str, ...]:
         """The roles of the texts of a record, in their order; see `firth.tasks.readers.records`."""
         return ("text",)

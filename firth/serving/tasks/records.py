@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from firth import features as names
+from firth.serving.encoding import word_features
 from firth.serving.served import Served
 from firth.tasks.both_sides import decoder_side
 from firth.tasks.fitting import fit_texts
@@ -33,8 +34,26 @@ def encode_texts(served: Served, *texts: tf.Tensor) -> EncodedTexts:
     """
     form = served.task.form
     room = served.row_length // form.orders - form.special_tokens(len(texts))
-    fitted = fit_texts([served.tokenizer.tokenize(each) for each in texts], room)
-    return EncodedTexts(features_of_pieces(served, *fitted.texts), fitted.cut > 0)
+    split = served.tokenizer.split if form.of_words else served.tokenizer.tokenize
+    fitted = fit_texts([split(each) for each in texts], room)
+    read = features_of_words if form.of_words else features_of_pieces
+    return EncodedTexts(read(served, *fitted.texts), fitted.cut > 0)
+
+
+def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+    """Returns the features of records whose words fit a row, each text a document of its own.
+
+    Args:
+        served: Model and tokenizer of words, of a task.
+        *texts: Words of the texts of the records, ragged string [batch, (words)] each.
+    """
+    parts = [word_features(each, served.tokenizer) for each in texts]
+    documents = [part[names.DOCUMENT_IDS] * number for number, part in enumerate(parts, 1)]
+    return {
+        names.DOCUMENT_IDS: tf.concat(documents, axis=1),
+        names.CHARACTERS: tf.concat([part[names.CHARACTERS] for part in parts], axis=1),
+        names.POOLED_POSITIONS: tf.zeros_like(documents[0][:, :1]),
+    }
 
 
 def features_of_pieces(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.Tensor]:

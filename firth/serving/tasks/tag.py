@@ -6,7 +6,7 @@ from firth.recipes.run.run_recipe import RunRecipe
 from firth.recipes.tasks.tagging import OUTSIDE
 from firth.serving.served import Served
 from firth.serving.signature import Answer, Signature
-from firth.serving.tasks.records import features_of_pieces
+from firth.serving.tasks.records import features_of_pieces, features_of_words
 from firth.tasks.word_offsets import split_words
 from firth.tasks.words import pieces_of_words
 
@@ -47,24 +47,29 @@ def tag(served: Served, text: tf.Tensor) -> dict[str, tf.Tensor]:
         word_count: int32 [batch].
         truncated: bool [batch], whether words at the end were not seen.
     """
-    words = split_words(text, served.tokenizer.specials.pieces)
+    words = split_words(text, served.tokenizer.special_texts)
     form = served.task.form
     pieces = pieces_of_words(served.tokenizer, words.texts, served.row_length - form.special_tokens(1))
-    (logits,) = served.model.logits(features_of_pieces(served, pieces.ids), training=False).values()
-    probabilities = tf.nn.softmax(logits)
+    read = features_of_pieces(served, pieces.ids)
+    if pieces.words is not None:
+        read = features_of_words(served, pieces.words)
+    (logits,) = served.model.logits(read, training=False).values()
+    scores = served.model.heads.answer_scores(logits, read)
+    probabilities = served.model.heads.probabilities(logits, read)
     first_places = pieces.first_places.to_tensor(-1)
     seen = first_places >= 0
     places = tf.where(seen, first_places + len(form.before), 0)
-    of_words = tf.gather(probabilities, places, batch_dims=1)
+    numbers = tf.argmax(tf.gather(scores, places, batch_dims=1), axis=-1)
+    of_words = tf.gather(tf.gather(probabilities, places, batch_dims=1), numbers, batch_dims=2)
     count = tf.cast(words.texts.row_lengths(), tf.int32)
-    tags = tf.gather(tf.constant(served.task.labels), tf.argmax(of_words, axis=-1))
+    tags = tf.gather(tf.constant(served.task.labels), numbers)
     real = tf.sequence_mask(count, tf.shape(first_places)[1])
     return {
         "words": words.texts.to_tensor(""),
         "starts": words.starts.to_tensor(),
         "ends": words.ends.to_tensor(),
         "tags": tf.where(real, tf.where(seen, tags, OUTSIDE), ""),
-        "probabilities": tf.where(seen, tf.reduce_max(of_words, axis=-1), 0.0),
+        "probabilities": tf.where(seen, of_words, 0.0),
         "word_count": count,
         "truncated": pieces.cut > 0,
     }

@@ -6,6 +6,7 @@ from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.reading.loading import load_run_recipe
+from firth.recipes.tasks.forms import BERTForm
 from tests.recipes.bundles import write_bundle
 
 DATA = "data={kind: columns, train: a.csv}"
@@ -68,9 +69,22 @@ def test_the_form_is_the_one_that_the_base_reads(root, preset, form):
     assert load(root, "task.form.kind=both_sides").task.form.kind == "both_sides"
 
 
-def test_a_model_that_no_form_is_for_is_refused_by_name(root):
-    elmo = load_recipe("elmo_tiny")
+def test_elmo_stays_as_it_is_and_its_task_model_learns_at_a_rate_of_its_own(root):
+    elmo = load_recipe("elmo_small")
     (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(elmo))
+    recipe = load(root)
+    assert (recipe.task.form.kind, recipe.method.kind) == ("mixed_layers", "head")
+    assert recipe.training.optimizer.learning_rate == 1e-3
+    # It has read rows of 20 words, each of which goes on from the one before.
+    assert elmo.sequences.length == 20 and recipe.sequences.length == 128
+    assert recipe.task.heads_key == "mixed_texts"
+    said = load(root, "method.kind=full", "training.optimizer.learning_rate=1e-4", "task.form.cells=8")
+    assert (said.method.kind, said.training.optimizer.learning_rate) == ("full", 1e-4)
+    assert said.task.form.cells == 8
+
+
+def test_a_model_that_no_form_is_for_is_refused_by_name(root, monkeypatch):
+    monkeypatch.setattr(BERTForm, "architectures", ("two_streams",))
     with pytest.raises(RecipeError, match="no form of texts for model"):
         load(root)
 
