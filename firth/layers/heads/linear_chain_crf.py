@@ -141,12 +141,14 @@ def _messages(emissions: Tensor, begins: Tensor, start: Any, transitions: Any, c
     """Returns what the tokens before one say of each of its tags, float32 [batch, length, tags]."""
     start, transitions = ops.convert_to_tensor(start), ops.convert_to_tensor(transitions)
 
-    def step(before: Tensor, token: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        emission, begins = token
+    def step(before: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:
+        emission, begins = token[:, :-1], token[:, -1:] > 0.5
         made = ops.where(begins, start, combine(ops.expand_dims(before, 2) + transitions))
         return made + emission, made
 
-    steps = ops.swapaxes(emissions, 0, 1), ops.expand_dims(ops.swapaxes(begins, 0, 1), -1)
+    # One tensor: of several, Keras's scan on TensorFlow needs to know the length when it is traced.
+    both = ops.concatenate([emissions, ops.expand_dims(ops.cast(begins, "float32"), -1)], axis=-1)
+    steps = ops.swapaxes(both, 0, 1)
     _, made = ops.scan(step, ops.zeros_like(emissions[:, 0]), steps)
     return ops.swapaxes(made, 0, 1)
 
