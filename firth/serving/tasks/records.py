@@ -8,8 +8,8 @@ import tensorflow as tf
 from firth import features as names
 from firth.serving.encoding import word_features
 from firth.serving.served import Served
-from firth.tasks.both_sides import decoder_side
 from firth.tasks.fitting import fit_texts
+from firth.tasks.inputs import decoder_side
 
 
 class EncodedTexts(NamedTuple):
