@@ -61,7 +61,8 @@ class TaggingTask:
         pieces = pieces_of_words(self._tokenizer, words, self.room)
         splits = zip(pieces.ids.row_splits.numpy(), pieces.ids.row_splits.numpy()[1:])
         word_splits = zip(words.row_splits.numpy(), words.row_splits.numpy()[1:])
-        ids, places = pieces.ids.flat_values.numpy(), pieces.first_places.flat_values.numpy()
+        tokens = pieces.ids if pieces.words is None else self._tokenizer.word_ids(pieces.words)
+        ids, places = tokens.flat_values.numpy(), pieces.first_places.flat_values.numpy()
         read = None if pieces.words is None else pieces.words.flat_values.numpy()
         parts = zip(records, splits, word_splits, pieces.cut.numpy(), strict=True)
         return [

@@ -9,7 +9,8 @@ class WordPieces(NamedTuple):
     """The pieces of the words of some texts.
 
     Attributes:
-        ids: Pieces of each text, ragged int32 [batch, (pieces)], cut at the room there is.
+        ids: Pieces of each text, ragged int32 [batch, (pieces)], cut at the room there is; zeros if
+            there are `words`, of which a tokenizer has the ids.
         first_places: Place of each word's first piece among the pieces of its text, ragged int32 [batch,
             (words)]; -1 for a word without pieces, or one that was cut off.
         cut: Number of pieces that were cut off, int32 [batch].
@@ -61,4 +62,6 @@ def _whole_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPiece
     first_places = words.with_flat_values(tf.where(is_read & (places < room), places, -1))
     kept = whole[:, :room]
     cut = tf.cast(whole.row_lengths() - kept.row_lengths(), tf.int32)
-    return WordPieces(tokenizer.word_ids(kept), first_places, cut, kept)
+    # An exported model has no table of words: whoever wants their ids asks the tokenizer.
+    ids = kept.with_flat_values(tf.zeros_like(kept.flat_values, tf.int32))
+    return WordPieces(ids, first_places, cut, kept)
