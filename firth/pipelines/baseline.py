@@ -45,7 +45,9 @@ class LatestComparableModelStrategy(resolver.ResolverStrategy):
 
 
 def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
-    """Returns the tokenizer, rows and objective of an exported model; None if its folder was removed.
+    """Returns the tokenizer, the rows, and the objective or task of an exported model.
+
+    It is None if the model's folder was removed.
 
     Args:
         model: Artifact of the Trainer.
@@ -55,4 +57,4 @@ def what_it_reads(model: Artifact) -> tuple[Any, ...] | None:
     if about is None:
         return None
     recipe = about["recipe"]
-    return about["tokenizer_digest"], recipe["sequences"], recipe["objective"]
+    return about["tokenizer_digest"], recipe["sequences"], recipe.get("objective"), recipe.get("task")

@@ -6,17 +6,18 @@ from tfx.types import standard_artifacts
 from firth.pipelines.baseline import BLESSING, CURRENT, MODEL, LatestComparableModelStrategy
 
 ROWS = {"length": 128}
-OBJECTIVE = {"kind": "masked_lm"}
+GOAL = {"objective": {"kind": "masked_lm"}}
+TASK = {"task": {"kind": "classification", "labels": ["no", "yes"]}}
 
 
 @pytest.fixture
 def make_model(tmp_path):
-    def make(number: int, digest: str = "a", sequences: dict = ROWS):
+    def make(number: int, digest: str = "a", sequences: dict = ROWS, goal: dict = GOAL):
         model = standard_artifacts.Model()
         model.id, model.uri = number, str(tmp_path / str(number))
         folder = tmp_path / str(number) / "Format-Serving" / "assets.extra"
         folder.mkdir(parents=True)
-        recipe = {"sequences": sequences, "objective": OBJECTIVE}
+        recipe = {"sequences": sequences, **goal}
         (folder / "firth.json").write_text(json.dumps({"tokenizer_digest": digest, "recipe": recipe}))
         return model
 
@@ -51,6 +52,12 @@ def test_never_the_current_model_itself(make_model):
 def test_only_models_that_read_the_same_rows(make_model, other):
     old, current = make_model(1, **other), make_model(2)
     assert resolve([old, current], [blessing(old)], current) == []
+
+
+@pytest.mark.parametrize(("goal", "found"), [(TASK, [1]), (GOAL, []), ({"task": {"kind": "tagging"}}, [])])
+def test_models_of_a_task_are_compared_with_those_of_the_same(make_model, goal, found):
+    old, current = make_model(1, goal=goal), make_model(2, goal=TASK)
+    assert resolve([old, current], [blessing(old)], current) == found
 
 
 def test_neither_unblessed_nor_deleted_models(make_model, tmp_path):

@@ -111,6 +111,17 @@ def test_what_has_not_changed_is_cached(first, folder):
     assert result.exit_code == (0 if blessed else 3)
 
 
+@pytest.mark.repeated
+def test_a_second_model_is_compared_with_the_first(first, folder):
+    result = finetune(folder, *of_csv(), "--set=seed=5")
+    assert result.exit_code in (0, 3), result.output
+    store = metadata_store(folder / "firth-runs" / "base_classification" / "metadata.sqlite")
+    (type_id,) = [each.id for each in store.get_execution_types() if each.name.endswith(".Evaluator")]
+    last = max(each.id for each in store.get_executions() if each.type_id == type_id)
+    read = [event.path.steps[0].key for event in store.get_events_by_execution_ids([last])]
+    assert "baseline_model" in read, read
+
+
 def test_other_data_do_not_go_into_the_folder_of_a_run(first, folder):
     write_csv(folder / "others.csv", [["text", "label"], ["the cat", "a"], ["the word", "b"]])
     result = finetune(folder, *of_csv("others.csv"))
