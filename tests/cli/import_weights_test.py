@@ -56,6 +56,7 @@ def test_a_name_is_one_of_a_folder(firth, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.repeated
 def test_a_folder_of_another_file_system_is_read(firth, tmp_path):
     (tmp_path / "published").mkdir()
     for path in pathlib.Path(checkpoint(tmp_path / "published")).iterdir():

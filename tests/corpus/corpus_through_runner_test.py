@@ -64,9 +64,8 @@ def test_cleaning_moves_rows_and_no_text(tmp_path, documents, benchmark_file, mo
     assert 0 < sum(moved) < sum(each.size for each in documents) / 5
 
 
-@pytest.mark.parametrize(
-    "is_mixed", [pytest.param(False, marks=pytest.mark.repeated, id="as_is"), pytest.param(True, id="mixed")]
-)
+@pytest.mark.repeated
+@pytest.mark.parametrize("is_mixed", [False, True], ids=["as_is", "mixed"])
 def test_packing_moves_no_tokens_of_train(tmp_path, documents, moved, is_mixed):
     clean(tmp_path, documents, Cleaning(steps=(), split=Split(eval_fraction=0.05)))
     config = WordPieceTokenizerConfig(vocabulary_size=300)

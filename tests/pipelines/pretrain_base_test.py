@@ -21,6 +21,9 @@ from firth.tokenizers import load_tokenizer
 from tests.docs.snippets import all_snippets, commands
 from tests.training.artifacts import tiny_recipe, write_bundle
 
+# `starting_test.py` shows a training that starts from a base, and `finetune_test.py` a pipeline with one.
+pytestmark = pytest.mark.repeated
+
 # Next to what the page says: sizes of a test.
 OPTIONS = (
     "cleaning={steps: [], split: {eval_fraction: 0.3}}",
@@ -118,14 +121,12 @@ def test_a_second_run_is_cached(first, root):
     assert ended(first[0], "done") >= {BASE_IMPORTER, "TokenizerGen", "SequenceGen", "Trainer", "Pusher"}
 
 
-@pytest.mark.repeated
 def test_another_base_is_not_taken_from_the_cache(first, root):
     said, _ = run(root, "base.bundle=other")
     assert f"went on from {root}/other/bundle" in said
     assert "Trainer" in ended(said, "done") and "CorpusExampleGen" in ended(said, "cached")
 
 
-@pytest.mark.repeated
 def test_the_vocabulary_grows_by_words_that_are_named_and_by_those_of_the_text(first, root):
     _, summary = run(root, "base.added_words=[fox]", "base.added_count=2")
     bundle = pathlib.Path(summary["bundle"])

@@ -82,6 +82,7 @@ def test_what_a_method_trains_moves_and_the_rest_stays_bit_for_bit(pre_trained, 
     assert moved_parts(recipe, weights) == {HEADS, *moved}
 
 
+@pytest.mark.repeated
 def test_gradual_unfreezing_that_is_killed_and_goes_on_equals_uninterrupted(pre_trained, tmp_path):
     recipe = with_method(pre_trained, kind="gradual_unfreezing")
     with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):

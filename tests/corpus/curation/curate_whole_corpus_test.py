@@ -114,6 +114,7 @@ def test_in_is_kept_and_dropped_and_rejected_in_every_step_and_source(first):
     assert sum(row["documents"] for row in report["splits"]) == last > 10
 
 
+@pytest.mark.repeated
 def test_two_processes_other_batches_and_another_order_write_the_same(folder, first, tmp_path, monkeypatch):
     monkeypatch.setattr("firth.corpus.readers.read.BATCH_BYTES", 1)
     monkeypatch.setattr("firth.corpus.io.records.BATCH_BYTES", 2_000)

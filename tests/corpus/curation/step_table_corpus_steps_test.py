@@ -92,6 +92,7 @@ def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
     assert {flow.step for flow in dropped} - {flow.step for flow in duplicates} == {"classifier"}
 
 
+@pytest.mark.repeated
 def test_an_empty_corpus_passes_on_two_processes(tmp_path, steps):
     # Of nothing the classifier cannot learn, which is an error of its own.
     processes = make_pipeline_of_two_processes
