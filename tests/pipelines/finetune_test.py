@@ -210,21 +210,12 @@ def test_choices_are_learned_from_a_csv_and_asked_by_text_and_by_file(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         asked = ("predict", "base_choice", "choose")
-        texts = (
-            "the",
-            "on",
-            "--choices",
-            "you know | the mat cat",
-            "--choices",
-            "on you cat | mat on",
-            "--json",
-        )
-        told = CliRunner().invoke(app, [*asked, *texts])
+        choices = ("--choices", "you know | the mat cat", "--choices", "on you cat | mat on")
+        told = CliRunner().invoke(app, [*asked, "the", "on", *choices, "--json"])
         of_file = CliRunner().invoke(app, [*asked, "--input", "choices.csv", "--output", "answers.jsonl"])
     answers = [json.loads(line) for line in told.stdout.splitlines()]
-    assert [(each["place"], each["choice"]) for each in answers] == [(1, "the cat"), (0, "a cat")], (
-        told.output
-    )
+    found = [(each["place"], each["choice"]) for each in answers]
+    assert found == [(1, "the mat cat"), (0, "on you cat")], told.output
     assert [len(each["probabilities"]) for each in answers] == [2, 2]
     assert of_file.exit_code == 0, of_file.output
     lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
