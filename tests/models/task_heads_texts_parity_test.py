@@ -6,12 +6,13 @@ import types
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 # Weights of transformers are read next to tokenizers, which need KerasHub.
 pytest.importorskip("keras_hub", reason="needs KerasHub")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("rows are made by TensorFlow's ops", allow_module_level=True)
+
+import tensorflow as tf
 
 from firth import features as names
 from firth.generation import DecoderReader, write_greedily

@@ -1,7 +1,5 @@
 """Models in Hugging Face's format."""
 
-from firth.interop.hugging_face.exporting import export_model
-from firth.interop.hugging_face.importing import import_model
-from firth.interop.hugging_face.loading import load_backbone
+from firth.lazy import attach_stub
 
-__all__ = ["export_model", "import_model", "load_backbone"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

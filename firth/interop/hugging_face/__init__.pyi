@@ -1,0 +1,3 @@
+from .exporting import export_model as export_model
+from .importing import import_model as import_model
+from .loading import load_backbone as load_backbone
