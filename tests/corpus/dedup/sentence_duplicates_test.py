@@ -40,7 +40,6 @@ def test_what_stands_in_several_places_is_cut(tmp_path, config, texts, left):
     assert [found.get(source) for source in sources] == left
 
 
-@pytest.mark.repeated
 def test_order_and_batches_change_nothing_and_lines_are_cut_once(tmp_path):
     generator = random.Random(0)
     texts = ["\n".join(f"line {generator.randint(0, 60)}" for _ in range(8)) for _ in range(60)]
