@@ -10,7 +10,7 @@ from firth.layers.elements.types import Tensor
 from firth.models.heads import Features
 from firth.models.task_heads.pooled import PooledHeads
 
-# Of what is no choice of a record; its probability is 0.
+# The logit of a place that is not a choice of a record; its probability is 0.
 _NO_CHOICE = -1e9
 
 
