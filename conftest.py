@@ -14,7 +14,7 @@ TOGETHER = "tests/objectives/"
 # They import MkDocs and griffe, which are in the environment of `make docs` alone.
 collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 # They make golden files in environments of their own, with torch.
-collect_ignore_glob = ["tests/**/make_*.py"]
+collect_ignore_glob = ["tests/**/make_*.py", "tests/models/golden/transformers_families/*.py"]
 
 
 def pytest_collection_modifyitems(items):
