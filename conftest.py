@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import sys
 
@@ -17,6 +18,11 @@ collect_ignore = ["scripts/docs/griffe_extension.py", "scripts/docs/hooks.py"]
 collect_ignore_glob = ["tests/**/make_*.py", "tests/models/golden/transformers_families/*.py"]
 
 
+def pytest_sessionstart():
+    """Stops the collector of cycles while modules are imported: what is made then stays to the end."""
+    gc.disable()
+
+
 def pytest_collection_modifyitems(items):
     """Sorts the tests, those of a file in their order, and refuses tests that need data and have no twin."""
     items.sort(key=lambda item: (not item.nodeid.startswith(LONGEST), not item.nodeid.startswith(TOGETHER)))
@@ -27,7 +33,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Makes the pipelines of tests quick to build, where any test has imported Beam."""
+    """Keeps the collector of cycles off what stays, and makes the pipelines of tests quick to build."""
+    gc.freeze()
+    gc.enable()
     if "apache_beam" in sys.modules:
         from tests.beam_lookups import remember_lookups
 

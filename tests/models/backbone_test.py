@@ -23,13 +23,18 @@ from tests.models.table import (
     visible,
 )
 
-# JAX compiles each operation for each shape: one model for each kind of layer is enough there.
-CHOSEN = ("albert", "deberta", "llama", "prefix lm", "shared t5", "bart")
+# One model for each kind of layer: JAX compiles each operation for each shape, and takes no others.
+ON_JAX = ("albert", "deberta", "llama", "prefix lm", "shared t5", "bart")
+# And one for each kind of positions and masks. What is left repeats them.
+CHOSEN = (*ON_JAX, "gpt2", "unilm", "transformer")
 IS_JAX = keras.backend.backend() == "jax"
 
 
-def chosen(models) -> list[str]:
-    return [name for name in models if name in CHOSEN or not IS_JAX]
+def chosen(models) -> list:
+    if IS_JAX:
+        return [name for name in models if name in ON_JAX]
+    repeats = pytest.mark.repeated
+    return [name if name in CHOSEN else pytest.param(name, marks=repeats) for name in models]
 
 
 models = pytest.mark.parametrize("name", chosen(MODELS))

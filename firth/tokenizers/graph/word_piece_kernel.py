@@ -1,5 +1,7 @@
 """WordPiece on tensorflow-text's `FastWordpieceTokenizer`, equal to the reference in every id."""
 
+import functools
+
 import tensorflow as tf
 import tensorflow_text as tf_text
 
@@ -70,12 +72,7 @@ class WordPieceKernel(tf.Module):
                 model_buffer=tf.constant(build_normalizer_model(lowercase))
             )
             self._pieces, self._pieces_of_long_words = (
-                tf_text.FastWordpieceTokenizer(
-                    pieces,
-                    max_bytes_per_word=limit,
-                    token_out_type=tf.int32,
-                    unknown_token=pieces[self._unknown],
-                )
+                _piece_reader(tuple(pieces), pieces[self._unknown], limit)
                 for limit in (max_word_characters, max_word_characters * _BYTES_OF_CHARACTER)
             )
 
@@ -115,6 +112,14 @@ class WordPieceKernel(tf.Module):
             self._pieces_of_long_words.tokenize(tf.gather(text, short)),
         )
         return _splice(ids, positions, pieces)
+
+
+# Building one takes as long as tokenizing thousands of texts, and a process often loads a tokenizer again.
+@functools.lru_cache(maxsize=8)
+def _piece_reader(pieces: tuple[str, ...], unknown: str, max_bytes: int) -> tf_text.FastWordpieceTokenizer:
+    return tf_text.FastWordpieceTokenizer(
+        list(pieces), max_bytes_per_word=max_bytes, token_out_type=tf.int32, unknown_token=unknown
+    )
 
 
 def _splice(

@@ -11,13 +11,11 @@ import tensorflow_text as tf_text
 from firth.tokenizers.graph.normalizer import build_normalizer_model
 from firth.tokenizers.training.counting import count_words
 
-WHOLE = (range(0x30000), range(0x30000, 0x34000), range(0xE0000, 0xE1000))
-CHARACTERS = [
-    chr(point)
-    for point in range(0x110000)
-    if not 0xD800 <= point < 0xE000
-    and (any(point in block for block in WHOLE) or point % 61 == 0 or point & 0xFFFF > 0xFFF0)
-]
+WHOLE = (*range(0x34000), *range(0xE0000, 0xE1000))
+POINTS = {*WHOLE, *range(0, 0x110000, 61)}.union(
+    *(range(end - 15, end) for end in range(0x10000, 0x120000, 0x10000))
+)
+CHARACTERS = [chr(point) for point in sorted(POINTS) if not 0xD800 <= point < 0xE000]
 
 
 # With case kept, the words below show the same of each character.
