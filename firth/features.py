@@ -36,6 +36,8 @@ SPAN_STARTS = "span_starts"
 SPAN_ENDS = "span_ends"
 # On disk alone, as JSON of each record: what its scores need, and no model reads.
 RECORD_DETAILS = "record_details"
+# On disk alone: keys of the records that a corpus of the base was found to hold.
+FOUND_KEYS = "found_keys"
 # On disk a word stands as its bytes; its characters are made when rows are read.
 WORDS = "words"
 

@@ -99,8 +99,18 @@ def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
     if fresh := [path for path in run.summary.get("fresh", ()) if run.imported_from]:
         lines.append(f"made fresh, and random until trained: {', '.join(fresh)}")
     if recipe.counts_epochs:
-        return [*lines, *_adapting_lines(recipe)], adapting_yaml(recipe)
+        return [*lines, *_scores_of(run, recipe), *_adapting_lines(recipe)], adapting_yaml(recipe)
     return [*lines, *backbone_lines(recipe)], recipe_to_yaml(recipe)
+
+
+def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
+    """Returns the scores of a run that has ended, and what of its held-out records its base may have seen."""
+    if not (evaluation := run.summary.get("evaluation")):
+        return []
+    from firth.analysis.tasks.clean import contamination_line, score_lines
+
+    known = contamination_line(run.summary.get("contamination"))
+    return [*score_lines(evaluation, recipe.goal.score_names), known]
 
 
 def _shown_adapting(

@@ -4,6 +4,9 @@ Each score is a metric of its name, and the ends of its bootstrap interval are `
 `<score>_high`. A score that has no value is as bad as it can be, so that it fails its threshold: that of no
 records, and a correlation where all labels or all predictions are the same. Scores of predictions that are
 not numbers are not numbers either, and no bound is kept by those.
+
+Where a corpus that the model was trained on was found to hold some of the records, the scores of the others
+stand next to those of all as the slice `CLEAN`, with intervals and numbers of records.
 """
 
 import dataclasses
@@ -18,6 +21,9 @@ from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
 from firth.scores.table import PROBABILITIES, SCORED_ANSWERS
 
+# The records that no corpus was found to hold, and the metric of how many there are.
+CLEAN, RECORDS = "subset=clean", "records"
+
 
 @dataclasses.dataclass
 class Records:
@@ -30,12 +36,14 @@ class Records:
         scored: Each record with its best answer and the score of having none, for the scores that choose a
             threshold; empty for a task without such answers.
         broken: Number of records whose predictions are infinite, or not numbers.
+        found: Ids of those that a corpus was found to hold.
     """
 
     examples: list[Collected] = dataclasses.field(default_factory=list)
     probable: list[Collected] = dataclasses.field(default_factory=list)
     scored: list[Collected] = dataclasses.field(default_factory=list)
     broken: int = 0
+    found: set[str] = dataclasses.field(default_factory=set)
 
     def add(self, others: "Records") -> None:
         """Adds records.
@@ -47,6 +55,16 @@ class Records:
         self.probable.extend(others.probable)
         self.scored.extend(others.scored)
         self.broken += others.broken
+        self.found |= others.found
+
+    @property
+    def clean(self) -> "Records":
+        """The records that no corpus was found to hold."""
+        examples, probable, scored = (
+            [each for each in part if each.id not in self.found]
+            for part in (self.examples, self.probable, self.scored)
+        )
+        return Records(examples, probable, scored)
 
     def of(self, score: Score) -> Sequence[Collected]:
         """Returns the examples that a score is made of.
@@ -90,11 +108,24 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     made: dict[str, float] = {}
     for name in task.score_names:
         options = task.score_options(name)
-        value, low, high = _interval(name, records, options)
-        made |= {name: value, name + LOW: low, name + HIGH: high}
+        made |= _with_ends(name, records, options)
         if not records.broken:
             made |= _of_slices(name, records, options)
-    return made
+    return made | (_clean(task, records) if records.found and not records.broken else {})
+
+
+def _clean(task: Task, records: Records) -> dict[str, float]:
+    """Returns the scores of the clean records as those of a slice, and the numbers of all and of these."""
+    clean = records.clean
+    made: dict[str, float] = {RECORDS: len(clean.examples)}
+    for name in task.score_names if clean.examples else ():
+        made |= _with_ends(name, clean, task.score_options(name))
+    return {RECORDS: len(records.examples), **{in_slice(name, CLEAN): made[name] for name in made}}
+
+
+def _with_ends(name: str, records: Records, options: Mapping[str, Any]) -> dict[str, float]:
+    value, low, high = _interval(name, records, options)
+    return {name: value, name + LOW: low, name + HIGH: high}
 
 
 def in_slice(metric: str, slice_name: str) -> str:

@@ -17,7 +17,7 @@ import tensorflow_model_analysis as tfma
 import tensorflow_text  # noqa: F401
 
 from firth import features as names
-from firth.evaluation.record_scores import Records, record_scores, split_name
+from firth.evaluation.record_scores import RECORDS, Records, record_scores, split_name
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_from_json
@@ -28,15 +28,16 @@ from firth.tasks import TASKS
 metric_types = tfma.metrics.metric_types
 
 # Of a row, next to what the model says of it.
-_READ = (names.SOURCE, names.RECORD_DETAILS)
+_READ = (names.SOURCE, names.RECORD_DETAILS, names.FOUND_KEYS)
 SCORES_KEY = "_firth_record_scores"
 
 
 class ScoreOfRecords(tfma.metrics.Metric):
     """One of a task's `score_metrics`, of the records in the outputs of the signature `evaluate`.
 
-    A score also brings its values in the slices by length and by label, as metrics of their own. However many
-    scores are asked for, records are collected once, and scored once.
+    A score also brings its values in slices, as metrics of their own, and the first one the numbers of
+    records where these are told. However many scores are asked for, records are collected once, and scored
+    once.
 
     Args:
         name: Name of the metric: a score, or an end of its interval.
@@ -72,10 +73,12 @@ def _computations(
         return metric_types.MetricKey(name=metric, model_name=model_name, output_name=output_name)
 
     scores_key = key_of(SCORES_KEY)
+    is_first = name == _task(json.dumps(task)).score_metrics[0]
+    own = {name, RECORDS} if is_first else {name}
 
     def result(metrics: dict[Any, Any]) -> dict[Any, float]:
         return {
-            key_of(each): value for each, value in metrics[scores_key].items() if split_name(each)[0] == name
+            key_of(each): value for each, value in metrics[scores_key].items() if split_name(each)[0] in own
         }
 
     return [
@@ -132,6 +135,7 @@ class ScoreRecords(beam.CombineFn):
         if names.RECORD_DETAILS in features:
             outputs = {**outputs, names.RECORD_DETAILS: np.ravel(features[names.RECORD_DETAILS])}
         accumulator.add(self._records(outputs, _source(features)))
+        accumulator.found |= _found(features)
         return accumulator
 
     def merge_accumulators(self, accumulators: Iterable[Records]) -> Records:
@@ -167,7 +171,15 @@ class ScoreRecords(beam.CombineFn):
 def _joined(task: Task, records: Records) -> Records:
     """Returns the records that were collected in parts as they are scored."""
     join = getattr(TASKS[task.kind], "joined", None)
-    return records if join is None else Records(**join(task, records.examples), broken=records.broken)
+    if join is None:
+        return records
+    return Records(**join(task, records.examples), broken=records.broken, found=records.found)
+
+
+def _found(features: Mapping[str, Any]) -> set[str]:
+    """Returns the ids of a row's records that a corpus was found to hold."""
+    keys = features.get(names.FOUND_KEYS)
+    return set() if keys is None else {str(int(key)) for key in np.ravel(keys)}
 
 
 def _source(features: Mapping[str, Any]) -> str:

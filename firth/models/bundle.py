@@ -5,6 +5,7 @@ import difflib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import keras
@@ -39,6 +40,7 @@ def save_model(
     tokenizer_folder: str | os.PathLike[str],
     folder: str | os.PathLike[str],
     stored: Mapping[str, Sequence[str]] | None = None,
+    others: Mapping[str, str | os.PathLike[str]] = MappingProxyType({}),
 ) -> None:
     """Writes a model bundle: `recipe.yaml`, `weights.safetensors` and `tokenizer/`.
 
@@ -52,6 +54,7 @@ def save_model(
         folder: The bundle's place, on this machine or with a scheme (`gs://`). There must be no bundle.
         stored: By path, the dtypes of the tensors of another format that a weight was made of; kept for the
             way back.
+        others: Folders that are copied into the bundle too, by their names there.
 
     Raises:
         FileExistsError: if there is a bundle already.
@@ -60,7 +63,7 @@ def save_model(
     weights = weights_by_path(model)
     # `convert_to_numpy` would copy twice.
     arrays = ((path, np.asarray(each.value)) for path, each in weights.items())
-    write_bundle(folder, recipe, tokenizer_folder, specs_of(weights), arrays, stored)
+    write_bundle(folder, recipe, tokenizer_folder, specs_of(weights), arrays, stored, others=others)
 
 
 def write_bundle(
@@ -71,6 +74,7 @@ def write_bundle(
     arrays: Iterable[tuple[str, npt.NDArray[Any]]],
     stored: Mapping[str, Sequence[str]] | None = None,
     fresh: Sequence[str] = (),
+    others: Mapping[str, str | os.PathLike[str]] = MappingProxyType({}),
 ) -> None:
     """Writes a model bundle of weights that come one by one, in any order.
 
@@ -82,6 +86,7 @@ def write_bundle(
         arrays: Paths and weights.
         stored: As for `save_model`.
         fresh: Paths of weights that nothing was ever trained on; kept for what starts from the bundle.
+        others: As for `save_model`.
 
     Raises:
         ValueError: if a weight is not that of the specs, or is missing.
@@ -91,7 +96,8 @@ def write_bundle(
     told = {name: json.dumps(each) for name, each in ((_STORED, stored), (_FRESH, fresh)) if each}
     metadata = {"format": _FORMAT, "library": "firth", **told}
     with storage.whole_folder(folder) as unfinished:
-        storage.copy_folder(tokenizer_folder, os.path.join(unfinished, TOKENIZER_FOLDER))
+        for name, source in {**others, TOKENIZER_FOLDER: tokenizer_folder}.items():
+            storage.copy_folder(source, os.path.join(unfinished, name))
         storage.write_text(os.path.join(unfinished, RECIPE_FILE), recipe_to_yaml(recipe))
         write_tensors(os.path.join(unfinished, WEIGHTS_FILE), specs, arrays, metadata)
 

@@ -127,6 +127,7 @@ def _corpus(recipe: Recipe, source_schema: str | None, base: dict[str, Any]) -> 
             for _, _, stage in stages_of(recipe)
             if stage.sequences.length != recipe.sequences.length
         },
+        report=corpus["curator"].outputs["report"],
     )
     return {**corpus, "tokenizer": tokenizer, "sequences": sequences}
 

@@ -19,6 +19,8 @@ SUMMARY_FILE = "run.json"
 METADATA_FILE = "metadata.sqlite"
 # In the folder of the training's curve.
 START_FILE = "start.json"
+# In the folder of a task's rows.
+ROWS_REPORT = "report.json"
 # The component and output that hold pages, and their places in a run's folder.
 _PAGES = (
     ("Reporter", "report", REPORT_FILE),
@@ -87,6 +89,15 @@ class RunResult(CurationResult):
         """Folder for `firth.models.load_model`, whether blessed or not; None before training."""
         model = self.outputs.get("Trainer", {}).get("model")
         return model / BUNDLE_FOLDER if model is not None and is_whole(model / BUNDLE_FOLDER) else None
+
+    @property
+    def contamination(self) -> dict[str, Any] | None:
+        """What of the held-out records was found in the corpora of the base; None for a run of no task.
+
+        See `firth.corpus.contamination.held_out_search.HeldOutSearch.report`; empty where nothing is known.
+        """
+        rows = self.outputs.get("TaskRowGen", {}).get("examples")
+        return (storage.read_json(rows / ROWS_REPORT) or {}).get("contamination", {}) if rows else None
 
     @property
     def start(self) -> dict[str, Any] | None:
@@ -183,6 +194,7 @@ def _write_summary(result: RunResult) -> None:
         "bundle": str(result.bundle) if result.bundle else None,
         "base": result.start["bundle"] if result.start else None,
         "evaluation": result.evaluation,
+        **({} if result.contamination is None else {"contamination": result.contamination}),
         "outputs": {
             name: {key: str(path) for key, path in of.items()} for name, of in result.outputs.items()
         },

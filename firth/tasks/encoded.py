@@ -21,6 +21,7 @@ class EncodedRecord(NamedTuple):
             otherwise empty.
         id: Id of the record, by which a report names it.
         details: What its scores need and no model reads, as JSON; empty if they need nothing.
+        is_found: Whether a corpus of the base was found to hold its texts.
     """
 
     key: int
@@ -31,3 +32,4 @@ class EncodedRecord(NamedTuple):
     words: tuple[npt.NDArray[Any], ...] = ()
     id: str = ""
     details: str = ""
+    is_found: bool = False

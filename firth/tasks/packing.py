@@ -16,6 +16,7 @@ from firth.features import Spec
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.encoded import EncodedRecord
+from firth.tasks.texts import key_of
 
 NO_TOKENS = "no_tokens"
 _SHOWN = 10
@@ -117,7 +118,10 @@ def _tokens(record: EncodedRecord) -> int:
 def _row(source: str, members: Sequence[EncodedRecord], specs: Mapping[str, Spec]) -> Row:
     chunks = [chunk for record in members for chunk in _chunks(record)]
     labels = {name: _joined(members, name, spec) for name, spec in specs.items()}
-    return make_row(source, chunks, labels, [each.details.encode() for each in members if each.details])
+    details = [each.details.encode() for each in members if each.details]
+    # Of windows over one text, the key of the record that they are of.
+    found = sorted({key_of(each.id) for each in members if each.is_found})
+    return make_row(source, chunks, labels, details, found)
 
 
 def _joined(members: Sequence[EncodedRecord], name: str, spec: Spec) -> npt.NDArray[Any]:

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firth import storage
+from firth.corpus.contamination.evidence import CorpusEvidence
+from firth.corpus.contamination.held_out_search import HeldOutSearch
 from firth.corpus.documents.batching import in_batches
 from firth.corpus.io.record_files import read_records, write_records
 from firth.corpus.packing.packed_rows import Row
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.encoded import EncodedRecord
-from firth.tasks.labelled_examples import from_example
+from firth.tasks.labelled_examples import from_example, parts_of
 from firth.tasks.packing import TaskRowsError, pack_records
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.splits.mixing import EVAL
 
 REPORT_FILE = "report.json"
 _BATCH = 4096
@@ -27,8 +30,12 @@ def make_task_rows(
     tokenizer: Any,
     folders: Mapping[str, str],
     report_folder: str,
+    corpora: Sequence[CorpusEvidence] = (),
 ) -> dict[str, dict[str, Any]]:
     """Writes the rows of some splits, and `report.json`, whose `splits` holds what is returned.
+
+    Records of the split `eval` that a corpus of the base was found to hold are marked, so that scores can be
+    given without them. Of these, `contamination` in the report holds what `HeldOutSearch.report` returns.
 
     The files are the same, byte for byte, whatever the order and the number of the files that are read.
 
@@ -39,6 +46,7 @@ def make_task_rows(
         tokenizer: Tokenizer of the base.
         folders: Folder of each split's rows.
         report_folder: Folder of `report.json`.
+        corpora: What is known of the corpora of the base, as its bundle carries it.
 
     Returns:
         The report by split: what `pack_records` tells, and `read`, the number of records.
@@ -52,11 +60,14 @@ def make_task_rows(
 
     kind = TASKS[task.kind](task, sequences, tokenizer)
     report: dict[str, dict[str, Any]] = {}
+    held_out = HeldOutSearch(corpora)
     for split, pattern in patterns.items():
         read: Counter[str] = Counter()
-        packed = pack_records(_encoded(kind, _records(pattern), read), task, sequences)
+        search = held_out if corpora and split == EVAL else None
+        packed = pack_records(_encoded(kind, _records(pattern), read, search), task, sequences)
         report[split] = {"read": read.total(), **packed.report}
-        storage.write_json(f"{report_folder}/{REPORT_FILE}", {"splits": report})
+        said = {"splits": report, "contamination": held_out.report()}
+        storage.write_json(f"{report_folder}/{REPORT_FILE}", said)
         if not packed.rows:
             raise TaskRowsError(f"the split {split!r} has no rows; of {read.total()} records none has tokens")
         _write(packed.rows, folders[split], sequences.shards)
@@ -69,16 +80,31 @@ def _records(pattern: str) -> Iterator[tuple[LabelledRecord, str]]:
 
 
 def _encoded(
-    kind: Any, records: Iterable[tuple[LabelledRecord, str]], read: Counter[str]
+    kind: Any, records: Iterable[tuple[LabelledRecord, str]], read: Counter[str], search: HeldOutSearch | None
 ) -> Iterator[EncodedRecord]:
     """Yields records as tokens, each with its source, and counts by source what was read."""
     for batch in filter(None, in_batches(records, _BATCH)):
+        found = _found([record for record, _ in batch], search) if search else set()
         by_source: dict[str, list[LabelledRecord]] = defaultdict(list)
         for record, source in batch:
             by_source[source].append(record)
         for source, members in by_source.items():
             read[source] += len(members)
-            yield from (encoded._replace(source=source) for encoded in kind.encode(members))
+            for encoded in kind.encode(members):
+                yield encoded._replace(source=source, is_found=encoded.id in found)
+
+
+def _found(records: Sequence[LabelledRecord], search: HeldOutSearch) -> set[str]:
+    """Returns the ids of the records that are found."""
+    texts = [_joined(record.texts.values()) for record in records]
+    labels = [_joined(parts_of(record.label).features.values()) for record in records]
+    return {record.id for record, is_found in zip(records, search.find(texts, labels)) if is_found}
+
+
+def _joined(parts: Iterable[Any]) -> str:
+    """Returns texts, and lists of texts, joined by spaces; numbers are left out."""
+    listed = ([part] if isinstance(part, str) else part for part in parts)
+    return " ".join(each for part in listed for each in part if isinstance(each, str))
 
 
 def _write(rows: Sequence[Row], folder: str, files: int) -> None:

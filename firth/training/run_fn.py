@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth import storage
+from firth.corpus.contamination.evidence import (
+    FOLDER,
+    CorpusEvidence,
+    found_in,
+    read_evidence,
+    write_evidence,
+)
 from firth.features import is_over_vocabulary
 from firth.models import save_model
+from firth.models.bundle import read_recipe
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage import BUNDLE_FOLDER
@@ -54,7 +62,10 @@ def run_fn(fn_args: Any) -> None:
     bundle = os.path.join(os.path.dirname(fn_args.serving_model_dir.rstrip("/")), BUNDLE_FOLDER)
     # An orchestrator that starts a killed Trainer again gives it the same folders.
     storage.remove(bundle)
-    save_model(model, recipe, tokenizer_directory, bundle)
+    with storage.scratch_folder() as scratch:
+        write_evidence(scratch, corpora_of(recipe, tokenizer_directory))
+        carried = {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}
+        save_model(model, recipe, tokenizer_directory, bundle, others=carried)
 
     from firth.serving import export
 
@@ -67,6 +78,23 @@ def _scheduled(recipe: RunRecipe, train_files: Sequence[str], checkpoint_root: s
         return recipe
     rows = open_rows(recipe, train_files, checkpoint_root)
     return recipe.scheduled(len(rows), count_documents(rows))
+
+
+def corpora_of(recipe: RunRecipe, tokenizer_directory: str) -> list[CorpusEvidence]:
+    """Returns what is known of the corpora that a run's model was trained on, those of its base first.
+
+    Args:
+        recipe: Recipe of the run.
+        tokenizer_directory: Tokenizer in the artifact of its rows, next to which stands what was found.
+    """
+    corpora = []
+    if recipe.base is not None:
+        base = recipe.base.bundle
+        corpora = read_evidence(base) or [CorpusEvidence(read_recipe(base).name, ())]
+    if recipe.trains_on_corpus:
+        found = found_in(os.path.join(os.path.dirname(tokenizer_directory), FOLDER))
+        corpora.append(CorpusEvidence(recipe.name, found))
+    return corpora
 
 
 def _with_choice(model: Any, tokenizer: Any, recipe: RunRecipe, eval_files: Sequence[str]) -> RunRecipe:

@@ -37,7 +37,8 @@ def collect_task(inputs: TaskReportInputs) -> tuple[RunRecord, TaskRecord]:
     Args:
         inputs: Folders of the run's artifacts.
     """
-    rows = (_read(inputs.rows, "report.json") or {}).get("splits", {})
+    made = _read(inputs.rows, "report.json") or {}
+    rows = made.get("splits", {})
     recipe = inputs.recipe
     if train := rows.get("train"):
         recipe = recipe.scheduled(train["rows"], train["records"])
@@ -50,6 +51,7 @@ def collect_task(inputs: TaskReportInputs) -> tuple[RunRecord, TaskRecord]:
         skew=_read(inputs.found, "skew.json") or (),
         start=_read(inputs.run.model_run, "start.json"),
         trained=_trained(recipe),
+        contamination=made.get("contamination", {}),
         asked=len(answers),
         confusion=confusion_of(answers),
         wrong=wrong_answers(answers, inputs.records) if answers else (),

@@ -72,6 +72,8 @@ class TaskRecord:
         skew: How the splits differ, as `firth.tasks.skew.find_skew` returns it.
         start: What the model started from, as `firth.training.starting` writes it; None for nothing known.
         trained: Number of parameters that the method trains; None if it was not counted.
+        contamination: What of the held-out records was found in the corpora of the base, as
+            `firth.corpus.contamination.held_out_search.HeldOutSearch.report` returns it; empty if not known.
         asked: Number of held-out records that the exported model was asked about.
         confusion: Its answers by class; None for a task without classes.
         wrong: Some of its wrong answers.
@@ -82,6 +84,7 @@ class TaskRecord:
     skew: Sequence[Mapping[str, Any]] = ()
     start: Mapping[str, Any] | None = None
     trained: int | None = None
+    contamination: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     asked: int = 0
     confusion: Confusion | None = None
     wrong: Sequence[WrongAnswer] = ()

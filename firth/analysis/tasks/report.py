@@ -4,10 +4,12 @@ from firth.analysis import plots
 from firth.analysis.page import count, render_page
 from firth.analysis.quantities import seconds_text
 from firth.analysis.record import RunRecord
+from firth.analysis.tasks.clean import clean_scores, contamination_line, whole_and_clean
 from firth.analysis.tasks.record import TaskRecord
 from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import overall, threshold_results
+from firth.evaluation.record_scores import CLEAN, RECORDS
 from firth.recipes import recipe_to_yaml
 
 # Each has a template of its own, `section_<id>.html.j2`.
@@ -34,7 +36,8 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
     """
     metrics, goal = overall(record.evaluation), record.recipe.goal
     scores = held_out_scores(metrics, goal.score_names)
-    of_scores = {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
+    named = {RECORDS}
+    named |= {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
     return render_page(
         kind="task report",
         title=record.recipe.name,
@@ -43,8 +46,11 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         task=task,
         sections=SECTIONS,
         scores=scores,
-        others={name: value for name, value in metrics.items() if name not in of_scores},
-        slices={name: values for name, values in record.evaluation.items() if name != "overall"},
+        others={name: value for name, value in metrics.items() if name not in named},
+        slices={name: each for name, each in record.evaluation.items() if name not in ("overall", CLEAN)},
+        clean={each.name: each for each in clean_scores(record.evaluation, goal.score_names)},
+        whole_and_clean=whole_and_clean(record.evaluation),
+        contamination=contamination_line(task.contamination),
         score_names=[each.name for each in scores],
         threshold_results=threshold_results(record.recipe.evaluation, metrics)
         if record.recipe.evaluation.thresholds

@@ -5,8 +5,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.analysis.tasks.scores import held_out_scores
-from firth.analysis.threshold_results import overall
+from firth.analysis.tasks.clean import contamination_line, score_lines
 from firth.cli.runs_on_disk import REPORT_FILE
 from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
 
@@ -37,7 +36,9 @@ def print_task_summary(
         console.print(line, markup=False)
     if result.start is not None:
         console.print(start_line(result.start), markup=False)
-    console.print(score_line(overall(result.evaluation), recipe.task.scores), markup=False)
+    for line in score_lines(result.evaluation, recipe.task.scores):
+        console.print(line, markup=False)
+    console.print(contamination_line(result.contamination), markup=False)
     if result.blessed:
         console.print("[green]blessed[/]: its scores kept their thresholds, and it answered as a server asks")
     else:
@@ -48,22 +49,6 @@ def print_task_summary(
     asked = ask_with(signatures_of(result.pushed)) if result.pushed is not None else []
     for command in next_commands(result.run_dir.name, root, asked):
         console.print(f"  {command}", markup=False)
-
-
-def score_line(metrics: dict[str, float], scores: tuple[str, ...]) -> str:
-    """Returns the scores of the held-out records, each with its interval where there is one.
-
-    Args:
-        metrics: The metrics over the whole eval split, by name.
-        scores: Names of the task's scores, the headline first.
-
-    Example:
-
-    >>> score_line({"accuracy": 0.9, "accuracy_low": 0.85, "accuracy_high": 0.94}, ("accuracy",))
-    'held-out accuracy: 0.900 (0.850 to 0.940)'
-    """
-    said = ", ".join(each.text for each in held_out_scores(metrics, scores))
-    return f"held-out {said or 'scores: not recorded'}"
 
 
 def data_lines(result: "RunResult") -> list[str]:

@@ -17,6 +17,7 @@ from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
 from firth.components.split_folders import split_folders
 from firth.corpus import CorpusError, make_sequences
+from firth.corpus.contamination.evidence import copy_found
 from firth.corpus.documents.split import TRAIN
 from firth.corpus.packing.sequence_counts import COUNTS_FILE
 from firth.corpus.packing.sequences import MIXTURE_FILE
@@ -35,7 +36,7 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         """Writes the rows, a copy of the tokenizer and the counts.
 
         Args:
-            input_dict: `documents` and `tokenizer`.
+            input_dict: `documents`, `tokenizer` and, where it is given, `report`.
             output_dict: `examples`, which get the custom property `tokenizer_digest`.
             exec_properties: `sequences`, `mixture`, `sources` and `stages` as JSON, `special_tokens` and
                 `raw_length`.
@@ -52,6 +53,8 @@ class Executor(base_beam_executor.BaseBeamExecutor):
         folder = os.path.join(examples.uri, TOKENIZER_FOLDER)
         storage.copy_folder(tokenizer.uri, folder)
         load_tokenizer(folder, expected_digest=digest)
+        for report in input_dict.get("report", []):
+            copy_found(report.uri, examples.uri)
         examples.split_names = documents.split_names
         with keeping(examples.uri, MIXTURE_FILE, COUNTS_FILE, errors=CorpusError):
             self._make_rows(documents, examples, folder, exec_properties)

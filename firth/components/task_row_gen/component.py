@@ -25,7 +25,8 @@ class TaskRowGen(Component):
     Outputs:
         examples: Rows as `task.row_specs` describes them, with `source`, in the splits of the records. Next
             to the splits stand `tokenizer/`, a copy of the tokenizer, and `report.json`; see
-            `firth.tasks.task_rows`. Custom property: `tokenizer_digest`.
+            `firth.tasks.task_rows`. Records of `eval` that the base's corpora were found to hold are marked.
+            Custom property: `tokenizer_digest`.
     """
 
     SPEC_CLASS = declare(

@@ -12,6 +12,7 @@ from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keeping
 from firth.components.split_folders import split_folders
+from firth.corpus.contamination.evidence import read_evidence
 from firth.recipes.reading.bundles import check_digest
 from firth.recipes.run.base import TOKENIZER_FOLDER
 from firth.recipes.tasks.tasks import task_from_json
@@ -55,6 +56,7 @@ class Executor(base_executor.BaseExecutor):
                 tokenizer,
                 split_folders(examples),
                 examples.uri,
+                read_evidence(base.uri),
             )
         examples_utils.set_payload_format(examples, example_gen_pb2.FORMAT_TF_EXAMPLE)
         examples.set_string_custom_property("tokenizer_digest", tokenizer.digest)

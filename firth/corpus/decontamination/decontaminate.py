@@ -26,7 +26,7 @@ COUNTS = ("examples", "examples_too_short", "examples_found", "ngrams", "ngrams_
 
 
 class Decontaminate(CorpusStep[DecontaminateStep]):
-    """Drops documents with a word n-gram of evaluation data, as `contaminated`, or cuts the n-gram out.
+    """Drops documents with a word n-gram of evaluation data, as `contaminated`, or cuts it out, or keeps it.
 
     The method is that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix C), by default with its 13
     words. Matches are exact: there is no Bloom filter, and equal hashes are verified word by word. If n-grams
@@ -34,7 +34,8 @@ class Decontaminate(CorpusStep[DecontaminateStep]):
 
     The step writes `<step>.json` to the folder of the report: `ngram_words`, and under `benchmarks` what
     `NgramIndex.table` returns. It names the examples that were found anywhere in the corpus, so that models
-    can be scored without them. The report's `counts` have the same numbers.
+    can be scored without them. The report's `counts` have the same numbers. Next to it stands
+    `<step>.ngrams.safetensors`, see `firth.corpus.contamination.found_ngrams`, which goes with the models.
 
     Each worker reads the evaluation data and holds it with its index. It holds one batch of documents at a
     time.
@@ -102,6 +103,8 @@ class _Search(beam.DoFn):
             return Keep(document)
         if config.action == "drop":
             return Drop("contaminated")
+        if config.action == "keep":
+            return Keep(document, {"documents_found": 1})
         pieces = cut_ngrams(document.text, places, config.ngram_words, config.margin_characters)
         pieces = [piece for piece in pieces if len(piece) >= max(1, config.min_piece_characters)]
         if not pieces:
@@ -142,6 +145,7 @@ def _write(
     found: np.ndarray, setting: Setting, config: DecontaminateStep, index: SharedIndex
 ) -> CorpusCounts:
     rows = index.get().table(found)
+    index.get().found_ngrams(found, rows, setting.name, config.action).save(setting.folder)
     path = f"{setting.folder}/{setting.name}.json"
     write_json(path, {"ngram_words": config.ngram_words, "benchmarks": rows})
     totals = CorpusCounts()

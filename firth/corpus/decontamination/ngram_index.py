@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from firth.corpus.contamination.found_ngrams import FoundNgrams
 from firth.corpus.decontamination.benchmarks import BenchmarkExample
 from firth.corpus.text.shingles import shingle_hashes, word_hashes
 from firth.corpus.text.words import comparable_words
@@ -112,6 +113,31 @@ class NgramIndex:
         is_found[found] = True
         names = list(dict.fromkeys(benchmark for benchmark, _ in self._examples))
         return [self._row(name, is_found) for name in names]
+
+    def found_ngrams(
+        self, found: np.ndarray, table: Sequence[dict[str, Any]], step: str, action: str
+    ) -> FoundNgrams:
+        """Returns what was found in the form in which it goes with models.
+
+        Args:
+            found: int64 [n], the numbers of the n-grams that were found, each once.
+            table: What `table` returns of them.
+            step: Name of the step that looked for them.
+            action: What the step did to the documents.
+        """
+        # The n-grams of an example stand one after another.
+        outer = (np.diff(self._owners, prepend=-1) != 0) | (np.diff(self._owners, append=-1) != 0)
+        return FoundNgrams(
+            step=step,
+            action=action,
+            ngram_words=self._size,
+            benchmarks=[
+                {name: row[name] for name in ("benchmark", "examples", "examples_found")} for row in table
+            ],
+            seed=self._seed,
+            found=np.sort(self._hashes[found]),
+            ends=np.unique(self._hashes[self._numbers[outer]]),
+        )
 
     def _row(self, name: str, is_found: np.ndarray) -> dict[str, Any]:
         members = np.array([benchmark == name for benchmark, _ in self._examples])

@@ -52,6 +52,7 @@ class Row:
         chunks: The chunks, in the order of the row.
         labels: Labels by the name of their field, integers or floats.
         details: What scores need of each record of the row, UTF-8; empty where they need nothing.
+        found_keys: Keys of its records that a corpus was found to hold.
     """
 
     example_id: int
@@ -59,6 +60,7 @@ class Row:
     chunks: tuple[Chunk, ...]
     labels: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
     details: tuple[bytes, ...] = ()
+    found_keys: tuple[int, ...] = ()
 
     @property
     def lists(self) -> dict[str, list[int]]:
@@ -103,6 +105,8 @@ class Row:
             feature[features.WORDS].bytes_list.value.extend(words)
         if self.details:
             feature[features.RECORD_DETAILS].bytes_list.value.extend(self.details)
+        if self.found_keys:
+            feature[features.FOUND_KEYS].int64_list.value.extend(self.found_keys)
         for name, values in self.lists.items():
             feature[name].int64_list.value.extend(values)
         for name, labels in self.labels.items():
@@ -122,6 +126,7 @@ def make_row(
     chunks: Sequence[Chunk],
     labels: Mapping[str, np.ndarray] | None = None,
     details: Sequence[bytes] = (),
+    found_keys: Sequence[int] = (),
 ) -> Row:
     """Returns the row that consists of some chunks.
 
@@ -130,6 +135,9 @@ def make_row(
         chunks: The chunks, in their order.
         labels: Labels by the name of their field, integers or floats.
         details: What scores need of each record, UTF-8.
+        found_keys: Keys of the records that a corpus was found to hold.
     """
     parts = [chunk.name for chunk in chunks]
-    return Row(hash63("row", source, *parts), source, tuple(chunks), labels or {}, tuple(details))
+    return Row(
+        hash63("row", source, *parts), source, tuple(chunks), labels or {}, tuple(details), tuple(found_keys)
+    )

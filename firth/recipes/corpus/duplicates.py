@@ -112,12 +112,13 @@ class DatasetDuplicatesStep(MinHashing):
 
 
 class DecontaminateStep(CleaningStep):
-    """Drops documents that share a word n-gram with evaluation data, or cuts the n-gram.
+    """Drops documents that share a word n-gram with evaluation data, cuts the n-gram, or tells of it alone.
 
     Attributes:
         benchmarks: Evaluation data.
         ngram_words: Words of an n-gram, in lowercase and without punctuation.
-        action: Treatment of a document: `drop` drops it, `cut` cuts the n-grams out of it.
+        action: Treatment of a document: `drop` drops it, `cut` cuts the n-grams out of it, `keep` leaves it
+            as it is, so that what was found is only reported.
         margin_characters: Number of characters before and after each n-gram that are cut too.
         min_piece_characters: Least characters between two cuts; a shorter piece is cut too.
     """
@@ -125,7 +126,7 @@ class DecontaminateStep(CleaningStep):
     kind: Literal["decontaminate"]
     benchmarks: Annotated[Benchmarks, pydantic.Field(min_length=1)]
     ngram_words: int = pydantic.Field(default=13, ge=1)
-    action: Literal["drop", "cut"] = "drop"
+    action: Literal["drop", "cut", "keep"] = "drop"
     margin_characters: int = pydantic.Field(default=200, ge=0)
     min_piece_characters: int = pydantic.Field(default=200, ge=0)
 

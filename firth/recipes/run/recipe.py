@@ -44,6 +44,7 @@ class Recipe(RunRecipe):
     own_key: ClassVar[str] = "sources"
     goal_key: ClassVar[str] = "objective"
     data_key: ClassVar[str] = "sources"
+    trains_on_corpus: ClassVar[bool] = True
 
     sources: Annotated[tuple[AnySource, ...], pydantic.Field(min_length=1)]
     source_schema: Annotated[str | None, NamesFiles()] = None

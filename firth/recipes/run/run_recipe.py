@@ -30,6 +30,7 @@ class RunRecipe(Config):
         own_key: A key that only this kind of run has.
         goal_key: The key of its goal.
         data_key: The key of what it reads.
+        trains_on_corpus: Whether what it trains on is a corpus, which a cleaning has a report on.
         name: Name of the run, and of its folder.
         description: Text for readers of `firth recipes` and of the report.
         seed: Seed of all random choices: weights, data order, masks and dropout.
@@ -41,6 +42,7 @@ class RunRecipe(Config):
     own_key: ClassVar[str]
     goal_key: ClassVar[str]
     data_key: ClassVar[str] = ""
+    trains_on_corpus: ClassVar[bool] = False
 
     if TYPE_CHECKING:
         tokenizer: AnyTokenizerConfig

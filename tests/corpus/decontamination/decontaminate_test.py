@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firth.corpus.contamination.evidence import CorpusEvidence, found_in
 from firth.corpus.decontamination.decontaminate import cut_ngrams
 from firth.corpus.documents.corpus_counts import Count
 from firth.corpus.text.words import comparable_words
@@ -54,6 +55,17 @@ def test_what_was_found_of_each_benchmark_by_hand(tmp_path):
     assert (second["examples"], second["ngrams_found"], second["found"]) == (1, 0, [])
     assert totals.counts[Count("decontaminate", "exam", "ngrams_found")] == 6
     assert totals.counts[Count("decontaminate", "other", "examples_found")] == 0
+
+
+def test_what_is_kept_is_told_all_the_same(tmp_path):
+    benchmark = exam(tmp_path, [{"id": "q1", "q": QUESTION, "a": "Gain."}])
+    documents = [document(QUESTION, "whole"), document("Nothing of it.", "other")]
+    kept, totals = run_steps(tmp_path, documents, step(benchmark, action="keep"))
+    assert len(kept) == 2 and reasons(totals) == {}
+    assert totals.counts[Count("decontaminate", "docs", "documents_found")] == 1
+    (known,) = CorpusEvidence("mine", found_in(tmp_path)).load()
+    assert (known.step, known.action) == ("decontaminate", "keep")
+    assert known.look_up([f"{QUESTION} No gain.", "x " * 13]).found.tolist() == [True, False]
 
 
 def test_a_span_is_cut_with_a_margin_and_short_pieces_go(tmp_path):

@@ -1,0 +1,114 @@
+"""The scores of held-out records whole and clean: with those that a corpus was found to hold, and without."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from firth.analysis.tasks.scores import HeldOutScore, held_out_scores
+from firth.analysis.threshold_results import overall
+from firth.evaluation.record_scores import CLEAN, RECORDS
+
+# What a step did to the documents in which it found evaluation data, by its `action`.
+_DONE = {"drop": "dropped from it", "cut": "cut out of it", "keep": "kept in it"}
+
+Evaluation = Mapping[str, Mapping[str, float]]
+
+
+def clean_scores(evaluation: Evaluation, names: Sequence[str]) -> list[HeldOutScore]:
+    """Returns the scores of the clean records; empty where whole and clean are the same, or nothing is clean.
+
+    Args:
+        evaluation: Metrics by slice, as `firth.evaluation.load_evaluation` returns them.
+        names: Names of the task's scores, the headline first.
+    """
+    return held_out_scores(evaluation.get(CLEAN, {}), names)
+
+
+def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
+    """Returns the numbers of all records and of the clean ones; None where they are the same.
+
+    Args:
+        evaluation: Metrics by slice.
+    """
+    if CLEAN not in evaluation:
+        return None
+    return int(overall(evaluation)[RECORDS]), int(evaluation[CLEAN][RECORDS])
+
+
+def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+    r"""Returns the scores of the held-out records, each with its interval where there is one.
+
+    Where a corpus was found to hold some of the records, the scores without these stand in a second line.
+
+    Args:
+        evaluation: Metrics by slice.
+        names: Names of the task's scores, the headline first.
+
+    Example:
+
+    >>> score_lines({"overall": {"f1": 0.9, "f1_low": 0.85, "f1_high": 0.94}}, ("f1",))
+    ['held-out f1: 0.900 (0.850 to 0.940)']
+    >>> whole, clean = {"accuracy": 0.9, "records": 10.0}, {"accuracy": 0.75, "records": 4.0}
+    >>> print("\n".join(score_lines({"overall": whole, "subset=clean": clean}, ("accuracy",))))
+    held-out accuracy: 0.900, whole: all 10 records
+    held-out accuracy: 0.750, clean: the 4 records not found in the corpus of the base
+    """
+    said = f"held-out {_joined(held_out_scores(overall(evaluation), names)) or 'scores: not recorded'}"
+    if (numbers := whole_and_clean(evaluation)) is None:
+        return [said]
+    whole, clean = numbers
+    lines = [f"{said}, whole: all {whole:,} records"]
+    if found := clean_scores(evaluation, names):
+        lines.append(
+            f"held-out {_joined(found)}, clean: the {clean:,} records not found in the corpus of the base"
+        )
+    return lines
+
+
+def _joined(scores: Sequence[HeldOutScore]) -> str:
+    return ", ".join(each.text for each in scores)
+
+
+def contamination_line(report: Mapping[str, Any] | None) -> str:
+    """Returns what is known of held-out records in the corpora of a base, in one line.
+
+    Args:
+        report: What `firth.corpus.contamination.held_out_search.HeldOutSearch.report` returned; empty or None
+            where nothing is known.
+
+    Example:
+
+    >>> contamination_line(None)
+    'held-out records in the corpus of the base: not known, as no decontamination report comes with it'
+    >>> step = {"step": "decontaminate", "action": "keep", "benchmarks": ["dev"], "found": 6}
+    >>> report = {"records": 10, "found": 6, "too_short": 0, "not_searched": 0}
+    >>> contamination_line({**report, "corpora": [{"model": "mine", "steps": [step]}]})
+    'held-out records in the corpus of the base: 6 of 10 found by decontaminate of mine (dev; kept in it)'
+    """
+    subject = "held-out records in the corpus of the base"
+    if not report:
+        return f"{subject}: not known, as no decontamination report comes with it"
+    searches = [(each["model"], step) for each in report["corpora"] for step in each["steps"]]
+    found = [(model, step) for model, step in searches if step["found"]]
+    records = report["records"]
+    if report["found"]:
+        by = ", ".join(f"{_named(model, step)} ({_where(step)})" for model, step in found)
+        said = f"{report['found']:,} of {records:,} found by {by}"
+    else:
+        by = ", ".join(f"{_named(model, step)} ({', '.join(step['benchmarks'])})" for model, step in searches)
+        said = f"none of {records:,} found by {by}"
+    rest = {
+        "too short to be found": report["too_short"],
+        "not among what was looked for": report["not_searched"],
+    }
+    others = [f"{number:,} {what}" for what, number in rest.items() if number]
+    unknown = [each["model"] for each in report["corpora"] if not each["steps"]]
+    others += [f"no report on what {' and '.join(unknown)} was trained on"] if unknown else []
+    return f"{subject}: {'; '.join([said, *others])}"
+
+
+def _named(model: str, step: Mapping[str, Any]) -> str:
+    return f"{step['step']} of {model}"
+
+
+def _where(step: Mapping[str, Any]) -> str:
+    return f"{', '.join(step['benchmarks'])}; {_DONE.get(step['action'], step['action'])}"

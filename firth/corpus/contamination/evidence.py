@@ -1,0 +1,89 @@
+"""The evidence that a model carries: of each corpus that it was trained on, what was looked for and found.
+
+A bundle has it in its folder `contamination`, so that it goes wherever the model goes: through runs that
+continue from it, and into the scores of its tasks.
+"""
+
+import os
+from typing import NamedTuple
+
+from firth import storage
+from firth.corpus.contamination.found_ngrams import SUFFIX, FoundNgrams, load_found
+
+FOLDER = "contamination"
+_INDEX = "corpora.json"
+
+
+class CorpusEvidence(NamedTuple):
+    """What is known of the corpora that one run trained on.
+
+    Attributes:
+        model: Name of the run's recipe.
+        files: Paths of what its steps found, as `FoundNgrams.save` writes it; none if no step looked.
+    """
+
+    model: str
+    files: tuple[str, ...]
+
+    def load(self) -> list[FoundNgrams]:
+        """Returns what its steps found."""
+        return [load_found(path) for path in self.files]
+
+
+def found_in(folder: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Returns the paths of what steps found, of a corpus report or of rows.
+
+    Args:
+        folder: Folder that may have such files.
+    """
+    return tuple(sorted(storage.glob(os.path.join(folder, f"*{SUFFIX}"))))
+
+
+def copy_found(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copies what the steps of a corpus report found to the folder `contamination` of another artifact.
+
+    Args:
+        source: Folder of the corpus report.
+        target: Folder of the other artifact.
+    """
+    for path in found_in(source):
+        storage.copy_file(path, os.path.join(target, FOLDER, os.path.basename(path)))
+
+
+def read_evidence(bundle: str | os.PathLike[str]) -> list[CorpusEvidence]:
+    """Returns what a bundle carries, the corpus that was first trained on first; empty if it carries nothing.
+
+    Args:
+        bundle: Folder of the bundle.
+    """
+    folder = os.path.join(bundle, FOLDER)
+    return [
+        CorpusEvidence(each["model"], tuple(os.path.join(folder, name) for name in each["files"]))
+        for each in storage.read_json(os.path.join(folder, _INDEX)) or ()
+    ]
+
+
+def write_evidence(bundle: str | os.PathLike[str], corpora: list[CorpusEvidence]) -> None:
+    """Writes what a bundle carries; nothing if no step looked for anything in any corpus.
+
+    Args:
+        bundle: Folder of the bundle, before it is whole.
+        corpora: The corpora that the model was trained on, the first one first.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_evidence(folder, [CorpusEvidence("minilm", ())])
+    ...     read_evidence(folder)
+    []
+    """
+    if not any(each.files for each in corpora):
+        return
+    index = []
+    for number, corpus in enumerate(corpora):
+        names = [f"{number}/{os.path.basename(path)}" for path in corpus.files]
+        for path, name in zip(corpus.files, names, strict=True):
+            storage.copy_file(path, os.path.join(bundle, FOLDER, name))
+        index.append({"model": corpus.model, "files": names})
+    storage.write_json(os.path.join(bundle, FOLDER, _INDEX), index)

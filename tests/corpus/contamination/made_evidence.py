@@ -1,0 +1,13 @@
+"""What a step found, made of examples and of the texts that the corpus is said to hold."""
+
+import numpy as np
+
+from firth.corpus.contamination.found_ngrams import FoundNgrams
+from firth.corpus.decontamination.benchmarks import BenchmarkExample
+from firth.corpus.decontamination.ngram_index import NgramIndex
+
+
+def found_ngrams(examples, corpus, size=3, step="decontaminate", action="keep") -> FoundNgrams:
+    index = NgramIndex([BenchmarkExample("exam", f"{i}", each) for i, each in enumerate(examples)], size)
+    hits = np.unique(np.array([hit.ngram for hit in index.find(corpus)], np.int64))
+    return index.found_ngrams(hits, index.table(hits), step, action)
