@@ -1,9 +1,10 @@
 """The scores of a task's records as metrics: values, intervals, and values of slices.
 
 Each score is a metric of its name, and the ends of its bootstrap interval are `<score>_low` and
-`<score>_high`. A score that has no value is as bad as it can be, so that it fails its threshold: that of no
-records, and a correlation where all labels or all predictions are the same. Scores of predictions that are
-not numbers are not numbers either, and no bound is kept by those.
+`<score>_high`. Of no records a score is as bad as it can be, so that it fails its threshold. A correlation
+where all labels or all predictions are the same is 0, as its implementation prints it, and its interval is
+the whole range. Scores of predictions that are not numbers are not numbers either, and no bound is kept by
+those.
 
 Where a corpus that the model was trained on was found to hold some of the records, the scores of the others
 stand next to those of all as the slice `CLEAN`, with intervals and numbers of records.
@@ -160,8 +161,8 @@ def _interval(name: str, records: Records, options: Mapping[str, Any]) -> Interv
     examples = records.of(score)
     if not _is_defined(score, examples):
         # What is wrong with the examples is an error all the same.
-        compute(name, examples, **options)
-        return Interval(score.worst, *score.range)
+        value = compute(name, examples, **options).value
+        return Interval(value if examples else score.worst, *score.range)
     return compute_interval(name, examples, resamples=RESAMPLES, **options)
 
 

@@ -51,6 +51,28 @@ def test_a_recipe_of_a_task_is_shown_with_what_its_method_trains(firth, tmp_path
     assert wrong.exit_code == 2 and "did you mean classification?" in wrong.stderr
 
 
+def test_a_run_of_a_task_is_shown_with_its_scores_whole_and_clean(firth, make_run, tmp_path):
+    write_bundle(tmp_path / "firth-runs" / "minilm" / "bundle", "model.layers=1")
+    (tmp_path / "films.yaml").write_text(TASK)
+    (tmp_path / "films.csv").write_text("text,label\na,1\nb,2\nc,3\n")
+    step = {"step": "decontaminate", "action": "drop", "benchmarks": ["dev"], "found": 3}
+    counts = {"records": 9, "found": 3, "too_short": 0, "not_searched": 0}
+    summary = {
+        "evaluation": {
+            "overall": {"accuracy": 0.75, "records": 9.0},
+            "subset=clean": {"accuracy": 0.5, "records": 6.0},
+        },
+        "contamination": {**counts, "corpora": [{"model": "mine", "steps": [step]}]},
+    }
+    folder = make_run("films", summary=summary)
+    (folder / "recipe.yaml").write_text(firth("show", "films.yaml").stdout)
+    shown = firth("show", "films").stdout
+    assert (
+        "# held-out accuracy: 0.750, whole: all 9 records\n# held-out accuracy: 0.500, clean: the 6 " in shown
+    )
+    assert "3 of 9 found by decontaminate of mine (dev; dropped from it)\n" in shown
+
+
 def test_a_run_is_shown_by_its_name(firth, make_run):
     folder = make_run("mine", summary={"imported_from": "Hugging Face", "fresh": ["heads/pooler/bias"]})
     result = firth("show", "mine")

@@ -20,15 +20,15 @@ def records(references, predictions):
 
 
 @pytest.mark.parametrize("references", [("no", "yes", "yes"), ("yes", "yes", "yes")])
-def test_a_correlation_with_one_class_is_the_worst_that_it_can_be(references):
+def test_a_correlation_with_one_class_is_zero_and_nothing_is_known_of_it(references):
     found = record_scores(CLASSES, records(references, ["yes"] * 3))
-    assert (found["matthews"], found["matthews_low"], found["matthews_high"]) == (-1.0, -1.0, 1.0)
+    assert (found["matthews"], found["matthews_low"], found["matthews_high"]) == (0.0, -1.0, 1.0)
     assert found["accuracy"] == pytest.approx(references.count("yes") / 3)
 
 
-def test_a_correlation_with_a_constant_number_is_the_worst_that_it_can_be():
+def test_a_correlation_with_a_constant_number_is_zero():
     found = record_scores(Regression(), records([1.0, 2.0, 4.0], [2.5, 2.5, 2.5]))
-    assert found["pearson"] == found["spearman"] == -1.0
+    assert found["pearson"] == found["spearman"] == 0.0
     assert not any(name.partition("[")[2] for name in found)
 
 
@@ -38,6 +38,21 @@ def test_of_no_records_every_score_is_the_worst():
         name: SCORES[name].worst for name in CLASSES.scores
     }
     assert found["brier"] == 2.0 and found["matthews"] == -1.0
+
+
+def test_clean_records_are_scored_next_to_all():
+    made = records(["no", "yes", "yes", "no"], ["no", "no", "yes", "yes"])
+    assert not any("clean" in name or name == "records" for name in record_scores(CLASSES, made))
+    made.found = {"0", "3"}
+    found = record_scores(CLASSES, made)
+    alone = record_scores(CLASSES, made.clean)
+    clean = {name.partition("[")[0]: found[name] for name in found if name.endswith("[subset=clean]")}
+    assert (found["records"], clean.pop("records")) == (4, 2)
+    assert clean == {name: alone[name] for name in CLASSES.score_metrics}
+    assert (found["accuracy"], clean["accuracy"], clean["brier"]) == (0.5, 0.5, 1.0)
+    made.found = {"0", "1", "2", "3"}
+    found = record_scores(CLASSES, made)
+    assert [name for name in found if "subset" in name] == ["records[subset=clean]"]
 
 
 def test_by_label_there_are_only_means_over_records():

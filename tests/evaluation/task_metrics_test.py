@@ -34,6 +34,8 @@ LABELS = RANDOM.integers(0, 2, 40)
 # Right more often than not, and never sure.
 YES = np.clip(np.where(LABELS == 0, 0.62, 0.38) + RANDOM.normal(0, 0.2, 40), 0.01, 0.99).astype(np.float32)
 LENGTHS = RANDOM.integers(5, 40, 40)
+# A corpus was found to hold these. Most rows have none of them, and say nothing of it.
+FOUND = np.isin(np.arange(40), [0, 2, 7, 30])
 SOURCES = np.where(np.arange(40) < 24, "web", "books")
 
 
@@ -77,6 +79,8 @@ def row(records):
             features[name] = tf.train.Feature(int64_list=tf.train.Int64List(value=flat))
         else:
             features[name] = tf.train.Feature(float_list=tf.train.FloatList(value=flat))
+    if found := [each + 1 for each in records if FOUND[each]]:
+        features["found_keys"] = tf.train.Feature(int64_list=tf.train.Int64List(value=found))
     return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
 
 
@@ -130,20 +134,23 @@ def test_scores_of_all_records_bless_and_stand_by_source_length_and_label(tmp_pa
     assert blessing.get_int_custom_property("blessed") == 1
     found = load_evaluation(evaluation.uri)
     names = ["overall", "label=no", "label=yes", "length=0-16", "length=17-32", "length=33-64"]
-    assert list(found) == [*names, "source=books", "source=web"]
+    assert list(found) == [*names, "source=books", "source=web", "subset=clean"]
     members = {
         "overall": LABELS >= 0,
         "source=web": SOURCES == "web",
         "source=books": SOURCES == "books",
         "length=17-32": (LENGTHS > 16) & (LENGTHS <= 32),
+        "subset=clean": ~FOUND,
     }
     for name, each in members.items():
         for score, value in expected(each).items():
             assert found[name][score] == pytest.approx(value, abs=1e-9), (name, score)
     assert found["label=yes"] == {"accuracy": pytest.approx(np.mean(YES[LABELS == 0] > 0.5))}
     overall = found["overall"]
-    for score in TASK.scores:
-        assert overall[f"{score}_low"] < overall[score] < overall[f"{score}_high"]
+    for each in (overall, found["subset=clean"]):
+        for score in TASK.scores:
+            assert each[f"{score}_low"] < each[score] < each[f"{score}_high"]
+    assert (overall["records"], found["subset=clean"]["records"]) == (40, 36)
     assert overall["label_accuracy"] == pytest.approx(overall["accuracy"])
     assert overall["example_count"] == len(rows())
     (result,) = load_thresholds(evaluation.uri)

@@ -5,11 +5,15 @@ import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the ops of the exported graph)
 
+from firth.corpus.contamination.evidence import FOLDER, CorpusEvidence, read_evidence, write_evidence
 from firth.models import load_model
+from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.run.base import Base
 from firth.tokenizers import TokenizerMismatchError, load_tokenizer
 from firth.training import RowsError, read_history
-from firth.training.run_fn import run_fn
-from tests.training.artifacts import tiny_recipe, write_artifact
+from firth.training.run_fn import corpora_of, run_fn
+from tests.corpus.contamination.made_evidence import found_ngrams
+from tests.training.artifacts import tiny_recipe, write_artifact, write_bundle
 
 
 def arguments(directory, train_files, **config):
@@ -30,6 +34,7 @@ def arguments(directory, train_files, **config):
 def test_rows_become_a_served_model_and_a_curve(tmp_path):
     """Without a checkpoint root, the run's directory serves as one."""
     args = arguments(tmp_path, write_artifact(tmp_path / "artifact"), checkpoint_root="")
+    found_ngrams(["w1 w2 w3"], ["w1 w2 w3"]).save(tmp_path / "artifact" / FOLDER)
     # Of a Trainer that was killed and is started again with the same folders.
     (tmp_path / "model" / "bundle").mkdir(parents=True)
     (tmp_path / "model" / "bundle" / "_SUCCESS").touch()
@@ -44,6 +49,23 @@ def test_rows_become_a_served_model_and_a_curve(tmp_path):
     table = loaded.backbone.token_embedding.table
     np.testing.assert_array_equal(table, trained[tuple(table.shape)])
     load_tokenizer(tmp_path / "model" / "bundle" / "tokenizer")
+    (corpus,) = read_evidence(tmp_path / "model" / "bundle")
+    assert corpus.model == "tiny" and corpus.load()[0].look_up(["w1 w2 w3"]).found.all()
+
+
+def test_a_model_carries_what_its_base_carries_and_what_its_own_corpus_holds(tmp_path):
+    bundle = write_bundle(tmp_path / "bundle")
+    found_ngrams(["w1 w2 w3"], ["w1 w2 w3"]).save(tmp_path / "rows" / FOLDER)
+    tokenizer = str(tmp_path / "rows" / "tokenizer")
+
+    def corpora(base):
+        recipe = tiny_recipe().model_copy(update={"name": "mine", "base": base})
+        return [(each.model, len(each.files)) for each in corpora_of(recipe, tokenizer)]
+
+    imported = Base(bundle=bundle, digest=digest_of_bundle(bundle))
+    assert corpora(None) == [("mine", 1)] and corpora(imported) == [("tiny", 0), ("mine", 1)]
+    write_evidence(bundle, [CorpusEvidence("minilm", ()), *corpora_of(tiny_recipe(), tokenizer)])
+    assert corpora(imported) == [("minilm", 0), ("tiny", 1), ("mine", 1)]
 
 
 def test_bad_input_is_refused_clearly(tmp_path):

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 
 import pytest
@@ -43,6 +44,34 @@ def test_what_is_judged_by_stands_first_with_its_interval(full):
     assert "Parameters trained 4,321" in text and "Records to train on 32 held out: 8" in text
     assert "accuracy 0.75 0.5 0.875" in text and "f1 0.625 not recorded not recorded" in text
     assert f"label={HOSTILE} 0.25 –" in text and "length=0-16 0.8125 –" in text
+
+
+SEEN = {"step": "decontaminate", "action": "keep", "ngram_words": 13, "benchmarks": ["dev"], "found": 3}
+
+
+def contamination(*steps, **counts):
+    counted = {"records": 8, "found": 0, "too_short": 0, "not_searched": 0, **counts}
+    return {**counted, "corpora": [{"model": "minilm", "steps": []}, {"model": "mine", "steps": steps}]}
+
+
+def test_scores_stand_whole_and_clean_side_by_side(full):
+    record, task = film_record(), task_record()
+    clean = {"accuracy": 0.6875, "accuracy_low": 0.25, "accuracy_high": 0.9375, "f1": 0.5, "records": 5.0}
+    whole = {**record.evaluation["overall"], "records": 8.0}
+    seen = dataclasses.replace(
+        record, evaluation={**record.evaluation, "overall": whole, "subset=clean": clean}
+    )
+    found = dataclasses.replace(task, contamination=contamination(SEEN, found=3, too_short=1))
+    text = words_of(page := render_task_report(seen, found))
+    assert "Score Whole: all 8 records from to Clean: 5 records from to" in text
+    assert "accuracy 0.75 0.5 0.875 0.6875 0.25 0.9375" in text and "subset=clean" not in page
+    assert "in the corpus of the base: 3 of 8 found by decontaminate of mine (dev; kept in it); " in text
+    assert "1 too short to be found; no report on what minilm was trained on." in text
+    assert "Whole" not in words_of(full) and "not known, as no decontamination report comes" in words_of(full)
+    none = dataclasses.replace(task, contamination=contamination({**SEEN, "found": 0}, not_searched=2))
+    text = words_of(render_task_report(record, none))
+    assert "none of 8 found by decontaminate of mine (dev); 2 not among what was" in text
+    assert "Whole" not in text
 
 
 def test_answers_stand_by_class_and_some_wrong_ones_with_their_texts(full):

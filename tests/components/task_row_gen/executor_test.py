@@ -11,6 +11,7 @@ from tfx.types import artifact_utils, channel_utils, standard_artifacts
 
 from firth import storage
 from firth.components import TaskRowGen
+from firth.corpus.contamination.evidence import CorpusEvidence, found_in, write_evidence
 from firth.corpus.io.record_files import write_records
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.tasks.classification import Classification
@@ -18,7 +19,9 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.labelled_examples import to_example
 from firth.tasks.packing import TaskRowsError
 from firth.tasks.readers import LabelledRecord
+from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer
+from tests.corpus.contamination.made_evidence import found_ngrams
 from tests.corpus.helpers import read_records
 from tests.training.artifacts import write_bundle
 
@@ -155,3 +158,23 @@ def test_another_bundle_in_the_place_of_the_base_is_refused(base, tmp_path):
     other.set_string_custom_property("digest", "0" * 64)
     with pytest.raises(NoBundleError, match="is not the bundle"):
         run(tmp_path, other, RECORDS)
+
+
+def test_held_out_records_that_the_base_has_seen_are_marked_in_their_rows(base, examples, tmp_path):
+    """Of columns in the other order, and of a text that is a part of a longer one."""
+    texts = [f"{each.texts['pair']} {each.texts['text']}" for each in EVAL]
+    long = [place for place, each in enumerate(EVAL) if len(each.texts["text"].split()) >= 5]
+    seen, other = long[:2], next(place for place in range(10) if place not in long[:2])
+    corpus = [f"w0 {EVAL[place].texts['text']} w1" for place in seen]
+    found_ngrams([each for each in texts if each != texts[other]], corpus, 5).save(tmp_path)
+    known = standard_artifacts.Model()
+    known.uri = str(tmp_path / "bundle")
+    storage.copy_folder(base.uri, known.uri)
+    write_evidence(known.uri, [CorpusEvidence("mine", found_in(tmp_path))])
+    made = run(tmp_path, known, [*RECORDS, *(EVAL[place] for place in seen)])
+    marked = [each for row in rows_of(made, "eval") for each in row["found_keys"].int64_list.value]
+    assert sorted(marked) == sorted(key_of(EVAL[place].id) for place in seen)
+    assert not any(row["found_keys"].int64_list.value for row in rows_of(made, "train"))
+    report = json.loads(pathlib.Path(made.uri, "report.json").read_text())["contamination"]
+    assert (report["records"], report["found"]) == (10, 2) and report["corpora"][0]["model"] == "mine"
+    assert json.loads(pathlib.Path(examples.uri, "report.json").read_text())["contamination"] == {}
