@@ -107,7 +107,8 @@ def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:
     """Returns the scores of a run that has ended, and what of its held-out records its base may have seen."""
     if not (evaluation := run.summary.get("evaluation")):
         return []
-    from firth.analysis.tasks.clean import contamination_line, score_lines
+    from firth.analysis.tasks.clean import contamination_line
+    from firth.analysis.tasks.score_lines import score_lines
 
     known = contamination_line(run.summary.get("contamination"))
     return [*score_lines(evaluation, recipe.goal.score_names), known]

@@ -7,7 +7,8 @@ the whole range. Scores of predictions that are not numbers are not numbers eith
 those.
 
 Where a corpus that the model was trained on was found to hold some of the records, the scores of the others
-stand next to those of all as the slice `CLEAN`, with intervals and numbers of records.
+stand next to those of all as the slice `CLEAN`, with intervals and numbers of records. Scores of summaries
+have their baseline next to them as the slice `LEAD`.
 """
 
 import dataclasses
@@ -22,6 +23,8 @@ from firth.scores.bootstrap import RESAMPLES
 from firth.scores.inputs import label_type
 from firth.scores.table import PROBABILITIES, SCORED_ANSWERS
 
+# The first sentences of each text in the place of an answer, where scores are of summaries.
+LEAD = "baseline=lead_3"
 # The records that no corpus was found to hold, and the metric of how many there are.
 CLEAN, RECORDS = "subset=clean", "records"
 
@@ -38,6 +41,8 @@ class Records:
             threshold; empty for a task without such answers.
         broken: Number of records whose predictions are infinite, or not numbers.
         found: Ids of those that a corpus was found to hold.
+        lead: Each record with the first sentences of its text as the answer; empty where no score is of
+            summaries.
     """
 
     examples: list[Collected] = dataclasses.field(default_factory=list)
@@ -45,6 +50,7 @@ class Records:
     scored: list[Collected] = dataclasses.field(default_factory=list)
     broken: int = 0
     found: set[str] = dataclasses.field(default_factory=set)
+    lead: list[Collected] = dataclasses.field(default_factory=list)
 
     def add(self, others: "Records") -> None:
         """Adds records.
@@ -57,6 +63,7 @@ class Records:
         self.scored.extend(others.scored)
         self.broken += others.broken
         self.found |= others.found
+        self.lead.extend(others.lead)
 
     @property
     def clean(self) -> "Records":
@@ -112,6 +119,9 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
         made |= _with_ends(name, records, options)
         if not records.broken:
             made |= _of_slices(name, records, options)
+        if records.lead and score_of(name).of_summaries:
+            ends = _with_ends(name, Records(records.lead), options)
+            made |= {in_slice(each, LEAD): value for each, value in ends.items()}
     return made | (_clean(task, records) if records.found and not records.broken else {})
 
 

@@ -165,7 +165,12 @@ class ScoreRecords(beam.CombineFn):
             return Records(broken=broken)
         examples = TASKS[task.kind].collected(task, outputs, source)
         asks = any(score_of(name).inputs is PROBABILITIES for name in task.score_names)
-        return Records(examples, list(_probable(examples, outputs)) if asks else [])
+        baseline = getattr(TASKS[task.kind], "baseline", None)
+        return Records(
+            examples,
+            list(_probable(examples, outputs)) if asks else [],
+            lead=[] if baseline is None else baseline(task, outputs, source),
+        )
 
 
 def _joined(task: Task, records: Records) -> Records:

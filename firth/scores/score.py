@@ -39,6 +39,7 @@ class Score:
         of_places: From references, predictions and options to a function of the places of some examples,
             which has the score's value of them: fast, for many resamples; None to call `function` for each.
         needs_variety: Whether it is defined only where references differ from each other, and predictions do.
+        of_summaries: Whether it is a score of summaries, whose baseline is Lead-3; see `firth.scores.lead`.
         signature_of: What was computed, from references and options; None for the implementation's version
             and the options.
     """
@@ -53,6 +54,7 @@ class Score:
     of_nothing: float = 0.0
     of_places: Callable[..., Callable[[Ints], float]] | None = None
     needs_variety: bool = False
+    of_summaries: bool = False
     signature_of: Callable[..., str] | None = None
 
     @property

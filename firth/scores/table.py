@@ -55,7 +55,7 @@ _CORRELATION = (-1.0, 1.0)
 
 def _rouge(variant: str, title: str) -> Score:
     function, of_one = rouge_functions(variant)
-    return Score(title, function, TEXTS, _SHARE, "rouge-score", of_one=of_one)
+    return Score(title, function, TEXTS, _SHARE, "rouge-score", of_one=of_one, of_summaries=True)
 
 
 SCORES: dict[str, Score] = {

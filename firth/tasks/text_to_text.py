@@ -1,5 +1,6 @@
 """Tasks in which a model reads a text and writes another."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,8 @@ from firth.objectives.transforms.layout import Frame, lay_out
 from firth.objectives.transforms.pairs import Pairs, chunk_starts
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WritingTask, WrittenNumber
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.scores import Collected
+from firth.scores import Collected, score_of
+from firth.scores.lead import lead
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
@@ -96,7 +98,7 @@ class WritingFunction:
                 labels=self.labels_of(self._config, record.label),
                 cut=int(pieces),
                 id=record.id,
-                details=self.details_of(record.label),
+                details=self.details_of(self._config, record),
             )
             for record, given, target, pieces in parts
         ]
@@ -158,13 +160,14 @@ class WritingFunction:
         return {}
 
     @staticmethod
-    def details_of(label: Label) -> str:
+    def details_of(config: Any, record: LabelledRecord) -> str:
         """Returns what scores read next to a row: nothing, where its labels say what is right.
 
         Args:
-            label: Label of the record.
+            config: The recipe's `task`.
+            record: Record with a label.
         """
-        del label
+        del config, record
         return ""
 
     @classmethod
@@ -222,13 +225,35 @@ class TextToTextTask(WritingFunction):
         return _right_texts(label)[0]
 
     @staticmethod
-    def details_of(label: Label) -> str:
+    def details_of(config: TextToText, record: LabelledRecord) -> str:
         """Returns the right texts as JSON, whole, though what is learned of them may be cut.
 
+        Where scores are of summaries, the text's first sentences stand next to them: the baseline.
+
         Args:
-            label: Text, or several right ones.
+            config: The recipe's `task`.
+            record: Record whose label is a text, or several right ones.
         """
-        return json.dumps(_right_texts(label), ensure_ascii=False)
+        is_summary = any(score_of(name).of_summaries for name in config.score_names)
+        first = {"lead": lead(str(record.texts[config.roles[0]]))} if is_summary else {}
+        return json.dumps({"right": _right_texts(record.label), **first}, ensure_ascii=False)
+
+    @classmethod
+    def baseline(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
+        """Returns the records of a row, each with the first sentences of its text in the place of an answer.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: What `collected` takes.
+            source: Source of the row.
+
+        Returns:
+            Nothing where no score is of summaries.
+        """
+        places = np.flatnonzero(outputs[names.RECORD_WEIGHTS])
+        known = (json.loads(outputs[names.RECORD_DETAILS][place]) for place in places)
+        answered = zip(cls.collected(config, outputs, source), known, strict=True)
+        return [dataclasses.replace(each, prediction=of["lead"]) for each, of in answered if "lead" in of]
 
     @staticmethod
     def reference_and_answer(
@@ -242,7 +267,7 @@ class TextToTextTask(WritingFunction):
             place: Place of the record in the row.
         """
         del config
-        right = json.loads(outputs[names.RECORD_DETAILS][place])
+        right = json.loads(outputs[names.RECORD_DETAILS][place])["right"]
         written = outputs[names.RECORD_TEXTS][place].decode("utf-8", "replace")
         return right[0] if len(right) == 1 else right, written
 

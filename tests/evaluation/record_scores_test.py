@@ -2,6 +2,7 @@ import pytest
 
 from firth.evaluation.record_scores import Records, record_scores
 from firth.recipes.tasks.classification import Classification, Regression
+from firth.recipes.tasks.text_to_text import TextToText
 from firth.scores import SCORES, Collected
 
 CLASSES = Classification(labels=("no", "yes"), scores=("matthews", "f1", "accuracy", "brier"))
@@ -53,6 +54,18 @@ def test_clean_records_are_scored_next_to_all():
     made.found = {"0", "1", "2", "3"}
     found = record_scores(CLASSES, made)
     assert [name for name in found if "subset" in name] == ["records[subset=clean]"]
+
+
+def test_scores_of_summaries_stand_next_to_their_baseline():
+    task = TextToText(scores=("exact_match", "rouge_1"))
+    made = Records(
+        [Collected("a", "a cat sat", "a dog ran")], lead=[Collected("a", "a cat sat", "a cat ran")]
+    )
+    found = record_scores(task, made)
+    assert {name: value for name, value in found.items() if "baseline" in name} == {
+        f"rouge_1{end}[baseline=lead_3]": pytest.approx(2 / 3) for end in ("", "_low", "_high")
+    }
+    assert found["rouge_1"] == pytest.approx(1 / 3)
 
 
 def test_by_label_there_are_only_means_over_records():

@@ -15,6 +15,8 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.text_forms import BARTTextForm, PrefixForm, T5Form
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.recipes.training.evaluation import Evaluation
+from firth.scores.lead import lead
+from firth.scores.table import SCORES
 from firth.serving.evaluate import evaluator
 from firth.serving.served import Served
 from firth.serving.signatures import text_signatures
@@ -149,7 +151,12 @@ def test_the_records_of_rows_are_answered_and_scored_as_raw_texts_are(preset, ki
     assert sorted(map(str, expected)) == sorted(str(each.reference) for each in collected)
     scored = ScoreRecords(_KEY, task.to_json())
     made_of = scored.add_input(scored.create_accumulator(), _Element(answers))
-    assert set(task.scores) <= scored.extract_output(made_of)[_KEY].keys()
+    found = scored.extract_output(made_of)[_KEY]
+    assert set(task.scores) <= found.keys()
+    assert ("rouge_l[baseline=lead_3]" in found) == ("rouge_l" in task.scores)
+    if "rouge_l" in task.scores:
+        baseline = SCORES["rouge_l"].function(expected, [lead(each) for each in TEXTS])
+        assert found["rouge_l[baseline=lead_3]"] == pytest.approx(baseline)
 
 
 class _Element:

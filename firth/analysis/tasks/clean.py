@@ -34,40 +34,6 @@ def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
     return int(overall(evaluation)[RECORDS]), int(evaluation[CLEAN][RECORDS])
 
 
-def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
-    r"""Returns the scores of the held-out records, each with its interval where there is one.
-
-    Where a corpus was found to hold some of the records, the scores without these stand in a second line.
-
-    Args:
-        evaluation: Metrics by slice.
-        names: Names of the task's scores, the headline first.
-
-    Example:
-
-    >>> score_lines({"overall": {"f1": 0.9, "f1_low": 0.85, "f1_high": 0.94}}, ("f1",))
-    ['held-out f1: 0.900 (0.850 to 0.940)']
-    >>> whole, clean = {"accuracy": 0.9, "records": 10.0}, {"accuracy": 0.75, "records": 4.0}
-    >>> print("\n".join(score_lines({"overall": whole, "subset=clean": clean}, ("accuracy",))))
-    held-out accuracy: 0.900, whole: all 10 records
-    held-out accuracy: 0.750, clean: the 4 records not found in the corpus of the base
-    """
-    said = f"held-out {_joined(held_out_scores(overall(evaluation), names)) or 'scores: not recorded'}"
-    if (numbers := whole_and_clean(evaluation)) is None:
-        return [said]
-    whole, clean = numbers
-    lines = [f"{said}, whole: all {whole:,} records"]
-    if found := clean_scores(evaluation, names):
-        lines.append(
-            f"held-out {_joined(found)}, clean: the {clean:,} records not found in the corpus of the base"
-        )
-    return lines
-
-
-def _joined(scores: Sequence[HeldOutScore]) -> str:
-    return ", ".join(each.text for each in scores)
-
-
 def contamination_line(report: Mapping[str, Any] | None) -> str:
     """Returns what is known of held-out records in the corpora of a base, in one line.
 

@@ -9,7 +9,7 @@ from firth.analysis.tasks.record import TaskRecord
 from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.tensorboard import tensorboard_command
 from firth.analysis.threshold_results import overall, threshold_results
-from firth.evaluation.record_scores import CLEAN, RECORDS
+from firth.evaluation.record_scores import CLEAN, LEAD, RECORDS
 from firth.recipes import recipe_to_yaml
 
 # Each has a template of its own, `section_<id>.html.j2`.
@@ -23,6 +23,8 @@ SECTIONS = (
     ("recipe", "Recipe"),
     ("lineage", "Lineage and versions"),
 )
+# Slices that stand next to the whole, and not in the table of slices.
+_OWN_COLUMNS = ("overall", CLEAN, LEAD)
 
 
 def render_task_report(record: RunRecord, task: TaskRecord) -> str:
@@ -47,7 +49,8 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
         sections=SECTIONS,
         scores=scores,
         others={name: value for name, value in metrics.items() if name not in named},
-        slices={name: each for name, each in record.evaluation.items() if name not in ("overall", CLEAN)},
+        slices={name: each for name, each in record.evaluation.items() if name not in _OWN_COLUMNS},
+        lead={each.name: each for each in held_out_scores(record.evaluation.get(LEAD, {}), goal.score_names)},
         clean={each.name: each for each in clean_scores(record.evaluation, goal.score_names)},
         whole_and_clean=whole_and_clean(record.evaluation),
         contamination=contamination_line(task.contamination),

@@ -5,7 +5,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
-from firth.analysis.tasks.clean import contamination_line, score_lines
+from firth.analysis.tasks.clean import contamination_line
+from firth.analysis.tasks.score_lines import score_lines
 from firth.cli.runs_on_disk import REPORT_FILE
 from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
 

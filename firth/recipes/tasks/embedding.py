@@ -21,8 +21,9 @@ class SentenceEmbedding(Task):
     Of each pair, the second text has to be told by its cosine from the second texts of all other records of
     the batch, and from the `negative` texts of all, where there are some. Each text is a sequence of its
     own. A text that is the same as the right one, or that belongs to the same first text, is not a wrong
-    answer. In evaluation a text is told from those of its row alone, so that the loss does not depend on the
-    batch; the scores are of all records of the split.
+    answer. With `training.strategy: mirrored` a text is told from those of its own device's part of the
+    batch, so that more devices leave fewer wrong answers. In evaluation a text is told from those of its row
+    alone, so that the loss does not depend on the batch; the scores are of all records of the split.
 
     Attributes:
         negatives: True if a record has a third text, `negative`, that is like the first but does not belong

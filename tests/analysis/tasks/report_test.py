@@ -74,6 +74,16 @@ def test_scores_stand_whole_and_clean_side_by_side(full):
     assert "Whole" not in text
 
 
+def test_the_baseline_of_summaries_stands_next_to_their_scores(full):
+    record = film_record()
+    seen = dataclasses.replace(
+        record, evaluation={**record.evaluation, "baseline=lead_3": {"f1": 0.4375, "f1_low": 0.25}}
+    )
+    text = words_of(page := render_task_report(seen, task_record()))
+    assert "from to Lead-3: the first three sentences accuracy 0.75 0.5 0.875 – f1 0.625 not recorded" in text
+    assert "not recorded 0.4375" in text and "baseline=" not in page and "Lead-3" not in words_of(full)
+
+
 def test_answers_stand_by_class_and_some_wrong_ones_with_their_texts(full):
     text = words_of(full)
     assert "Right no" in text and "no 5 1 83.3 %" in text and f"{HOSTILE} 2 0 0.0 %" in text

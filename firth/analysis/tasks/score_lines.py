@@ -1,0 +1,47 @@
+"""The scores of held-out records as lines of text, next to what they are compared with."""
+
+from collections.abc import Sequence
+
+from firth.analysis.tasks.clean import Evaluation, clean_scores, whole_and_clean
+from firth.analysis.tasks.scores import HeldOutScore, held_out_scores
+from firth.analysis.threshold_results import overall
+from firth.evaluation.record_scores import LEAD
+
+
+def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+    r"""Returns the scores of the held-out records, each with its interval where there is one.
+
+    Where a corpus was found to hold some of the records, the scores without these stand in a second line.
+    Scores of summaries are followed by those of Lead-3, the first three sentences of each text.
+
+    Args:
+        evaluation: Metrics by slice.
+        names: Names of the task's scores, the headline first.
+
+    Example:
+
+    >>> score_lines({"overall": {"f1": 0.9, "f1_low": 0.85, "f1_high": 0.94}}, ("f1",))
+    ['held-out f1: 0.900 (0.850 to 0.940)']
+    >>> whole, clean = {"accuracy": 0.9, "records": 10.0}, {"accuracy": 0.75, "records": 4.0}
+    >>> print("\n".join(score_lines({"overall": whole, "subset=clean": clean}, ("accuracy",))))
+    held-out accuracy: 0.900, whole: all 10 records
+    held-out accuracy: 0.750, clean: the 4 records not found in the corpus of the base
+    >>> score_lines({"overall": {"rouge_l": 0.25}, "baseline=lead_3": {"rouge_l": 0.375}}, ("rouge_l",))
+    ['held-out rouge_l: 0.250', 'Lead-3, the first three sentences: rouge_l: 0.375']
+    """
+    said = f"held-out {_joined(held_out_scores(overall(evaluation), names)) or 'scores: not recorded'}"
+    first = held_out_scores(evaluation.get(LEAD, {}), names)
+    baseline = [f"Lead-3, the first three sentences: {_joined(first)}"] if first else []
+    if (numbers := whole_and_clean(evaluation)) is None:
+        return [said, *baseline]
+    whole, clean = numbers
+    lines = [f"{said}, whole: all {whole:,} records"]
+    if found := clean_scores(evaluation, names):
+        lines.append(
+            f"held-out {_joined(found)}, clean: the {clean:,} records not found in the corpus of the base"
+        )
+    return [*lines, *baseline]
+
+
+def _joined(scores: Sequence[HeldOutScore]) -> str:
+    return ", ".join(each.text for each in scores)
