@@ -43,7 +43,7 @@ class FoundNgrams:
         step: Name of the step.
         action: What it did to the documents that it found, as the recipe says it.
         ngram_words: Number of words in an n-gram, as `comparable_words` returns them.
-        benchmarks: Of each benchmark its `benchmark`, the name, `examples` and `examples_found`.
+        benchmarks: Counts by benchmark: `benchmark`, its name, `examples` and `examples_found`.
         seed: Number that the hash function depends on.
         found: uint64 [n], hashes of the n-grams that the corpus was found to hold, ascending.
         ends: uint64 [n], hashes of the first and the last n-gram of each example, ascending.
