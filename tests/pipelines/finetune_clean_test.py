@@ -28,13 +28,13 @@ tokenizer: {kind: wordpiece, vocabulary_size: 120}
 objective: {kind: masked_lm, next_sentence: false}
 sequences: {length: 32, shards: 1}
 model: {kind: masked_transformer, layers: 1, width: 16, attention: {heads: 2}}
-training: {steps: 3, batch_size: 4, optimizer: {learning_rate: 1e-3, warmup_steps: 0}}
+training: {steps: 3, batch_size: 4, optimizer: {kind: adamw, learning_rate: 1e-3, warmup_steps: 0}}
 evaluation: {thresholds: []}
 """
 CONTINUED = """\
 base: first
 objective: {next_sentence: false}
-training: {steps: 3, batch_size: 4, optimizer: {learning_rate: 1e-3, warmup_steps: 0}}
+training: {steps: 3, batch_size: 4, optimizer: {kind: adamw, learning_rate: 1e-3, warmup_steps: 0}}
 evaluation: {thresholds: []}
 """
 WORDS = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "po") for b in ("sa", "te", "vo", "zu")]
