@@ -5,29 +5,39 @@ import json
 import os
 import pathlib
 import shutil
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from firth import features as names
 from firth.corpus.io.record_files import write_records
-from firth.evaluation.record_scores import Records, record_scores
+from firth.evaluation.record_scores import Records
 from firth.pipelines.labels import with_labels
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.base import TOKENIZER_FOLDER
+from firth.scores import Collected
+from firth.scores.lead import lead
 from firth.serving.evaluate import evaluator
 from firth.serving.served import Served
 from firth.tasks import TASKS
 from firth.tasks.labelled_data import read_labelled_data
 from firth.tasks.labelled_examples import to_example
+from firth.tasks.readers import LabelledRecord
+from firth.tasks.readers.records import TEXT
 from firth.tasks.task_rows import make_task_rows
+from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer
 from firth.training.pretraining import open_rows, train
 from firth.training.rows import count_documents
 
 SPLITS = ("train", "eval")
+
+
+Outputs: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
 class Adapting:
@@ -36,10 +46,12 @@ class Adapting:
     Args:
         folder: Folder, made if it is not there.
         records: Most records to train on; the rest of a large data set is left out, by a hash of the ids.
+        held_out: Most records to score, of the held-out ones; chosen in the same way.
     """
 
-    def __init__(self, folder: pathlib.Path, records: int):
-        self._folder, self._records = folder, records
+    def __init__(self, folder: pathlib.Path, records: int, held_out: int):
+        self._folder = folder
+        self._most = {"train": records, "eval": held_out}
 
     def recipe(
         self, bundle: str, data: Mapping[str, Any], task: Mapping[str, Any], **more: Any
@@ -49,21 +61,42 @@ class Adapting:
         options = [f"{key}={json.dumps(value)}" for key, value in said.items()]
         return with_labels(load_adapting_recipe(None, options))
 
-    def scores(self, recipe: AdaptingRecipe) -> dict[str, float]:
-        """Returns the scores of the held-out records after training, with their intervals."""
-        rows = self._rows(recipe)
+    def served(self, recipe: AdaptingRecipe) -> Served:
+        """Returns the model after training, with its tokenizer."""
         run = self._folder / "run"
         shutil.rmtree(run, ignore_errors=True)
-        patterns = {split: [f"{rows}/Split-{split}/*"] for split in SPLITS}
-        opened = open_rows(recipe, patterns["train"], str(run))
+        train_files = [f"{self._rows(recipe)}/Split-train/*"]
+        opened = open_rows(recipe, train_files, str(run))
         scheduled = recipe.scheduled(len(opened), count_documents(opened))
-        tokenizer = os.path.join(recipe.base.bundle, "tokenizer")
-        model = train(scheduled, patterns["train"], tokenizer, str(run), str(run))
-        served = Served(model, load_tokenizer(tokenizer), scheduled)
-        return record_scores(recipe.task, _records(served, patterns["eval"][0]))
+        tokenizer = os.path.join(recipe.base.bundle, TOKENIZER_FOLDER)
+        model = train(scheduled, train_files, tokenizer, str(run), str(run))
+        return Served(model, load_tokenizer(tokenizer), scheduled)
+
+    def answers(self, served: Served) -> list[Outputs]:
+        """Returns what a model answers to the held-out records, row by row."""
+        evaluate = tf.function(evaluator(served, None))
+        files = sorted(tf.io.gfile.glob(f"{self._rows(served.recipe)}/Split-eval/*"))
+        size = served.recipe.evaluation.batch_size
+        found = []
+        for batch in tf.data.TFRecordDataset(files, "GZIP").batch(size).as_numpy_iterator():
+            outputs = {name: value.numpy() for name, value in evaluate(tf.constant(batch)).items()}
+            for place, row in enumerate(batch):
+                of_row = {name: value[place] for name, value in outputs.items()}
+                found.append({**of_row, names.RECORD_DETAILS: _details(row)})
+        return found
+
+    def lead(self, recipe: AdaptingRecipe) -> Records:
+        """Returns the held-out records of a task that summarises, each with its first three sentences."""
+        found = read_labelled_data(recipe.data, recipe.task)
+        return Records(
+            [
+                Collected(str(key_of(each.id)), each.label, lead(each.texts[TEXT]))
+                for each in self._kept("eval", found.splits["eval"].records)
+            ]
+        )
 
     def _rows(self, recipe: AdaptingRecipe) -> pathlib.Path:
-        parts = (recipe.data, recipe.task, recipe.sequences, recipe.base.digest, self._records)
+        parts = (recipe.data, recipe.task, recipe.sequences, recipe.base.digest, self._most)
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
         folder = self._folder / f"rows-{key}"
         if not (folder / "report.json").exists():
@@ -71,35 +104,38 @@ class Adapting:
             self._make_rows(recipe, folder)
         return folder
 
+    def _kept(self, split: str, records: Iterable[LabelledRecord]) -> list[LabelledRecord]:
+        ordered = sorted(records, key=lambda each: hashlib.sha256(each.id.encode()).digest())
+        return ordered[: self._most[split]]
+
     def _make_rows(self, recipe: AdaptingRecipe, folder: pathlib.Path) -> None:
         found = read_labelled_data(recipe.data, recipe.task)
         for name, split in found.splits.items():
-            records = sorted(split.records, key=lambda each: hashlib.sha256(each.id.encode()).digest())
-            kept = records[: self._records] if name == "train" else records
-            write_records(f"{folder}/records/{name}", 0, 1, (to_example(each, found.source) for each in kept))
+            examples = (to_example(each, found.source) for each in self._kept(name, split.records))
+            write_records(f"{folder}/records/{name}", 0, 1, examples)
         make_task_rows(
             {name: f"{folder}/records/{name}/*" for name in SPLITS},
             recipe.task,
             recipe.sequences,
-            load_tokenizer(os.path.join(recipe.base.bundle, "tokenizer")),
+            load_tokenizer(os.path.join(recipe.base.bundle, TOKENIZER_FOLDER)),
             {name: f"{folder}/Split-{name}" for name in SPLITS},
             str(folder),
         )
 
 
-def _records(served: Served, pattern: str) -> Records:
+def records_of(task: Any, rows: Iterable[Outputs]) -> Records:
     """Returns the held-out records with the answers to them."""
-    task = served.recipe.task
-    evaluate = tf.function(evaluator(served, None))
-    files = sorted(tf.io.gfile.glob(pattern))
-    rows = tf.data.TFRecordDataset(files, "GZIP").batch(served.recipe.evaluation.batch_size)
-    found = Records()
-    for batch in rows:
-        outputs = {name: value.numpy() for name, value in evaluate(batch).items()}
-        for row in range(len(outputs[names.RECORD_WEIGHTS])):
-            of_row = {name: value[row] for name, value in outputs.items()}
-            if not np.isfinite(of_row[names.RECORD_PREDICTIONS][of_row[names.RECORD_WEIGHTS] > 0]).all():
-                found.add(Records(broken=1))
-                continue
-            found.add(Records(TASKS[task.kind].collected(task, of_row, "")))
-    return found
+    kind, found = TASKS[task.kind], Records()
+    for row in rows:
+        weights = row[names.RECORD_WEIGHTS] > 0
+        if np.isfinite(row[names.RECORD_PREDICTIONS][weights]).all():
+            found.add(Records(kind.collected(task, row, "")))
+        else:
+            found.add(Records(broken=1))
+    join = getattr(kind, "joined", None)
+    return found if join is None or found.broken else Records(**join(task, found.examples))
+
+
+def _details(row: bytes) -> npt.NDArray[Any]:
+    fields = tf.train.Example.FromString(row).features.feature
+    return np.array(list(fields[names.RECORD_DETAILS].bytes_list.value), object)

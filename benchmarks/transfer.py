@@ -1,98 +1,174 @@
-"""What pre-training is worth: small models pre-trained on the same text, adapted to tasks, next to untrained.
+r"""What pre-training is worth: small models pre-trained on the same text, adapted to tasks, and next to them
+the same models untrained.
 
     python -m benchmarks.transfer                                  # a fixed part, about an hour on two cores
-    python -m benchmarks.transfer --tasks all --data ../shared/data --records 20000
+    python -m benchmarks.transfer --tasks all --data ../shared/data --records 20000 --ensemble
     python -m benchmarks.transfer --bases BERT GPT --tasks package rte --seeds 3 --json figures.json
-    python -m benchmarks.transfer --bundle firth-runs/minilm/bundle --tasks sst2 conll2000 --bases
+    python -m benchmarks.transfer --bases BERT --tasks squad --intermediate type
+    python -m benchmarks.transfer --bases T5 --tasks summarise xsum cnn_dailymail
+    python -m benchmarks.transfer --bases --bundle firth-runs/minilm/bundle --tasks sst2 conll2000 \
+        --records 10000 --epochs 1 --rates 5e-5 --seeds 1 --length 64
 
-Each model of a family is pre-trained once on the docstrings of this installation. It, and the same model
-untrained, are then adapted to each task: with every rate of --rates and the first seed, and with the better
-rate and the other seeds. Printed are the median over the seeds, the lowest and the highest; and of the median
-seed the bootstrap interval over the held-out records. A task is won where the intervals do not overlap.
+Each model of a family is pre-trained once on the docstrings of this installation, without labels, those that
+the docstring tasks hold out among them. It, and the same model untrained, are then adapted to each task: with
+every rate of --rates and the first seed, and with the better rate and the other seeds. ELMo's layers are
+features of the task's own model, as published, and are compared with the word vectors of skip-gram, trained
+on the same text, as features of the same model.
+
+Printed are the median over the seeds, the lowest and the highest; of the median seed the bootstrap interval
+over the held-out records; and the mean difference, whose interval resamples the held-out records and the
+seeds. A task is won where that interval is above zero. Summaries are compared with the first three sentences.
+
+Runs are kept in --folder, and those that are there are not made again.
 """
 
-import os
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
 import argparse
+import dataclasses
 import json
 import pathlib
-import statistics
-import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from benchmarks.learning_corpus import Corpus
-from benchmarks.transfer_bases import FAMILIES, PRETRAINED, UNTRAINED, make_bases
-from benchmarks.transfer_tasks import DEFAULT, TASKS, find
+from benchmarks.transfer_bases import FAMILIES, PRETRAINED, UNTRAINED, Start, make_starts
+from benchmarks.transfer_runs import Cell, CellError
+from benchmarks.transfer_scores import chosen, difference, median_run, together, verdict
+from benchmarks.transfer_tasks import DEFAULT, TASKS, TransferTask, find
 
+TOKENS, RECORDS, EPOCHS = 1_000_000, 500, 5
+HEADER = (
+    "| model | task | score | start | | next to | | difference | |\n|---|---|---|---|---|---|---|---|---|"
+)
+LEAD, TOGETHER = "first three sentences", "seeds together"
+# What a refusal says where a model has no form for a kind of task, which is no failure.
+NOT_TAKEN = ("no form of texts", "mixed_layers")
 
-def cell(row: dict) -> str:
-    """Returns a row's figures for the table."""
-    if "error" in row:
-        return f"failed: {row['error']}"
-    over = f" ({row['lowest']:.3f}–{row['highest']:.3f} of {row['seeds']})" if row["seeds"] > 1 else ""
-    return f"{row['median']:.3f}{over} [{row['low']:.3f}, {row['high']:.3f}]"
-
-
-def verdict(rows: dict[str, dict]) -> str:
-    """Returns which start is better by more than the intervals."""
-    if UNTRAINED not in rows or any("error" in row for row in rows.values()):
-        return "–"
-    trained, untrained = rows[PRETRAINED], rows[UNTRAINED]
-    if trained["low"] > untrained["high"]:
-        return "won"
-    return "LOST" if trained["high"] < untrained["low"] else "not told apart"
+Runs = Sequence[Mapping[str, Any]]
 
 
-def summary(runs: list[dict]) -> dict:
-    """Returns the figures of the runs with the better rate: over seeds, and of the median seed."""
-    (headline,) = {run["headline"] for run in runs}
-    first = min(run["seed"] for run in runs)
-    best = max((run for run in runs if run["seed"] == first), key=lambda run: run["scores"][headline])
-    chosen = [run for run in runs if run["rate"] == best["rate"]]
-    values = {run["seed"]: run["scores"][headline] for run in chosen}
-    median = statistics.median_low(values.values())
-    middle = next(run for run in chosen if run["scores"][headline] == median)
+class Pair(NamedTuple):
+    """A row of the table: what is compared, each with its runs; nothing where there is nothing to compare."""
+
+    one: str
+    runs: Runs
+    other: str = ""
+    other_runs: Runs = ()
+
+    def figures(self) -> dict[str, Any]:
+        """Returns the row's figures."""
+        found: dict[str, Any] = {"start": self.one, "figures": figures_of(self.runs)}
+        if self.other:
+            apart = difference(self.runs, self.other_runs)
+            found |= {"next_to": self.other, "next_figures": figures_of(self.other_runs)}
+            found |= {"difference": apart._asdict(), "verdict": verdict(apart)}
+        return found
+
+
+def figures_of(runs: Runs) -> dict[str, Any]:
+    """Returns the figures of runs with several seeds."""
+    middle, values = median_run(runs), [run["value"] for run in runs]
     return {
-        "score": headline,
-        "rate": best["rate"],
+        "score": middle["score"],
+        "rate": middle.get("rate"),
         "seeds": len(values),
-        "median": median,
-        "lowest": min(values.values()),
-        "highest": max(values.values()),
-        "deviation": statistics.stdev(values.values()) if len(values) > 1 else 0.0,
-        "low": middle["scores"][f"{headline}_low"],
-        "high": middle["scores"][f"{headline}_high"],
+        "median": middle["value"],
+        "lowest": min(values),
+        "highest": max(values),
+        "low": middle["low"],
+        "high": middle["high"],
+        "records": len(middle["answers"]),
+        "processor_seconds": round(sum(run.get("processor_seconds", 0) for run in runs), 1),
     }
 
 
-def adapt(bundle: str, name: str, options: argparse.Namespace) -> dict:
-    """Returns the figures of a bundle on a task; the runs are those of a process of their own."""
-    task = find(name, options.data, options.folder)
-    seeds = options.seeds if task.is_small or options.all_seeds else 1
-    described = {
-        "bundle": bundle,
-        "data": dict(task.data),
-        "task": dict(task.task),
-        "more": {"epochs": options.epochs, "sequences.length": task.length},
-        "rates": options.rates,
-        "seeds": list(range(1, seeds + 1)),
-        "records": options.records,
-        "folder": str(options.folder / "tasks"),
-    }
-    command = [sys.executable, "-m", "benchmarks.transfer_worker", json.dumps(described)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        return {"error": (done.stderr.strip().splitlines() or [str(done.returncode)])[-1]}
-    return summary([json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")])
+def shown(figures: Mapping[str, Any]) -> str:
+    """Returns figures for the table."""
+    spread = f" ({figures['lowest']:.3f}–{figures['highest']:.3f} of {figures['seeds']})"
+    over = spread if figures["seeds"] > 1 else ""
+    return f"{figures['median']:.3f}{over} [{figures['low']:.3f}, {figures['high']:.3f}]"
 
 
-def bases_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
-    """Returns the bundles by the name of the model and by how they start."""
-    corpus = Corpus(options.folder / "corpus")
-    made = {name: make_bases(name, corpus, options.folder, options.tokens) for name in options.bases}
-    return made | {pathlib.Path(path).parent.name: {PRETRAINED: path} for path in options.bundle}
+def line(base: str, name: str, row: Mapping[str, Any]) -> str:
+    """Returns a row of the table."""
+    if "error" in row:
+        return f"| {base} | {name} | – | {row['start']} | {row['error']} | | | | |"
+    cells = [base, name, row["figures"]["score"], row["start"], shown(row["figures"])]
+    if "next_to" not in row:
+        return f"| {' | '.join(cells)} | – | | | |"
+    apart = row["difference"]
+    cells += [row["next_to"], shown(row["next_figures"])]
+    cells.append(f"{apart['value']:+.3f} [{apart['low']:+.3f}, {apart['high']:+.3f}]")
+    return f"| {' | '.join(cells)} | {row['verdict']} |"
+
+
+def pairs_of(
+    name: str, starts: Mapping[str, Start], options: argparse.Namespace, task: TransferTask
+) -> Iterator[Pair]:
+    """Yields what is compared of a model and a task.
+
+    Raises:
+        CellError: if a run could not be made.
+    """
+    cell = _cell(starts[PRETRAINED], task, options)
+    runs = chosen(cell.made())
+    others = [start for start in starts if start != PRETRAINED]
+    for start in others:
+        yield Pair(PRETRAINED, runs, start, chosen(_cell(starts[start], task, options).made()))
+    if lead := cell.lead():
+        yield Pair(PRETRAINED, runs, LEAD, [lead])
+    elif not others:
+        yield Pair(PRETRAINED, runs)
+    if options.ensemble and len(runs) > 1 and (joined := together(runs)):
+        yield Pair(f"{PRETRAINED}, {TOGETHER}", [joined], PRETRAINED, runs)
+    if options.intermediate and options.intermediate != name:
+        first = find(options.intermediate, options.data, options.folder)
+        if first and first.task == task.task:
+            start = _after(_cell(starts[PRETRAINED], first, options), starts[PRETRAINED])
+            then = chosen(_cell(start, task, options).made())
+            yield Pair(f"{PRETRAINED}, then {options.intermediate}", then, PRETRAINED, runs)
+
+
+def _cell(start: Start, task: TransferTask, options: argparse.Namespace) -> Cell:
+    count = options.seeds if task.is_small or options.all_seeds else 1
+    return Cell(
+        start,
+        task.data,
+        task.task,
+        {"epochs": options.epochs, "sequences.length": min(task.length, options.length)},
+        options.rates,
+        list(range(1, count + 1)),
+        options.records,
+        options.held_out,
+        options.folder.resolve(),
+    )
+
+
+def _after(cell: Cell, start: Start) -> Start:
+    """Returns a start from the model that a cell adapts with the first seed and rate."""
+    first = dataclasses.replace(cell, rates=cell.rates[:1], seeds=cell.seeds[:1])
+    kept = str(cell.folder / f"adapted-{first.name}")
+    dataclasses.replace(first, kept=kept).made()
+    return start._replace(bundle=kept)
+
+
+def starts_of(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Start]]]:
+    """Yields what models start from, by the name of the model."""
+    for path in options.bundle:
+        yield pathlib.Path(path).parent.name, {PRETRAINED: Start(str(pathlib.Path(path).resolve()))}
+    for name in options.bases:
+        yield name, make_starts(name, options.folder, options.tokens)
+
+
+def rows_of(
+    name: str, starts: Mapping[str, Start], options: argparse.Namespace, task: TransferTask
+) -> Iterator[dict[str, Any]]:
+    """Yields the rows of the table for a model and a task, the last of which may be an error."""
+    try:
+        for pair in pairs_of(name, starts, options, task):
+            yield pair.figures()
+    except CellError as error:
+        is_taken = not any(said in str(error) for said in NOT_TAKEN)
+        yield {"start": "failed" if is_taken else "not a task of this model", "error": str(error)}
 
 
 def main() -> int:
@@ -101,35 +177,39 @@ def main() -> int:
     parser.add_argument("--bundle", action="append", default=[], help="one more model")
     parser.add_argument("--tasks", nargs="+", default=list(DEFAULT), choices=["all", *TASKS])
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data"))
-    parser.add_argument("--tokens", type=int, default=1_000_000, help="to pre-train on")
-    parser.add_argument("--records", type=int, default=2_000, help="most records to train on")
-    parser.add_argument("--epochs", type=float, default=5)
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="to pre-train on")
+    parser.add_argument("--records", type=int, default=RECORDS, help="most records to train on")
+    parser.add_argument("--held-out", type=int, default=1_000, help="most records to score")
+    parser.add_argument("--length", type=int, default=512, help="most tokens of a row")
+    parser.add_argument("--epochs", type=float, default=EPOCHS)
     parser.add_argument("--rates", type=float, nargs="+", default=[3e-4, 1e-3], help="learning rates to try")
     parser.add_argument("--seeds", type=int, default=5, help="of small tasks")
     parser.add_argument("--all-seeds", action="store_true", help="several seeds of large tasks too")
+    parser.add_argument("--ensemble", action="store_true", help="also what all seeds say together")
+    parser.add_argument("--intermediate", choices=TASKS, help="also models adapted to this task before")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/benchmarks/transfer"))
     parser.add_argument("--json", type=pathlib.Path, help="where to write the figures")
     options = parser.parse_args()
     wanted = list(TASKS) if "all" in options.tasks else options.tasks
     options.folder.mkdir(parents=True, exist_ok=True)
-    present = [name for name in wanted if find(name, options.data, options.folder)]
+    present = {name: task for name in wanted if (task := find(name, options.data, options.folder))}
     print(f"{options.tokens:,} tokens to pre-train on; at most {options.records:,} records to adapt to")
     print(f"left out, since their files are not there: {', '.join(set(wanted) - set(present)) or 'none'}")
-    print(f"\n| model | task | score | {PRETRAINED} | {UNTRAINED} | |\n|---|---|---|---|---|---|", flush=True)
-    figures, failed = {}, False
-    for base, bundles in bases_of(options).items():
-        for name in present:
-            rows = {start: adapt(path, name, options) for start, path in bundles.items()}
-            figures[f"{base} {name}"] = rows
-            failed = failed or any("error" in row for row in rows.values())
-            cells = [cell(rows[start]) if start in rows else "–" for start in (PRETRAINED, UNTRAINED)]
-            score = rows[PRETRAINED].get("score", "–")
-            print(f"| {base} | {name} | {score} | {' | '.join(cells)} | {verdict(rows)} |", flush=True)
-            if options.json:
-                options.json.write_text(json.dumps(figures, indent=1))
-    told = [verdict(rows) for rows in figures.values()]
-    print("\n" + ", ".join(f"{told.count(each)} {each}" for each in dict.fromkeys(told)))
-    return 1 if failed else 0
+    print(f"\n{HEADER}", flush=True)
+    found: list[dict[str, Any]] = []
+    for base, starts in starts_of(options):
+        for name, task in present.items():
+            for row in rows_of(name, starts, options, task):
+                found.append({"model": base, "task": name, **row})
+                print(line(base, name, row), flush=True)
+                if options.json:
+                    options.json.write_text(json.dumps(found, indent=1))
+    told = [row["verdict"] for row in found if row.get("next_to") == UNTRAINED]
+    print(
+        f"\n{PRETRAINED} next to {UNTRAINED}: "
+        + ", ".join(f"{told.count(each)} {each}" for each in dict.fromkeys(told))
+    )
+    return 1 if any(row["start"] == "failed" for row in found) else 0
 
 
 if __name__ == "__main__":

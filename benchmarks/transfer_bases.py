@@ -1,42 +1,103 @@
-"""Small models of several families, pre-trained on the same text, and the same models untrained."""
+"""Small models of several families, pre-trained on the same text, and what they are compared with."""
 
 import pathlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from benchmarks.learning import make_recipe
-from benchmarks.learning_corpus import Corpus
-from firth.models import build_model, save_model
-from firth.recipes import load_recipe
-from firth.recipes.run.recipe import Recipe
-from firth.training.pretraining import train
-
-FAMILIES = {
-    "BERT": "bert_tiny",
-    "ELMo": "elmo_tiny",
-    "GPT": "gpt_1_tiny",
-    "ELECTRA": "electra_tiny",
-    "T5": "t5_tiny",
-}
-PRETRAINED, UNTRAINED = "pre-trained", "from scratch"
+PRETRAINED, UNTRAINED, VECTORS = "pre-trained", "from scratch", "word vectors"
 
 
-def make_bases(family: str, corpus: Corpus, folder: pathlib.Path, tokens: int) -> dict[str, str]:
-    """Returns the bundles of a family's model, pre-trained on so many tokens, and untrained.
+class Start(NamedTuple):
+    """What a task model starts from.
 
-    A bundle that is there is not made again.
+    Attributes:
+        bundle: Folder of a model.
+        more: More of the recipe.
+        vectors: File of word vectors that stand in the place of the model's layers; empty for none.
     """
-    preset = FAMILIES[family]
-    prepared = corpus.prepare(load_recipe(preset))
-    per_step = load_recipe(preset).training.batch_size * prepared.tokens_per_row
-    recipe = make_recipe(preset, max(round(tokens / per_step), 2))
-    made = {PRETRAINED: folder / f"{preset}-{tokens}", UNTRAINED: folder / f"{preset}-untrained"}
-    if not made[UNTRAINED].exists():
-        save_model(build_model(recipe), recipe, prepared.tokenizer, made[UNTRAINED])
-    if not made[PRETRAINED].exists():
-        _pretrain(recipe, prepared, made[PRETRAINED])
-    return {start: str(path) for start, path in made.items()}
+
+    bundle: str
+    more: Mapping[str, Any] = {}
+    vectors: str = ""
 
 
-def _pretrain(recipe: Recipe, prepared, bundle: pathlib.Path) -> None:
-    run = f"{bundle}-run"
-    model = train(recipe, [prepared.train], prepared.tokenizer, run, f"{run}/checkpoints")
-    save_model(model, recipe, prepared.tokenizer, bundle)
+class Family(NamedTuple):
+    """A family of models.
+
+    Attributes:
+        preset: The preset that is pre-trained.
+        more: More of the recipe that adapts a model.
+        untrained: What that recipe says for a model that is not pre-trained.
+        is_features: Whether a model's layers are features, so that word vectors are compared with it.
+    """
+
+    preset: str
+    more: Mapping[str, Any] = {}
+    untrained: Mapping[str, Any] = {}
+    is_features: bool = False
+
+
+# A frozen biLM that nothing was trained on would be no opponent: from scratch, all of it is trained.
+FAMILIES = {
+    "BERT": Family("bert_tiny"),
+    "ELMo": Family(
+        "elmo_tiny",
+        {"task.form.cells": 64, "task.form.layers": 1},
+        {"method.kind": "full"},
+        is_features=True,
+    ),
+    "GPT": Family("gpt_1_tiny"),
+    "ELECTRA": Family("electra_tiny"),
+    "T5": Family("t5_tiny"),
+}
+
+
+def make_starts(name: str, folder: pathlib.Path, tokens: int) -> dict[str, Start]:
+    """Returns what models of a family start from, by name; what is there is not made again.
+
+    Args:
+        name: Key of `FAMILIES`.
+        folder: Folder for the corpus and the models.
+        tokens: Tokens to pre-train on.
+    """
+    family = FAMILIES[name]
+    places = {
+        PRETRAINED: folder / f"{family.preset}-{tokens}",
+        UNTRAINED: folder / f"{family.preset}-untrained",
+    }
+    vectors = folder / "vectors.npz"
+    if not all(place.exists() for place in (*places.values(), *([vectors] if family.is_features else []))):
+        _make(family, folder, tokens, places, vectors)
+    found = {PRETRAINED: Start(str(places[PRETRAINED]), family.more)}
+    if family.is_features:
+        found[VECTORS] = Start(str(places[PRETRAINED]), family.more, str(vectors))
+    return found | {UNTRAINED: Start(str(places[UNTRAINED]), {**family.more, **family.untrained})}
+
+
+def _make(
+    family: Family,
+    folder: pathlib.Path,
+    tokens: int,
+    places: Mapping[str, pathlib.Path],
+    vectors: pathlib.Path,
+) -> None:
+    # What this imports takes seconds, and a run whose models are there needs none of it.
+    from benchmarks.learning import make_recipe
+    from benchmarks.learning_corpus import Corpus
+    from benchmarks.transfer_vectors import make_vectors
+    from firth.models import build_model, save_model
+    from firth.recipes import load_recipe
+    from firth.training.pretraining import train
+
+    corpus = Corpus(folder / "corpus")
+    prepared = corpus.prepare(load_recipe(family.preset))
+    per_step = load_recipe(family.preset).training.batch_size * prepared.tokens_per_row
+    recipe = make_recipe(family.preset, max(round(tokens / per_step), 2))
+    if not places[UNTRAINED].exists():
+        save_model(build_model(recipe), recipe, prepared.tokenizer, places[UNTRAINED])
+    if not places[PRETRAINED].exists():
+        run = f"{places[PRETRAINED]}-run"
+        model = train(recipe, [prepared.train], prepared.tokenizer, run, f"{run}/checkpoints")
+        save_model(model, recipe, prepared.tokenizer, places[PRETRAINED])
+    if family.is_features:
+        make_vectors(folder / "corpus" / "train", prepared.tokenizer, recipe.model.width, vectors)
