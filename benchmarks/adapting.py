@@ -56,10 +56,20 @@ class Adapting:
     def recipe(
         self, bundle: str, data: Mapping[str, Any], task: Mapping[str, Any], **more: Any
     ) -> AdaptingRecipe:
-        """Returns the recipe that adapts a bundle to a task."""
+        """Returns the recipe that adapts a bundle to a task, with what it leaves open to its data."""
+        key = hashlib.sha256(json.dumps([data, task], sort_keys=True).encode()).hexdigest()[:16]
+        known = self._folder / f"task-{key}.json"
+        # All data are read for that, so what is known of a task is kept.
+        if known.exists():
+            task = json.loads(known.read_text())
         said = {"base": bundle, "data": data, "task": task, "evaluation.thresholds": [], **more}
-        options = [f"{key}={json.dumps(value)}" for key, value in said.items()]
-        return with_labels(load_adapting_recipe(None, options))
+        recipe = load_adapting_recipe(None, [f"{name}={json.dumps(value)}" for name, value in said.items()])
+        if not known.exists():
+            recipe = with_labels(recipe)
+            found = {name: list(getattr(recipe.task, name, ())) for name in ("labels", "scores")}
+            self._folder.mkdir(parents=True, exist_ok=True)
+            known.write_text(json.dumps({**task, **{name: each for name, each in found.items() if each}}))
+        return recipe
 
     def served(self, recipe: AdaptingRecipe) -> Served:
         """Returns the model after training, with its tokenizer."""

@@ -180,7 +180,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=TOKENS, help="to pre-train on")
     parser.add_argument("--records", type=int, default=RECORDS, help="most records to train on")
     parser.add_argument("--held-out", type=int, default=1_000, help="most records to score")
-    parser.add_argument("--length", type=int, default=512, help="most tokens of a row")
+    parser.add_argument("--length", type=int, default=128, help="most tokens of a row")
     parser.add_argument("--epochs", type=float, default=EPOCHS)
     parser.add_argument("--rates", type=float, nargs="+", default=[3e-4, 1e-3], help="learning rates to try")
     parser.add_argument("--seeds", type=int, default=5, help="of small tasks")
