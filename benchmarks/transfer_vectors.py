@@ -21,8 +21,8 @@ from firth.models.tables import BACKBONES
 from firth.tokenizers import load_tokenizer
 
 # As in the reference implementation, but for the share from which words are left out, which fits small texts.
-WINDOW, NEGATIVES, MIN_COUNT, EPOCHS, RATE, FREQUENT = 5, 5, 5, 3, 0.025, 1e-3
-BATCH = 512
+WINDOW, NEGATIVES, MIN_COUNT, EPOCHS, RATE, FREQUENT = 5, 5, 5, 1, 0.025, 1e-3
+BATCH = 1024
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
