@@ -1,9 +1,9 @@
 """What bringing in a large checkpoint takes: peak memory above that of the process, and seconds.
 
-A BERT of random weights is written in four shards, then brought in as a bundle, and the bundle brought out
-again, each in a fresh process; the SavedModel that `firth import` writes next to a bundle is not a part of
-it. The bound is the model plus its largest tensor. Peak memory is the resident set of the process, less what
-it had when its libraries were loaded.
+A BERT of random weights is written in four shards, then brought in as a bundle, the bundle brought out again,
+the shards brought in as `firth import` does, with the SavedModel, and the bundle loaded, each in a fresh
+process. The bound is the model plus its largest tensor. Peak memory is the resident set of the process, less
+what it had when its libraries were loaded.
 
 transformers reads the same shards where `FIRTH_TORCH_PYTHON` names an interpreter that has it.
 
@@ -89,6 +89,27 @@ def bring_out(source: str, target: str) -> None:
     export_model(source, target)
 
 
+def bring_in_whole(source: str, target: str) -> None:
+    from firth.interop.table import FORMATS
+    from firth.pipelines.imported import import_run
+
+    import_run(FORMATS["hf"], source, pathlib.Path(target))
+
+
+def load(source: str, target: str) -> None:
+    from firth.models import load_model
+
+    load_model(source)
+
+
+STEPS = {
+    "in, the bundle alone": (bring_in, "hf", "bundle"),
+    "out": (bring_out, "bundle", "again"),
+    "in, all that `firth import` writes": (bring_in_whole, "hf", "run"),
+    "the bundle loaded": (load, "bundle", "nothing"),
+}
+
+
 def resident() -> int:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
@@ -98,15 +119,17 @@ def measure(step: str, source: str, target: str) -> None:
     import keras
 
     from firth.interop.hugging_face import export_model, import_model
+    from firth.pipelines.imported import import_run
+    from firth.serving import export_bundle
     from firth.tokenizers import load_tokenizer
 
-    del export_model, import_model, load_tokenizer
+    del export_model, import_model, import_run, export_bundle, load_tokenizer
     keras.Variable(np.zeros(2))
     base, start = resident(), time.perf_counter()
-    {"in": bring_in, "out": bring_out}[step](source, target)
+    STEPS[step][0](source, target)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"base": base, "peak": peak, "seconds": seconds}))
+    print(json.dumps({"base": base, "peak": peak, "seconds": seconds}), flush=True)
 
 
 PEER = """
@@ -147,13 +170,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         total, largest = write_checkpoint(pathlib.Path(root, "hf"), given.layers, given.width)
         print(f"model {total / MIB:.0f} MiB, largest tensor {largest / MIB:.0f} MiB")
-        places = {"in": ("hf", "bundle"), "out": ("bundle", "again")}
         rows = {
             step: run(
                 [sys.executable, "-m", "benchmarks.import_memory", "--measure", step]
-                + [os.path.join(root, place) for place in pair]
+                + [os.path.join(root, place) for place in places]
             )
-            for step, pair in places.items()
+            for step, (_, *places) in STEPS.items()
         }
         if peer := os.environ.get("FIRTH_TORCH_PYTHON"):
             paths = [os.path.join(root, place) for place in ("hf", "peer")]

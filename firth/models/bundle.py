@@ -236,10 +236,23 @@ def _opened(path: str) -> TensorFile:
     return file
 
 
-def _assign(model: BackboneWithHeads, file: TensorFile) -> None:
-    variables = weights_by_path(model)
+def check_weights(file: TensorFile, variables: Mapping[str, keras.Variable]) -> None:
+    """Refuses the weights of a bundle that are not those of a model.
+
+    Args:
+        file: Weights that `open_weights` opened.
+        variables: The model's, by path.
+
+    Raises:
+        BundleError: if paths or shapes differ.
+    """
     _check_names(file.path, set(file), set(variables))
     _check_shapes(file, variables)
+
+
+def _assign(model: BackboneWithHeads, file: TensorFile) -> None:
+    variables = weights_by_path(model)
+    check_weights(file, variables)
     for name, variable in variables.items():
         variable.assign(file[name])
 

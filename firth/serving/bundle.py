@@ -4,9 +4,10 @@ import os
 from typing import Any
 
 from firth import storage
-from firth.models.bundle import load_model, read_recipe
+from firth.models.build import build_outline
+from firth.models.bundle import load_model, open_weights, read_recipe
 from firth.recipes.run.base import TOKENIZER_FOLDER
-from firth.serving.saved_model import export
+from firth.serving.saved_model import export_streamed
 from firth.serving.served import Served
 from firth.tokenizers import load_tokenizer
 
@@ -48,5 +49,8 @@ def export_bundle(folder: str | os.PathLike[str], directory: str | os.PathLike[s
         ValueError: as `load_served` does.
         FileExistsError: if the directory holds something.
     """
-    served = load_served(folder)
-    export(served.model, served.tokenizer, served.recipe, None, os.fspath(directory))
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local, open_weights(local) as file:
+        tokenizer = load_tokenizer(os.path.join(local, TOKENIZER_FOLDER))
+        recipe = read_recipe(local)
+        export_streamed(build_outline(recipe), file, tokenizer, recipe, os.fspath(directory))

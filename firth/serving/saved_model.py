@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import platform
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -22,13 +23,12 @@ from firth.serving.signature import Signature
 from firth.serving.signatures import text_signatures
 from firth.serving.unigram import unigram_log_probabilities
 from firth.serving.warmup import write_warmup
+from firth.serving.weights import HeldWeights, StreamedWeights
+from firth.storage.tensor_files import TensorFile
 
 if TYPE_CHECKING:
     from firth.tokenizers.storage import AnyTokenizer
 
-
-# Signatures take strings and are asked, not trained; gradients would double the functions of the graph.
-_OPTIONS = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
 
 PACKAGES = ("firth", "tensorflow", "tensorflow-text", "keras", "keras-hub")
 
@@ -68,7 +68,32 @@ def export(
     """
     _check(tokenizer, recipe)
     with storage.whole_folder(directory) as folder:
-        _write(Served(model, tokenizer, recipe), unigram_counts, folder)
+        _write(Served(model, tokenizer, recipe), unigram_counts, folder, HeldWeights(model))
+
+
+def export_streamed(
+    outline: keras.Model, file: TensorFile, tokenizer: "AnyTokenizer", recipe: RunRecipe, directory: str
+) -> None:
+    """Writes a SavedModel as `export` does, of weights in a file, which are never held together.
+
+    It has no signature `evaluate`.
+
+    Args:
+        outline: Outline of the model, which `firth.models.build.build_outline` made.
+        file: Weights of its bundle, which `firth.models.bundle.open_weights` opened.
+        tokenizer: As for `export`.
+        recipe: As for `export`.
+        directory: As for `export`.
+
+    Raises:
+        FileExistsError: if the directory holds something.
+        firth.models.BundleError: if the weights are not those of the outline.
+        ValueError: if tokenizer and recipe do not fit together.
+    """
+    _check(tokenizer, recipe)
+    weights = StreamedWeights(outline, file)
+    with storage.whole_folder(directory) as folder:
+        _write(Served(outline, tokenizer, recipe), None, folder, weights)
 
 
 def _check(tokenizer: "AnyTokenizer", recipe: RunRecipe) -> None:
@@ -79,16 +104,25 @@ def _check(tokenizer: "AnyTokenizer", recipe: RunRecipe) -> None:
         )
 
 
-def _write(served: Served, unigram_counts: npt.NDArray[Any] | None, directory: str) -> None:
+def _write(
+    served: Served,
+    unigram_counts: npt.NDArray[Any] | None,
+    directory: str,
+    weights: HeldWeights | StreamedWeights,
+) -> None:
     unigram = None
     if unigram_counts is not None:
         unigram = unigram_log_probabilities(unigram_counts, served.tokenizer.vocabulary_size())
     module = tf.Module()
-    # Keras's own variables would save too, but TF Serving's loader does not find them.
-    module.model_variables = [variable.value for variable in served.model.variables]
+    module.model_variables = weights.variables
     # Word vocabularies have none: an exported model reads their characters.
     module.tokenizer_kernel = served.tokenizer.kernel
-    tf.saved_model.save(module, directory, signatures=_signatures(served, unigram), options=_OPTIONS)
+    # Signatures take strings and are asked, not trained; gradients would double the functions of the graph.
+    options = tf.saved_model.SaveOptions(
+        experimental_custom_gradients=False, experimental_sharding_callback=weights.sharding
+    )
+    signatures = _signatures(served, unigram, weights.bind)
+    tf.saved_model.save(module, directory, signatures=signatures, options=options)
     write_warmup(directory, warmup_requests(served, served.recipe.export.warmup_requests))
     storage.write_json(os.path.join(directory, FOLDER, DESCRIPTION), _description(served, unigram))
 
@@ -97,10 +131,12 @@ def _offered(served: Served) -> dict[str, Signature]:
     return text_signatures(served.recipe, served.tokenizer.mask_token)
 
 
-def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, Any]:
+def _signatures(
+    served: Served, unigram: npt.NDArray[Any] | None, bind: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> dict[str, Any]:
     functions = {
         name: tf.function(
-            functools.partial(signature.function, served),
+            bind(functools.partial(signature.function, served)),
             input_signature=[tf.TensorSpec([None], tf.string, name=each) for each in signature.inputs],
             autograph=False,
         )
@@ -117,7 +153,7 @@ def _signatures(served: Served, unigram: npt.NDArray[Any] | None) -> dict[str, A
         )
     if _is_evaluated(served, unigram):
         functions["evaluate"] = tf.function(
-            evaluator(served, unigram), input_signature=[examples], autograph=False
+            bind(evaluator(served, unigram)), input_signature=[examples], autograph=False
         )
     return functions
 
