@@ -271,7 +271,7 @@ def _check_names(path: str, found: set[str], wanted: set[str]) -> None:
     _refuse(path, problems)
 
 
-def _check_shapes(file: TensorFile, variables: dict[str, keras.Variable]) -> None:
+def _check_shapes(file: TensorFile, variables: Mapping[str, keras.Variable]) -> None:
     shapes = {name: file.spec(name).shape for name in variables}
     _refuse(
         file.path,
