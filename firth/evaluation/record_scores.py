@@ -74,6 +74,18 @@ class Records:
         )
         return Records(examples, probable, scored)
 
+    def of_source(self, source: str) -> "Records":
+        """Returns the records of one source.
+
+        Args:
+            source: Name of the source.
+        """
+        examples, probable, scored, lead = (
+            [each for each in part if each.source == source]
+            for part in (self.examples, self.probable, self.scored, self.lead)
+        )
+        return Records(examples, probable, scored, self.broken, self.found, lead)
+
     def of(self, score: Score) -> Sequence[Collected]:
         """Returns the examples that a score is made of.
 
@@ -87,7 +99,8 @@ class Records:
 def record_scores(task: Task, records: Records) -> dict[str, float]:
     """Returns the metrics of all scores of a task, by name: see the module.
 
-    Those of slices by length and by label are named as `in_slice` says, and have no intervals. By label there
+    A score whose name is that of a source, a point and a score is of the records of that source. Those of
+    slices by length and by label are named as `in_slice` says, and have no intervals. By label there
     are only scores that are means over records: others say nothing of one class.
 
     Args:
@@ -115,22 +128,32 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     """
     made: dict[str, float] = {}
     for name in task.score_names:
-        options = task.score_options(name)
-        made |= _with_ends(name, records, options)
+        own, options = _own(name, records), task.score_options(name)
+        if records.examples and not own.examples:
+            # These are the records of another source, of which the score says nothing.
+            continue
+        made |= _with_ends(name, own, options)
         if not records.broken:
-            made |= _of_slices(name, records, options)
-        if records.lead and score_of(name).of_summaries:
-            ends = _with_ends(name, Records(records.lead), options)
+            made |= _of_slices(name, own, options)
+        if own.lead and score_of(name).of_summaries:
+            ends = _with_ends(name, Records(own.lead), options)
             made |= {in_slice(each, LEAD): value for each, value in ends.items()}
     return made | (_clean(task, records) if records.found and not records.broken else {})
+
+
+def _own(name: str, records: Records) -> Records:
+    """Returns the records that a score is of: those of the source that its name begins with, or all."""
+    source = name.rpartition(".")[0]
+    return records.of_source(source) if source else records
 
 
 def _clean(task: Task, records: Records) -> dict[str, float]:
     """Returns the scores of the clean records as those of a slice, and the numbers of all and of these."""
     clean = records.clean
     made: dict[str, float] = {RECORDS: len(clean.examples)}
-    for name in task.score_names if clean.examples else ():
-        made |= _with_ends(name, clean, task.score_options(name))
+    for name in task.score_names:
+        if (own := _own(name, clean)).examples:
+            made |= _with_ends(name, own, task.score_options(name))
     return {RECORDS: len(records.examples), **{in_slice(name, CLEAN): made[name] for name in made}}
 
 

@@ -31,20 +31,29 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     Raises:
         ValueError: if the training data cannot be read, or do not fit the task; for an unknown score.
     """
-    task, filled = recipe.task, dict[str, Any]()
+    task, data = recipe.task, recipe.data
+    if task.unlabelled is not None:
+        read_labelled_data(data, task)
+    parts = {part.source: part for part in getattr(data, "parts", ())}
+    own = {source: _filled(each, parts[source]) for source, each in task.tasks_by_source.items()}
+    task = _filled(task.with_tasks(own) if own else task, data)
+    return recipe if task is recipe.task else recipe.model_copy(update={"task": task})
+
+
+def _filled(task: Any, data: Any) -> Any:
+    """Returns a task with what it leaves open to its data; the same where it leaves nothing."""
+    filled = dict[str, Any]()
     for name in task.scores:
         score_of(name)
-    if task.unlabelled is not None:
-        read_labelled_data(recipe.data, task)
     if getattr(task, "labels", None) == ():
-        filled["labels"] = class_names(recipe.data, task)
-    scores = published_scores(recipe.data)
+        filled["labels"] = class_names(data, task)
+    scores = published_scores(data)
     if scores and task.takes_published_scores and "scores" not in task.model_fields_set:
         filled["scores"] = scores
     if not filled:
-        return recipe
+        return task
     stated = {name: getattr(task, name) for name in task.model_fields_set}
-    return recipe.model_copy(update={"task": type(task)(**{**stated, **filled})})
+    return type(task)(**{**stated, **filled})
 
 
 def task_of_format(name: str) -> dict[str, Any]:

@@ -203,7 +203,7 @@ def score_of(name: str) -> Score:
     """Returns a score by its name.
 
     Args:
-        name: Key of `SCORES`.
+        name: Key of `SCORES`, perhaps after the name of a source and a point, whose records it is of.
 
     Raises:
         ValueError: for an unknown name, with the nearest.
@@ -215,9 +215,10 @@ def score_of(name: str) -> Score:
         ...
     ValueError: unknown score 'acuracy'; did you mean accuracy?
     """
-    if name not in SCORES:
-        raise ValueError(f"unknown score {name!r}; {suggest(name, SCORES)}")
-    return SCORES[name]
+    key = name.rpartition(".")[2]
+    if key not in SCORES:
+        raise ValueError(f"unknown score {name!r}; {suggest(key, SCORES)}")
+    return SCORES[key]
 
 
 def _columns(examples: Sequence[Collected]) -> tuple[list[Any], list[Any]]:

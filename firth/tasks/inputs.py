@@ -26,6 +26,38 @@ def specs_of_inputs(form: Form, length: int, max_characters: int) -> dict[str, n
     return {**encoder, **names.decoder_specs(length)} if form.decoder_start else encoder
 
 
+def told_segments(layout: Layout, form: Form) -> Layout:
+    """Returns laid out texts with the segment ids that a form tells.
+
+    Args:
+        layout: Laid out texts of a row, where the second ones have the segment 1.
+        form: Form of the texts.
+    """
+    segments = layout.segment_ids if form.tells_texts else tf.zeros_like(layout.segment_ids)
+    return layout._replace(segment_ids=with_last_segment(segments, layout.document_ids, form))
+
+
+def with_last_segment(segments: tf.Tensor, documents: tf.Tensor, form: Form) -> tf.Tensor:
+    """Returns segment ids in which the last token of each document has the segment that a form gives it.
+
+    Args:
+        segments: Segment ids, int32 [..., length].
+        documents: Document ids, int32 [..., length], 0 on padding.
+        form: Form of the texts.
+
+    Example:
+
+    >>> from firth.recipes.tasks.forms import XLNetForm
+    >>> segments, documents = tf.constant([0, 1, 1, 0, 0]), tf.constant([1, 1, 1, 2, 0])
+    >>> with_last_segment(segments, documents, XLNetForm()).numpy().tolist()
+    [0, 1, 2, 2, 0]
+    """
+    if form.last_segment is None:
+        return segments
+    after = tf.concat([documents[..., 1:], tf.zeros_like(documents[..., :1])], axis=-1)
+    return tf.where((documents > 0) & (documents != after), form.last_segment, segments)
+
+
 def inputs_of(
     layout: Layout, row: Mapping[str, tf.Tensor], form: Form, tokenizer: Any
 ) -> dict[str, tf.Tensor]:

@@ -6,7 +6,12 @@ from firth.tasks.choice import ChoiceTask
 from firth.tasks.embedding import EmbeddingTask
 from firth.tasks.span import SpanTask
 from firth.tasks.tagging import TaggingTask
-from firth.tasks.text_to_text import LabelWordsTask, TextToTextTask, WrittenNumberTask
+from firth.tasks.text_to_text import (
+    LabelWordsTask,
+    TextTasksTask,
+    TextToTextTask,
+    WrittenNumberTask,
+)
 from firth.tasks.texts import ClassificationTask, RegressionTask
 
 TASKS: dict[str, Any] = {
@@ -19,4 +24,5 @@ TASKS: dict[str, Any] = {
     "text_to_text": TextToTextTask,
     "label_words": LabelWordsTask,
     "written_number": WrittenNumberTask,
+    "text_tasks": TextTasksTask,
 }

@@ -14,7 +14,7 @@ from firth.recipes.tasks.tagging import OUTSIDE, WORDS_A_TOKEN, Tagging
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
-from firth.tasks.inputs import inputs_of, specs_of_inputs
+from firth.tasks.inputs import inputs_of, specs_of_inputs, told_segments
 from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import key_of
 from firth.tasks.words import pieces_of_words
@@ -115,7 +115,8 @@ class TaggingTask:
         """
         del negative, seed
         pad_id, length = self._tokenizer.pad_id, self._sequences.length
-        layout = lay_out(row, None, single_segments(row), length, self.frame, pad_id)
+        laid_out = lay_out(row, None, single_segments(row), length, self.frame, pad_id)
+        layout = told_segments(laid_out, self._config.form)
         of_tokens = row[names.TOKEN_LABELS]
         # What is no token of the text comes from after the last one.
         labels = tf.gather(tf.pad(of_tokens, [[0, 1]]), tf.minimum(layout.sources, tf.size(of_tokens)))

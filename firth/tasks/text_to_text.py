@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,8 +22,6 @@ from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import fit_texts
 from firth.tasks.readers.records import Label, LabelledRecord
 from firth.tasks.texts import key_of, split_rows
-
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 
 
 class InputPieces(NamedTuple):
@@ -59,7 +56,7 @@ def input_pieces(
 class WritingFunction:
     """Records to rows, and rows to Features, for a text that is written after another.
 
-    Subclasses say in `targets_of` what is written.
+    The recipe's task says in `text_of` what is written.
 
     Args:
         config: The recipe's `task`.
@@ -86,7 +83,7 @@ class WritingFunction:
             tf.constant([str(each.texts[role]) for each in records], tf.string) for role in self._config.roles
         ]
         inputs = input_pieces(self._config, self._sequences, self._tokenizer, texts)
-        written = tf.constant([self.target_of(self._config, each.label) for each in records], tf.string)
+        written = tf.constant([self._config.text_of(each.label) for each in records], tf.string)
         targets = fit_texts([self._tokenizer.tokenize(written)], self._config.target_room(self._sequences))
         cut = inputs.cut.numpy() + targets.cut.numpy()
         parts = zip(records, split_rows(inputs.ids), split_rows(targets.texts[0]), cut, strict=True)
@@ -137,16 +134,6 @@ class WritingFunction:
         own = {**row, names.CHUNK_LENGTHS: lengths}
         layout = lay_out(own, None, segments, length, frame, self._tokenizer.pad_id)
         return Parts(layout.token_ids, tf.where(lengths > 0, lengths + len(frame.ids), 0))
-
-    @staticmethod
-    def target_of(config: Any, label: Label) -> str:
-        """Returns the text to write.
-
-        Args:
-            config: The recipe's `task`.
-            label: Label of the record.
-        """
-        raise NotImplementedError
 
     @staticmethod
     def labels_of(config: Any, label: Label) -> dict[str, list[Any]]:
@@ -214,17 +201,6 @@ class TextToTextTask(WritingFunction):
     """
 
     @staticmethod
-    def target_of(config: TextToText, label: Label) -> str:
-        """Returns the first right text.
-
-        Args:
-            config: The recipe's `task`.
-            label: Text, or several right ones.
-        """
-        del config
-        return _right_texts(label)[0]
-
-    @staticmethod
     def details_of(config: TextToText, record: LabelledRecord) -> str:
         """Returns the right texts as JSON, whole, though what is learned of them may be cut.
 
@@ -272,20 +248,55 @@ class TextToTextTask(WritingFunction):
         return right[0] if len(right) == 1 else right, written
 
 
+class TextTasksTask(TextToTextTask):
+    """A text for the one text of a record, of several tasks; see
+    `firth.recipes.tasks.text_tasks.TextTasks`.
+    """
+
+    @classmethod
+    def collected(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
+        """Returns the records of a row with what their texts say in the task of their source.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: What the signature `evaluate` returns of one row; see `WritingFunction.collected`.
+            source: Source of the row.
+        """
+        own = config.of_source(source)
+        return [
+            dataclasses.replace(
+                each,
+                reference=own.answer_of_text(each.reference),
+                prediction=own.answer_of_text(each.prediction),
+            )
+            for each in super().collected(config, outputs, source)
+        ]
+
+    @classmethod
+    def baseline(cls, config: Any, outputs: Mapping[str, npt.NDArray[Any]], source: str) -> list[Collected]:
+        """Returns the records of a row with the first sentences of their texts, without what is in front.
+
+        Args:
+            config: The recipe's `task`.
+            outputs: What `collected` takes.
+            source: Source of the row.
+
+        Returns:
+            Nothing where no score of the task of the source is of summaries.
+        """
+        own = config.of_source(source)
+        if not any(score_of(name).of_summaries for name in own.scores):
+            return []
+        found = super().baseline(config, outputs, source)
+        return [
+            dataclasses.replace(each, prediction=each.prediction.removeprefix(own.prefix)) for each in found
+        ]
+
+
 class LabelWordsTask(WritingFunction):
     """A class for the texts of a record, by the words of its label; see
     `firth.recipes.tasks.text_to_text.LabelWords`.
     """
-
-    @staticmethod
-    def target_of(config: LabelWords, label: Label) -> str:
-        """Returns the words of a class.
-
-        Args:
-            config: The recipe's `task`.
-            label: Name of the class.
-        """
-        return config.label_texts[config.labels.index(str(label))]
 
     @staticmethod
     def labels_of(config: LabelWords, label: Label) -> dict[str, list[Any]]:
@@ -318,23 +329,6 @@ class WrittenNumberTask(WritingFunction):
     """
 
     @staticmethod
-    def target_of(config: WrittenNumber, label: Label) -> str:
-        """Returns a number as it is written, rounded to `task.step`.
-
-        Args:
-            config: The recipe's `task`.
-            label: The number.
-
-        Example:
-
-        >>> [WrittenNumberTask.target_of(WrittenNumber(), number) for number in (2.57, 3.0, 0.1)]
-        ['2.6', '3.0', '0.0']
-        """
-        number = float(label)  # type: ignore[arg-type]
-        decimals = len(f"{config.step:g}".partition(".")[2])
-        return f"{round(number / config.step) * config.step:.{decimals}f}"
-
-    @staticmethod
     def labels_of(config: WrittenNumber, label: Label) -> dict[str, list[Any]]:
         """Returns the number itself, since scores compare with what is right.
 
@@ -357,23 +351,7 @@ class WrittenNumberTask(WritingFunction):
             place: Place of the record in the row.
         """
         written = outputs[names.RECORD_TEXTS][place].decode("utf-8", "replace")
-        return float(outputs[names.RECORD_LABELS][place]), number_of(written, config.unreadable)
-
-
-def number_of(text: str, unreadable: float) -> float:
-    """Returns the number that a text is.
-
-    Args:
-        text: A text that a model wrote.
-        unreadable: What a text that is not a number counts as.
-
-    Example:
-
-    >>> number_of(" 2.6", -1.0), number_of("2.6.", -1.0)
-    (2.6, -1.0)
-    """
-    stripped = text.strip()
-    return float(stripped) if _NUMBER.fullmatch(stripped) else unreadable
+        return float(outputs[names.RECORD_LABELS][place]), config.answer_of_text(written)
 
 
 def _right_texts(label: Label) -> list[str]:

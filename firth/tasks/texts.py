@@ -17,7 +17,7 @@ from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.scores import Collected
 from firth.tasks.encoded import EncodedRecord
 from firth.tasks.fitting import Fitted, fit_texts
-from firth.tasks.inputs import inputs_of, specs_of_inputs
+from firth.tasks.inputs import inputs_of, specs_of_inputs, told_segments
 from firth.tasks.readers.records import LabelledRecord
 
 
@@ -137,9 +137,7 @@ class TextsTask:
             self.frame,
             self._tokenizer.pad_id,
         )
-        if not self._config.form.tells_texts:
-            layout = layout._replace(segment_ids=tf.zeros_like(layout.segment_ids))
-        return layout, lengths
+        return told_segments(layout, self._config.form), lengths
 
     def _laid_out_apart(self, row: Mapping[str, tf.Tensor]) -> tuple[Layout, tf.Tensor]:
         """Returns a row whose texts are each a document of its own, in the place of each record."""
@@ -157,7 +155,7 @@ class TextsTask:
         return Pairs(starts[first], lengths[first], starts[last], second, never, never)
 
     def _pooled(self, layout: Layout, lengths: tf.Tensor) -> tf.Tensor:
-        if self._config.form.pooling != "last":
+        if not self._config.form.summary_is_last:
             return layout.starts
         ends = layout.starts + lengths + len(self.frame.ids) - 1
         return tf.where(lengths > 0, ends, 0)

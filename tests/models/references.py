@@ -161,6 +161,12 @@ REFERENCES = {
     ),
     "bart": Reference(bart(), Denoising(), FAMILIES["bart"].rules),
 }
+XLNET = model.TwoStreamTransformerConfig(
+    **{**SHAPE, "attention": blocks.AttentionConfig(heads=4, dropout=0.0)},
+    norm_epsilon=EPSILON,
+)
+# Of each family the model of ours; XLNet's has a parity test of its own.
+SHAPES = {**{name: each.model for name, each in REFERENCES.items()}, "xlnet": XLNET}
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from firth.interop.hugging_face.rules import Rule, linear
 from firth.models import TaskModel, example_sums, total_loss
 from firth.recipes.tasks.choice import MultipleChoice
 from firth.recipes.tasks.classification import Classification, Regression
-from firth.recipes.tasks.forms import BARTForm, LastTokenForm
+from firth.recipes.tasks.forms import BARTForm, BERTForm, LastTokenForm, XLNetForm
 from firth.recipes.tasks.tagging import Tagging
 from tests.backends.gradients import compiled, gradients
 from tests.models import references
@@ -31,6 +31,8 @@ BART = [
     ("classification_head.dense", "heads/pooler/dense"),
     ("classification_head.out_proj", "heads/dense"),
 ]
+ROBERTA = [("classifier.dense", "heads/pooler/dense"), ("classifier.out_proj", "heads/dense")]
+XLNET = [("sequence_summary.summary", "heads/pooler/dense"), ("logits_proj", "heads/dense")]
 DENSE = [("classifier", "heads/dense")]
 SCORE = list(linear("score", "heads/dense", biases=False))
 LABELS = ("a", "b", "c")
@@ -49,6 +51,16 @@ TASKS = {
     "bert_choices": ("bert", MultipleChoice(**NO_DROPOUT), linears(*POOLER, *DENSE)),
     "gpt2_classes": ("gpt2", LAST_TOKEN, SCORE),
     "llama_classes": ("llama", LAST_TOKEN, SCORE),
+    "roberta_classes": (
+        "roberta",
+        Classification(labels=LABELS, pair=True, form=BERTForm(segments=False, separators=2), **NO_DROPOUT),
+        linears(*ROBERTA),
+    ),
+    "xlnet_classes": (
+        "xlnet",
+        Classification(labels=LABELS, pair=True, form=XLNetForm(), **NO_DROPOUT),
+        linears(*XLNET),
+    ),
     "bart_classes": ("bart", Classification(labels=LABELS, form=BARTForm(), **NO_DROPOUT), linears(*BART)),
 }
 RATE = 0.01
@@ -61,7 +73,7 @@ tasks = pytest.mark.parametrize("name", TASKS)
 def model_of(name: str) -> TaskModel:
     """Returns our model with the reference's weights."""
     family, task, layers = TASKS[name]
-    shape = references.REFERENCES[family].model
+    shape = references.SHAPES[family]
     made = TaskModel(model=shape, task=task, vocabulary_size=references.VOCABULARY, dtype="float32")
     made.build()
     given = references.read_golden(name)
@@ -113,7 +125,7 @@ def features_of(name: str) -> dict[str, np.ndarray]:
     if labels.ndim == 2:
         features |= {"label_ids": np.maximum(labels, 0), "label_weights": (labels >= 0).astype("float32")}
     else:
-        is_last = TASKS[name][1].form.pooling == "last"
+        is_last = TASKS[name][1].form.summary_is_last
         lengths = given["input/attention_mask"].sum(axis=1, keepdims=True)
         features["pooled_positions"] = lengths - 1 if is_last else np.zeros_like(lengths)
         features |= {"record_labels": labels[:, None], "record_weights": np.ones((len(ids), 1), "float32")}

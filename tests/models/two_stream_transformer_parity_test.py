@@ -8,22 +8,13 @@ from firth.interop.hugging_face.families import FAMILIES
 from firth.models import example_sums, total_loss
 from firth.models.permutation_lm_heads import PermutationLMHeads
 from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
-from firth.recipes.models import blocks
-from firth.recipes.models.model import TwoStreamTransformerConfig
 from firth.recipes.objectives.permutation import PermutationLM
 from tests.backends.gradients import compiled
 from tests.models import references, weights
-from tests.models.references import EPSILON, VOCABULARY, read_golden
+from tests.models.references import VOCABULARY, read_golden
 
 CLOSE = {"rtol": 0, "atol": 1e-4}
-MODEL = TwoStreamTransformerConfig(
-    layers=2,
-    width=16,
-    attention=blocks.AttentionConfig(heads=4, dropout=0.0),
-    feed_forward=blocks.FeedForwardConfig(width=24),
-    norm_epsilon=EPSILON,
-    dropout=0.0,
-)
+MODEL = references.SHAPES["xlnet"]
 GOLDEN = read_golden("xlnet")
 
 

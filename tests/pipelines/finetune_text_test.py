@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -38,6 +39,7 @@ def folder(tmp_path_factory):
         rows.append([" ".join(words), words[-1], len(words)])
     with open(folder / "texts.csv", "w", newline="") as file:
         csv.writer(file).writerows([["text", "last", "words"], *rows])
+    shutil.copy(folder / "texts.csv", folder / "counts.csv")
     return folder
 
 
@@ -63,3 +65,34 @@ def test_a_csv_becomes_a_served_model_that_writes(folder, kind, label, signature
     asked = run(folder, "predict", f"base_{kind}", signature, "the mat cat", "you shall", "--json")
     answers = [json.loads(line) for line in asked.stdout.splitlines()]
     assert len(answers) == 2, asked.output
+
+
+MIXTURE = """
+name: mixed
+base: base
+data:
+  kind: mixture
+  temperature: 2
+  parts:
+    - {kind: columns, train: texts.csv, label: last}
+    - {kind: columns, train: counts.csv, label: words}
+task:
+  kind: text_tasks
+  tasks:
+    texts: {kind: label_words, prefix: "you "}
+    counts: {kind: written_number, prefix: "know ", step: 1.0}
+"""
+
+
+@pytest.mark.repeated
+def test_one_model_learns_several_tasks_and_each_has_its_scores(folder):
+    (folder / "mixed.yaml").write_text(MIXTURE)
+    result = run(folder, "finetune", "--recipe", "mixed.yaml", *OPTIONS)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((folder / "firth-runs" / "mixed" / "run.json").read_text())
+    scores = {"texts.accuracy", "counts.pearson", "counts.spearman"}
+    assert summary["blessed"] and scores <= summary["evaluation"]["overall"].keys()
+    asked = run(folder, "predict", "mixed", "generate", "know the mat cat", "--json")
+    assert json.loads(asked.stdout)["is_finished"] in (True, False), asked.output
+    page = (folder / "firth-runs" / "mixed" / "report.html").read_text()
+    assert "texts.accuracy" in page and "counts.pearson" in page

@@ -11,7 +11,7 @@ import tensorflow as tf
 from firth import features as names
 from firth.models import build_model
 from firth.recipes import load_recipe
-from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.forms import BERTForm, XLNetForm
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tasks import task_from_json
 from firth.scores import best_threshold, compute
@@ -188,11 +188,11 @@ def test_what_is_broken_is_not_finite(served):
 # The table in docs/how-to/finetune.md: each family that reads questions on texts, with its form.
 FAMILIES = {
     "bert_tiny": BERTForm(),
-    "roberta_tiny": BERTForm(pooling="mean", segments=False),
+    "roberta_tiny": BERTForm(pooling="mean", segments=False, separators=2),
     "albert_tiny": BERTForm(),
     "electra_tiny": BERTForm(),
     "deberta_v3_tiny": BERTForm(),
-    "xlnet_tiny": BERTForm(),
+    "xlnet_tiny": XLNetForm(pooling="mean"),
 }
 
 

@@ -1,5 +1,7 @@
 """Records of one text or two: as rows, as Features, and as a served model encodes them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,13 +13,14 @@ from firth.models.bundle import weights_by_path
 from firth.recipes import load_recipe
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.classification import Classification, Regression
-from firth.recipes.tasks.forms import BARTForm, BERTForm, EncoderForm, GPTForm, LastTokenForm
+from firth.recipes.tasks.forms import BARTForm, BERTForm, EncoderForm, GPTForm, LastTokenForm, XLNetForm
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.recipes.training.evaluation import Evaluation
 from firth.serving.evaluate import evaluator
 from firth.serving.served import Served
-from firth.serving.tasks.records import encode_texts
+from firth.serving.tasks.records import encode_texts, features_of_pieces
 from firth.tasks import TASKS
+from firth.tasks.encoded import EncodedRecord
 from firth.tasks.readers import LabelledRecord
 from tests.exported_model import RECIPE, make_served
 
@@ -219,11 +222,12 @@ def test_bart_reads_where_the_decoder_would_end_the_record(base):
 # The table in docs/how-to/finetune.md: of each family, its form and two texts.
 FAMILIES = [
     ("bert_tiny", BERTForm()),
-    ("roberta_tiny", BERTForm(pooling="mean", segments=False)),
+    ("roberta_tiny", BERTForm(segments=False, separators=2)),
     ("albert_tiny", BERTForm()),
     ("electra_tiny", BERTForm()),
     ("deberta_v3_tiny", BERTForm()),
-    ("xlnet_tiny", BERTForm()),
+    ("xlnet_tiny", XLNetForm()),
+    ("xlnet_tiny", XLNetForm(pooling="mean")),
     ("gpt_1_tiny", GPTForm()),
     ("gpt2_tiny", GPTForm()),
     ("gpt2_tiny", LastTokenForm()),
@@ -233,8 +237,41 @@ FAMILIES = [
     ("t5_tiny", EncoderForm()),
 ]
 of_families = pytest.mark.parametrize(
-    ("preset", "form"), FAMILIES, ids=[f"{preset}-{form.kind}" for preset, form in FAMILIES]
+    ("preset", "form"), FAMILIES, ids=[f"{preset}-{form.kind}-{form.pooling}" for preset, form in FAMILIES]
 )
+
+
+# Of each family the ids of special tokens that its published tokenizer has, and what transformers 5.23 makes
+# of the texts (10 11) and (12), with the released code's segments: 0 and 1 of the texts, 2 of XLNet's cls.
+PUBLISHED = {
+    "BERT, ALBERT, ELECTRA": (BERTForm(), (101, 102), [101, 10, 11, 102, 12, 102], [0, 0, 0, 0, 1, 1]),
+    "DeBERTa v3": (BERTForm(segments=False), (1, 2), [1, 10, 11, 2, 12, 2], [0] * 6),
+    "RoBERTa": (BERTForm(segments=False, separators=2), (0, 2), [0, 10, 11, 2, 2, 12, 2], [0] * 7),
+    "XLNet": (XLNetForm(), (3, 4), [10, 11, 4, 12, 4, 3], [0, 0, 0, 1, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("family", PUBLISHED)
+def test_two_texts_stand_as_in_the_published_tokenizer(family):
+    form, (cls, sep), ids, segments = PUBLISHED[family]
+    tokenizer = SimpleNamespace(cls_id=cls, sep_id=sep, pad_id=5, max_characters=0)
+    task = Classification(labels=LABELS, pair=True, form=form)
+    made = TASKS[task.kind](task, Sequences(length=16, max_documents=2), tokenizer)
+    chunks = tuple(np.array(each, np.int32) for each in ([10, 11], [12]))
+    record = EncodedRecord(1, "", chunks, {names.RECORD_LABELS: [0]})
+    features = made(row_of(task, [record, record], 16, 2), None, [0, 0])
+    size = len(ids)
+    assert features[names.TOKEN_IDS].numpy().tolist() == [*ids, *ids, *[5] * (16 - 2 * size)]
+    assert features[names.SEGMENT_IDS].numpy().tolist() == [*segments, *segments, *[0] * (16 - 2 * size)]
+    place = ids.index(cls)
+    assert features[names.POOLED_POSITIONS].numpy().tolist() == [place, size + place]
+    assert task.special_tokens == size - 3
+    recipe = SimpleNamespace(goal=task, sequences=SimpleNamespace(length=16))
+    served = Served(SimpleNamespace(), tokenizer, recipe)
+    alone = features_of_pieces(served, *(tf.ragged.constant([each.tolist()], tf.int32) for each in chunks))
+    assert alone[names.TOKEN_IDS].numpy().tolist() == [ids]
+    assert alone[names.SEGMENT_IDS].numpy().tolist() == [segments]
+    assert alone[names.POOLED_POSITIONS].numpy().tolist() == [[place]]
 
 
 @of_families

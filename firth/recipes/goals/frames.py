@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+# The segment of XLNet's `[CLS]`, next to 0 and 1 of the two parts of a document.
+CLS_SEGMENT = 2
+
 
 class TextFrame(NamedTuple):
     """The special tokens around a text, each by its role: `cls` is the tokenizer's `cls_id`.

@@ -44,6 +44,11 @@ class ModelFacts:
         return self.reads_segments
 
     @property
+    def separators(self) -> int:
+        """Number of separators between two texts, as published models of its shape were trained."""
+        return 1
+
+    @property
     def reads_segments(self) -> bool:
         """True if it tells segments of a document apart."""
         return False

@@ -4,12 +4,9 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from firth.recipes.goals.frames import TextFrame
+from firth.recipes.goals.frames import CLS_SEGMENT, TextFrame
 from firth.recipes.models.blocks import Count
 from firth.recipes.objectives.objective_base import Objective
-
-# The segment of XLNet's `[CLS]`, next to 0 and 1 of the two parts of a document.
-CLS_SEGMENT = 2
 
 
 class PermutationLM(Objective):

@@ -145,7 +145,8 @@ def _form(base: RunRecipe, kind: type[Task]) -> Form:
     readable = [form for form in forms if base.model.architecture in form.architectures]
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
-        made: Form = form.reading_as(kind.pooling_of(_pooling(base)), base.model.tells_segments)
+        model = base.model
+        made: Form = form.reading_as(kind.pooling_of(_pooling(base)), model.tells_segments, model.separators)
         return made
     read = ", ".join(sorted({each for form in forms for each in form.architectures}))
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"

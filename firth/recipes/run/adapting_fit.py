@@ -47,5 +47,8 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
                 f"{suggest(threshold.metric, known)}"
             )
     yield from recipe.method.conflicts(model)
+    sources, is_mixed = recipe.data.source.split("+"), recipe.data.mixture is not None
+    if problem := recipe.task.sources_conflict(sources, is_mixed):
+        yield problem
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem

@@ -7,7 +7,7 @@ import pydantic
 
 from firth.features import RECORD_LABELS, TEXT_KEYS, Spec
 from firth.recipes.goals.losses import Loss
-from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.forms import AnyEncoderForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -36,6 +36,9 @@ class SentenceEmbedding(Task):
         scores: Scores of the held-out records, the headline first. If not given, `cosine_spearman` where
             data have numbers, that of the cosine with the number, and `retrieval_accuracy` otherwise, the
             share of first texts whose second text is the nearest of the split.
+
+    Raises:
+        ValueError: if vectors that are pooled as the form says cannot be served.
     """
 
     heads: ClassVar[str] = "contrastive"
@@ -46,13 +49,19 @@ class SentenceEmbedding(Task):
     kind: Literal["embedding"] = "embedding"
     negatives: bool = False
     temperature: Temperature = 0.05
-    form: BERTForm = BERTForm(pooling="mean")
+    form: AnyEncoderForm = BERTForm(pooling="mean")
     positive_from: float | None = None
     scores: tuple[VectorScore, ...] = pydantic.Field(
         default_factory=lambda values: (
             "retrieval_accuracy" if values.get("positive_from") is None else "cosine_spearman",
         )
     )
+
+    @pydantic.model_validator(mode="after")
+    def _vectors_are_served(self) -> "SentenceEmbedding":
+        if self.form.pooling not in self.served_poolings:
+            raise ValueError(f"form.pooling: {self.form.pooling} is no vector that `embed` gives; take mean")
+        return self
 
     @classmethod
     def pooling_of(cls, pooling: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal, Union
 import pydantic
 
 from firth.recipes.base.recipe_type import Config
+from firth.recipes.goals.frames import CLS_SEGMENT
 
 # States of a record: the first, the last, or the mean of those of its texts.
 Pooling = Literal["first", "last", "mean"]
@@ -19,6 +20,8 @@ class Form(Config):
         between: The special tokens between two texts.
         after: The special tokens after the last text.
         has_segments: Whether its features hold segment ids.
+        last_segment: The segment of the last token; None if it is that of the text before it.
+        summary_is_last: Whether the token that stands for a whole record is its last one, and not its first.
         decoder_start: The special token that a decoder begins to read the same texts from; empty if none
             does.
         encoder_alone: Whether states are those of the encoder of a model with a decoder.
@@ -35,6 +38,8 @@ class Form(Config):
     between: ClassVar[tuple[str, ...]] = ("sep",)
     after: ClassVar[tuple[str, ...]] = ("sep",)
     has_segments: ClassVar[bool] = False
+    last_segment: ClassVar[int | None] = None
+    summary_is_last: ClassVar[bool] = False
     decoder_start: ClassVar[str] = ""
     encoder_alone: ClassVar[bool] = False
     of_words: ClassVar[bool] = False
@@ -60,14 +65,15 @@ class Form(Config):
         return False
 
     @classmethod
-    def reading_as(cls, pooling: str, tells_segments: bool) -> "Form":
+    def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "Form":
         """Returns the form for a model.
 
         Args:
             pooling: How vectors of texts are pooled, as `export.pooling` says it.
             tells_segments: Whether the model tells segments of a text.
+            separators: Number of separators between two texts that the model reads.
         """
-        del pooling, tells_segments
+        del pooling, tells_segments, separators
         return cls()
 
     def special_tokens(self, texts: int) -> int:
@@ -82,17 +88,32 @@ class Form(Config):
 class BERTForm(Form):
     """`[CLS] a [SEP]` or `[CLS] a [SEP] b [SEP]` (Devlin et al. 2018, section 4).
 
+    RoBERTa reads `[CLS] a [SEP] [SEP] b [SEP]` (Liu et al. 2019, released code): two separators, and one
+    segment.
+
     Attributes:
         pooling: `first` reads `[CLS]` through the pooler; `mean` reads the mean over all tokens.
         segments: True if the second text has segment ids of its own; RoBERTa has one segment only.
+        separators: Number of separators between two texts.
+
+    Example:
+
+    >>> BERTForm().special_tokens(2), BERTForm(segments=False, separators=2).special_tokens(2)
+    (3, 4)
     """
 
     has_segments: ClassVar[bool] = True
-    architectures: ClassVar[tuple[str, ...]] = ("encoder", "two_streams")
+    architectures: ClassVar[tuple[str, ...]] = ("encoder",)
 
     kind: Literal["bert"] = "bert"
     pooling: Literal["first", "mean"] = "first"
     segments: bool = True
+    separators: Literal[1, 2] = 1
+
+    @property
+    def between(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The special tokens between two texts."""
+        return ("sep",) * self.separators
 
     @property
     def tells_texts(self) -> bool:
@@ -105,14 +126,57 @@ class BERTForm(Form):
         return self.pooling == "first"
 
     @classmethod
-    def reading_as(cls, pooling: str, tells_segments: bool) -> "BERTForm":
+    def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "BERTForm":
         """Returns the form for a model whose vectors of texts are means, or pooled at their start.
 
         Args:
             pooling: How vectors of texts are pooled, as `export.pooling` says it.
             tells_segments: Whether the model tells segments of a text.
+            separators: Number of separators between two texts that the model reads.
         """
-        return cls(pooling="mean" if pooling.startswith("mean") else "first", segments=tells_segments)
+        pooled = "mean" if pooling.startswith("mean") else "first"
+        return cls.model_validate({"pooling": pooled, "segments": tells_segments, "separators": separators})
+
+
+class XLNetForm(Form):
+    """`a [SEP] [CLS]` or `a [SEP] b [SEP] [CLS]`, where `[CLS]` is a segment of its own (Yang et al. 2019,
+    section 2.5 and its released code).
+
+    Attributes:
+        pooling: `last` reads `[CLS]` through a pooler; `mean` reads the mean over all tokens.
+    """
+
+    before: ClassVar[tuple[str, ...]] = ()
+    after: ClassVar[tuple[str, ...]] = ("sep", "cls")
+    has_segments: ClassVar[bool] = True
+    last_segment: ClassVar[int | None] = CLS_SEGMENT
+    summary_is_last: ClassVar[bool] = True
+    architectures: ClassVar[tuple[str, ...]] = ("two_streams",)
+
+    kind: Literal["xlnet"] = "xlnet"
+    pooling: Literal["last", "mean"] = "last"
+
+    @property
+    def tells_texts(self) -> bool:
+        """Whether the second text has segment ids of its own: yes."""
+        return True
+
+    @property
+    def has_pooler(self) -> bool:
+        """Whether the state that an answer is read from goes through a pooler: that of `[CLS]` does."""
+        return self.pooling == "last"
+
+    @classmethod
+    def reading_as(cls, pooling: str, tells_segments: bool, separators: int) -> "XLNetForm":
+        """Returns the form for a model whose vectors of texts are means, or pooled at `[CLS]`.
+
+        Args:
+            pooling: How vectors of texts are pooled, as `export.pooling` says it.
+            tells_segments: Not read: relative segments are a part of its attention.
+            separators: Not read.
+        """
+        del tells_segments, separators
+        return cls(pooling="mean" if pooling.startswith("mean") else "last")
 
 
 class GPTForm(Form):
@@ -128,6 +192,7 @@ class GPTForm(Form):
     """
 
     architectures: ClassVar[tuple[str, ...]] = ("decoder",)
+    summary_is_last: ClassVar[bool] = True
 
     kind: Literal["gpt"] = "gpt"
     pooling: Literal["last"] = "last"
@@ -150,6 +215,7 @@ class LastTokenForm(Form):
     between: ClassVar[tuple[str, ...]] = ("cls",)
     after: ClassVar[tuple[str, ...]] = ()
     has_bias: ClassVar[bool] = False
+    summary_is_last: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("decoder",)
 
     kind: Literal["last_token"] = "last_token"
@@ -164,6 +230,7 @@ class BARTForm(Form):
 
     between: ClassVar[tuple[str, ...]] = ("sep", "sep")
     decoder_start: ClassVar[str] = "sep"
+    summary_is_last: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("encoder_decoder",)
 
     kind: Literal["both_sides"] = "both_sides"
@@ -225,7 +292,9 @@ class ELMoForm(Form):
     cells: Annotated[int, pydantic.Field(ge=1, le=2**16)] = 200
 
 
+# Of tasks whose model reads each text from both sides.
+AnyEncoderForm = Annotated[Union[BERTForm, XLNetForm], pydantic.Field(discriminator="kind")]
 AnyForm = Annotated[
-    Union[BERTForm, GPTForm, LastTokenForm, BARTForm, EncoderForm, ELMoForm],
+    Union[BERTForm, XLNetForm, GPTForm, LastTokenForm, BARTForm, EncoderForm, ELMoForm],
     pydantic.Field(discriminator="kind"),
 ]

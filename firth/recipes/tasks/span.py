@@ -6,7 +6,7 @@ import pydantic
 
 from firth.features import SPAN_ENDS, SPAN_STARTS, Spec
 from firth.recipes.goals.losses import Loss
-from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.forms import AnyEncoderForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -54,7 +54,7 @@ class SpanAnswering(Task):
     scores: tuple[str, ...] = pydantic.Field(
         default_factory=lambda values: SCORES_WITHOUT_ANSWER if values.get("unanswerable") else SCORES
     )
-    form: BERTForm = BERTForm()
+    form: AnyEncoderForm = BERTForm()
 
     @property
     def roles(self) -> tuple[str, ...]:

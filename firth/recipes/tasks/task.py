@@ -1,6 +1,6 @@
 """The base of all downstream tasks."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pydantic
@@ -87,6 +87,50 @@ class Task(Goal):
         """
         del train, evaluated
         return ""
+
+    def of_source(self, source: str) -> "Task":
+        """Returns the task that the records of a data set are for: here the same for all.
+
+        Args:
+            source: Name of the records' source.
+        """
+        del source
+        return self
+
+    @property
+    def tasks_by_source(self) -> Mapping[str, "Task"]:
+        """The tasks of single data sets, by the names of their sources: here none, as it is for all."""
+        return {}
+
+    def with_tasks(self, tasks: Mapping[str, "Task"]) -> "Task":
+        """Returns it with other tasks of the data sets: here itself, as it is for all of them.
+
+        Args:
+            tasks: The task of each data set, by the name of its source.
+        """
+        del tasks
+        return self
+
+    def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:
+        """Returns what is wrong with the data sets of a recipe; empty if nothing is.
+
+        Args:
+            sources: Names of their sources.
+            is_mixed: Whether the data are a mixture.
+        """
+        del sources, is_mixed
+        return ""
+
+    def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
+        """Returns the texts and the label of a record of a mixture as they are learned: here as they are.
+
+        Args:
+            source: Name of the record's source.
+            texts: Texts of the record by role.
+            label: Label of the record.
+        """
+        del source
+        return dict(texts), label
 
     @property
     def heads_key(self) -> str:
@@ -199,4 +243,4 @@ class Task(Goal):
     @property
     def text_frame(self) -> TextFrame:
         """The special tokens around a text that is read alone."""
-        return TextFrame(self.form.before, self.form.after)
+        return TextFrame(self.form.before, self.form.after, self.form.last_segment)

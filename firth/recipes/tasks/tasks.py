@@ -10,6 +10,7 @@ from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
+from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 
 AnyTask = Annotated[
@@ -23,6 +24,7 @@ AnyTask = Annotated[
         TextToText,
         LabelWords,
         WrittenNumber,
+        TextTasks,
     ],
     pydantic.Field(discriminator="kind"),
 ]

@@ -1,5 +1,6 @@
 """Tasks whose answer is a text that the model writes, or that it finds probable."""
 
+import re
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
@@ -11,6 +12,7 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
 
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 Count = Annotated[int, pydantic.Field(ge=1)]
 
 
@@ -48,6 +50,30 @@ class WritingTask(Task):
     def roles(self) -> tuple[str, ...]:
         """The roles of the texts of a record."""
         return ("text", "pair") if self.pair else ("text",)
+
+    def text_of(self, label: Any) -> str:
+        """Returns the text to write for a label.
+
+        Args:
+            label: Label of a record.
+        """
+        raise NotImplementedError
+
+    def texts_of(self, label: Any) -> str | tuple[str, ...]:
+        """Returns the text to write for a label, or the several right ones.
+
+        Args:
+            label: Label of a record.
+        """
+        return self.text_of(label)
+
+    def answer_of_text(self, text: Any) -> Any:
+        """Returns what a text says, as scores take it: here the text itself.
+
+        Args:
+            text: A text that was written, or the right ones.
+        """
+        return text
 
     @property
     def decoder_start(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -176,6 +202,22 @@ class TextToText(WritingTask):
     kind: Literal["text_to_text"] = "text_to_text"
     scores: tuple[str, ...] = ("rouge_l", "exact_match")
 
+    def text_of(self, label: Any) -> str:
+        """Returns the first right text.
+
+        Args:
+            label: Text, or several right ones.
+        """
+        return label if isinstance(label, str) else str(label[0])
+
+    def texts_of(self, label: Any) -> str | tuple[str, ...]:
+        """Returns the right text, or the several right ones.
+
+        Args:
+            label: Text, or several right ones.
+        """
+        return label if isinstance(label, str) else tuple(map(str, label))
+
 
 class LabelWords(WritingTask):
     """Which of several classes a text has, by the words of its label, for any model that writes text.
@@ -221,6 +263,29 @@ class LabelWords(WritingTask):
         if len(set(self.words)) < len(self.words):
             raise ValueError("words: two classes have the same text")
         return self
+
+    def text_of(self, label: Any) -> str:
+        """Returns the words of a class.
+
+        Args:
+            label: Name of the class.
+        """
+        return self.label_texts[self.labels.index(str(label))]
+
+    def answer_of_text(self, text: str) -> str:
+        """Returns the class whose words a text is; empty if it is none of them.
+
+        Args:
+            text: A text that was written.
+
+        Example:
+
+        >>> task = LabelWords(labels=("0", "1"), words=("no", "yes"))
+        >>> task.answer_of_text(" yes"), task.answer_of_text("yes no")
+        ('1', '')
+        """
+        classes = dict(zip(self.label_texts, self.labels, strict=True))
+        return classes.get(text.strip(), "")
 
     @property
     def label_texts(self) -> tuple[str, ...]:
@@ -272,6 +337,34 @@ class WrittenNumber(WritingTask):
     unreadable: float = -1.0
     scores: tuple[str, ...] = ("pearson", "spearman")
     target_tokens: Count = 16
+
+    def text_of(self, label: Any) -> str:
+        """Returns a number as it is written, rounded to `step`.
+
+        Args:
+            label: The number.
+
+        Example:
+
+        >>> [WrittenNumber().text_of(number) for number in (2.57, 3.0, 0.1)]
+        ['2.6', '3.0', '0.0']
+        """
+        decimals = len(f"{self.step:g}".partition(".")[2])
+        return f"{round(float(label) / self.step) * self.step:.{decimals}f}"
+
+    def answer_of_text(self, text: str) -> float:
+        """Returns the number that a text is; `unreadable` if it is none.
+
+        Args:
+            text: A text that was written.
+
+        Example:
+
+        >>> WrittenNumber().answer_of_text(" 2.6"), WrittenNumber().answer_of_text("2.6.")
+        (2.6, -1.0)
+        """
+        stripped = text.strip()
+        return float(stripped) if _NUMBER.fullmatch(stripped) else self.unreadable
 
     @property
     def signature(self) -> str:

@@ -9,7 +9,7 @@ from firth import features as names
 from firth.serving.encoding import word_features
 from firth.serving.served import Served
 from firth.tasks.fitting import fit_texts
-from firth.tasks.inputs import decoder_side
+from firth.tasks.inputs import decoder_side, with_last_segment
 
 
 class EncodedTexts(NamedTuple):
@@ -111,10 +111,11 @@ def _features(served: Served, documents: Sequence[_LaidOut]) -> dict[str, tf.Ten
         names.TOKEN_IDS: ids.to_tensor(served.tokenizer.pad_id, shape=tf.stack([-1, longest])),
         names.POSITION_IDS: places * real,
         names.DOCUMENT_IDS: numbers * real,
-        names.POOLED_POSITIONS: begins + sizes - 1 if form.pooling == "last" else begins,
+        names.POOLED_POSITIONS: begins + sizes - 1 if form.summary_is_last else begins,
     }
     if form.has_segments:
         starts = tf.stack([each.second for each in documents], axis=1)
         second = (places >= tf.gather(starts, numbers - 1, batch_dims=1)) & form.tells_texts
-        features[names.SEGMENT_IDS] = tf.cast(second, tf.int32) * real
+        of_texts = tf.cast(second, tf.int32) * real
+        features[names.SEGMENT_IDS] = with_last_segment(of_texts, features[names.DOCUMENT_IDS], form)
     return {**features, **decoder_side(features, form, served.tokenizer)}

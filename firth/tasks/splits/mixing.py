@@ -22,7 +22,7 @@ def read_mixture(data: DataMixture, task: Task, split: str, readers: Mapping[str
 
     Args:
         data: The recipe's `data`.
-        task: The recipe's `task`, which all parts are for.
+        task: The recipe's `task`, which says what each part is for.
         split: `train` or `eval`.
         readers: The readers of the parts, by their kind.
 
@@ -31,15 +31,17 @@ def read_mixture(data: DataMixture, task: Task, split: str, readers: Mapping[str
     """
     found = LabelledRecords("")
     for part in data.parts:
-        share, read = part.held_out_share, readers[part.kind].read
-        if share:
-            of_part = hold_out(read(part, task, TRAIN), share)[split == EVAL]
-        else:
-            of_part = read(part, task, split)
+        share, read, own = part.held_out_share, readers[part.kind].read, task.of_source(part.source)
+        of_part = hold_out(read(part, own, TRAIN), share)[split == EVAL] if share else read(part, own, split)
         found.file = ", ".join(filter(None, (found.file, of_part.file)))
         found.rejected += of_part.rejected
         found.records += [
-            dataclasses.replace(record, id=f"{part.source}:{record.id}", source=part.source)
+            dataclasses.replace(
+                record,
+                id=f"{part.source}:{record.id}",
+                source=part.source,
+                **dict(zip(("texts", "label"), task.as_learned(part.source, record.texts, record.label))),
+            )
             for record in of_part.records
         ]
     return found

@@ -6,7 +6,8 @@ from firth.recipes import RecipeError, load_recipe, recipe_to_yaml
 from firth.recipes.reading.adapting import load_adapting_recipe
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.reading.loading import load_run_recipe
-from firth.recipes.tasks.forms import BERTForm
+from firth.recipes.tasks.embedding import SentenceEmbedding
+from firth.recipes.tasks.forms import BERTForm, XLNetForm
 from tests.recipes.bundles import write_bundle
 
 DATA = "data={kind: columns, train: a.csv}"
@@ -69,6 +70,20 @@ def test_the_form_is_the_one_that_the_base_reads(root, preset, form):
     assert load(root, "task.form.kind=both_sides").task.form.kind == "both_sides"
 
 
+@pytest.mark.parametrize(("preset", "form"), [
+    ("bert_tiny", {"kind": "bert", "segments": True, "separators": 1}),
+    ("albert_tiny", {"kind": "bert", "segments": True, "separators": 1}),
+    ("electra_tiny", {"kind": "bert", "segments": True, "separators": 1}),
+    ("deberta_v3_tiny", {"kind": "bert", "segments": False, "separators": 1}),
+    ("roberta_tiny", {"kind": "bert", "segments": False, "separators": 2}),
+    ("xlnet_tiny", {"kind": "xlnet"}),
+])  # fmt: skip
+def test_two_texts_are_told_apart_as_the_published_model_does(root, preset, form):
+    (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(load_recipe(preset)))
+    made = load(root, "task.pair=true", "data.texts={text: a, pair: b}").task.form.model_dump()
+    assert {key: made[key] for key in form} == form
+
+
 def test_elmo_stays_as_it_is_and_its_task_model_learns_at_a_rate_of_its_own(root):
     elmo = load_recipe("elmo_small")
     (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(elmo))
@@ -118,5 +133,7 @@ def test_vectors_are_served_as_they_are_trained(root):
     assert (recipe.task.form.pooling, recipe.export.pooling) == ("mean", "mean_with_special")
     recipe = load(root, EMBEDDING, "task.form.pooling=first", "export.top_k=2")
     assert (recipe.export.pooling, recipe.export.top_k) == ("first", 2)
+    with pytest.raises(ValueError, match=r"form\.pooling: last is no vector that `embed` gives; take mean"):
+        SentenceEmbedding(form=XLNetForm())
     with pytest.raises(RecipeError, match=r"export\.pooling: cls does not give the vectors"):
         load(root, EMBEDDING, "export.pooling=cls")

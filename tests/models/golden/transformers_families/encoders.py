@@ -66,6 +66,8 @@ def masked_and(name: str) -> Callable:
     return run
 
 
+ROBERTA = {**ENCODER, "max_position_embeddings": 16, "type_vocab_size": 1, "pad_token_id": 1}
+
 FAMILIES = {
     "bert": Family(
         transformers.BertForPreTraining,
@@ -78,7 +80,7 @@ FAMILIES = {
     "roberta": Family(
         transformers.RobertaForMaskedLM,
         transformers.RobertaConfig,
-        {**ENCODER, "max_position_embeddings": 16, "type_vocab_size": 1, "pad_token_id": 1},
+        ROBERTA,
         lambda generator: masked_inputs(generator, pad=1),
         single("mlm"),
     ),

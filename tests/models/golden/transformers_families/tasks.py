@@ -9,10 +9,11 @@ from torch.nn.functional import cross_entropy
 
 from transformers_families.decoders import GPT2, LLAMA
 from transformers_families.encoder_decoders import BART
-from transformers_families.encoders import ENCODER
+from transformers_families.encoders import ENCODER, ROBERTA
 from transformers_families.family import (
     IGNORED,
     LENGTHS,
+    VOCABULARY,
     Arrays,
     Family,
     Tensors,
@@ -21,6 +22,7 @@ from transformers_families.family import (
     pair_inputs,
 )
 from transformers_families.fine_tuning import descend, fine_tuned
+from transformers_families.xlnet import XLNET
 
 
 def labelled_inputs(generator: np.random.Generator, labels: np.ndarray) -> Arrays:
@@ -41,6 +43,19 @@ def ended_inputs(generator: np.random.Generator, pad: int, end: int) -> Arrays:
     ids, real = np.maximum(inputs["input_ids"], end + 1), inputs["attention_mask"] == 1
     ids = np.where(np.arange(max(LENGTHS)) == np.array(LENGTHS)[:, None] - 1, end, ids)
     return {**inputs, "input_ids": np.where(real, ids, pad), "labels": np.array([2, 0, 1])}
+
+
+def summarised_inputs(generator: np.random.Generator) -> Arrays:
+    """Returns pairs without padding, whose last token is a segment of its own, with a class each."""
+    shape = (len(LENGTHS), max(LENGTHS))
+    segments = (np.arange(shape[1]) >= np.array([[5], [3], [4]])).astype("int64")
+    segments[:, -1] = 2
+    return {
+        "input_ids": generator.integers(2, VOCABULARY, shape),
+        "attention_mask": np.ones(shape, "int64"),
+        "token_type_ids": segments,
+        "labels": np.array([2, 0, 1]),
+    }
 
 
 def choice_inputs(generator: np.random.Generator) -> Arrays:
@@ -147,6 +162,20 @@ FAMILIES = {
         transformers.LlamaConfig,
         {**LLAMA, "num_labels": 3},
         one_text_labelled,
+        fine_tuned("label"),
+    ),
+    "roberta_classes": Family(
+        transformers.RobertaForSequenceClassification,
+        transformers.RobertaConfig,
+        {**ROBERTA, "num_labels": 3, "problem_type": "single_label_classification"},
+        lambda generator: {**one_text(generator, pad=1), "labels": np.array([2, 0, 1])},
+        fine_tuned("label"),
+    ),
+    "xlnet_classes": Family(
+        transformers.XLNetForSequenceClassification,
+        transformers.XLNetConfig,
+        {**XLNET, "num_labels": 3, "summary_last_dropout": 0.0},
+        summarised_inputs,
         fine_tuned("label"),
     ),
     # Its decoder reads the text after the end token, and without the last one.

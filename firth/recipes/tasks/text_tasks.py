@@ -1,0 +1,135 @@
+"""Several tasks as one, from text to text, each on a data set of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Union
+
+import pydantic
+
+from firth.recipes.base.errors import suggest
+from firth.recipes.tasks.task import Task
+from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WritingTask, WrittenNumber
+
+AnyTextTask = Annotated[Union[LabelWords, WrittenNumber, TextToText], pydantic.Field(discriminator="kind")]
+# Said once, of all tasks.
+_SHARED = ("form", "target_tokens", "decoder_length")
+
+
+class TextTasks(WritingTask):
+    """Several tasks that one model learns at once, each from text to text (Raffel et al. 2019, section 2.4).
+
+    Each data set of a mixture has a task of its own: what stands in front of its texts, the words of its
+    labels, and its scores. A record becomes one text, with all that stands in front of its texts, and the
+    text to write. A class is then the one whose words were written, and any other text is none of them; a
+    number is scored as it is written, rounded to its step (section 2.4, and the released code).
+
+    Attributes:
+        tasks: The task of each data set, by the name of its source: of a published data set its format's.
+        target_tokens: Most tokens of a target, with its special ones, of any task.
+        decoder_length: Tokens of the row of a decoder next to an encoder; null for as many as of the
+            encoder's.
+        form: How texts are laid out, of all tasks.
+
+    Raises:
+        ValueError: if a task says for itself what all of them share.
+
+    Example:
+
+    >>> cola = LabelWords(labels=("0", "1"), words=("unacceptable", "acceptable"), prefix="cola sentence: ")
+    >>> task = TextTasks(tasks={"cola": cola, "news": TextToText(prefix="summarize: ", scores=("rouge_l",))})
+    >>> task.as_learned("cola", {"text": "They sat."}, "1")
+    ({'text': 'cola sentence: They sat.'}, 'acceptable')
+    >>> task.score_names
+    ('cola.accuracy', 'news.rouge_l')
+    """
+
+    label_type: ClassVar[str] = "text"
+    signature: ClassVar[str] = "generate"
+    takes_published_scores: ClassVar[bool] = False
+
+    kind: Literal["text_tasks"] = "text_tasks"
+    tasks: Annotated[dict[str, AnyTextTask], pydantic.Field(min_length=1)]
+    # What stands in front of texts, and how many there are, is said of each task.
+    pair: Literal[False] = False
+    prefix: Literal[""] = ""
+    pair_prefix: Literal[""] = ""
+
+    @pydantic.model_validator(mode="after")
+    def _what_is_shared_is_said_once(self) -> "TextTasks":
+        for source, task in self.tasks.items():
+            for name in _SHARED:
+                value, usual = getattr(task, name), type(task).model_fields[name].default
+                if value not in (usual, getattr(self, name)):
+                    raise ValueError(f"tasks.{source}.{name}: say it once, of all tasks: task.{name}")
+        return self
+
+    def of_source(self, source: str) -> Task:
+        """Returns the task of a data set.
+
+        Args:
+            source: Name of the records' source.
+        """
+        return self.tasks[source]
+
+    @property
+    def tasks_by_source(self) -> Mapping[str, Task]:
+        """The tasks of single data sets, by the names of their sources."""
+        return self.tasks
+
+    def with_tasks(self, tasks: Mapping[str, Task]) -> "TextTasks":
+        """Returns it with other tasks of the same data sets.
+
+        Args:
+            tasks: The task of each data set.
+        """
+        return self.model_copy(update={"tasks": dict(tasks)})
+
+    def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:
+        """Returns what is wrong with the data sets of a recipe; empty if nothing is.
+
+        Args:
+            sources: Names of their sources.
+            is_mixed: Whether the data are a mixture.
+        """
+        if not is_mixed:
+            return "data.kind: task.kind: text_tasks learns from a mixture; say data.kind: mixture"
+        if unknown := [name for name in self.tasks if name not in sources]:
+            return (
+                f"task.tasks: no part of data has the source {unknown[0]!r}; {suggest(unknown[0], sources)}"
+            )
+        if missing := [name for name in sources if name not in self.tasks]:
+            return f"task.tasks: no task for the source {missing[0]!r} of data.parts"
+        return ""
+
+    def as_learned(self, source: str, texts: Mapping[str, Any], label: Any) -> tuple[dict[str, Any], Any]:
+        """Returns the text to read, in its role, and the text to write, of a record of a data set.
+
+        Args:
+            source: Name of the record's source.
+            texts: Texts of the record by role.
+            label: Label of the record.
+        """
+        task = self.tasks[source]
+        said = zip((task.prefix, task.pair_prefix), task.roles)
+        return {"text": " ".join(f"{before}{texts[role]}" for before, role in said)}, task.texts_of(label)
+
+    def text_of(self, label: Any) -> str:
+        """Returns the text to write for a label as it is learned.
+
+        Args:
+            label: Text, or several right ones; see `as_learned`.
+        """
+        return label if isinstance(label, str) else str(label[0])
+
+    @property  # type: ignore[misc]
+    def scores(self) -> tuple[str, ...]:
+        """The scores of all tasks, each after the name of its source and a point: `cola.matthews`."""
+        return tuple(f"{source}.{score}" for source, task in self.tasks.items() for score in task.scores)
+
+    def score_options(self, name: str) -> dict[str, Any]:
+        """Returns the options of a score, which its task says.
+
+        Args:
+            name: Name of a score, after that of a source and a point.
+        """
+        source, _, score = name.rpartition(".")
+        return self.tasks[source].score_options(score)
