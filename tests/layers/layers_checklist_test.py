@@ -12,7 +12,11 @@ import firth.layers
 from tests.backends.gradients import compiled, gradients
 from tests.layers.table import CASES
 
-pytestmark = pytest.mark.parametrize("name", CASES)
+cases = pytest.mark.parametrize("name", CASES)
+# What holds for a layer, whatever is special; the others repeat it.
+layers = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.repeated) if "," in name else name for name in CASES]
+)
 
 
 def make(name, **changes):
@@ -44,6 +48,7 @@ def numpy(tensor) -> np.ndarray:
     return keras.ops.convert_to_numpy(keras.ops.cast(tensor, "float32"))
 
 
+@cases
 def test_config_round_trip(name):
     first = make(name, seed=5, dtype="mixed_bfloat16")
     config = keras.saving.serialize_keras_object(first)
@@ -55,12 +60,14 @@ def test_config_round_trip(name):
     ), "an argument of the constructor is missing from the config"
 
 
+@cases
 def test_weights(name):
     (layer, _), case = built(name), CASES[name]
     assert len(layer.trainable_weights) == len(layer.weights) == case.weights
     assert layer.count_params() == case.parameters
 
 
+@layers
 def test_weights_follow_from_the_seed(name):
     (first, _), (second, third) = built(name), (make(name, seed=seed) for seed in (5, 6))
     for layer in (second, third):
@@ -71,6 +78,7 @@ def test_weights_follow_from_the_seed(name):
     assert constant or any(not np.array_equal(one, three) for one, _, three in pairs)
 
 
+@cases
 @pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
 def test_output_and_its_dtype(name, policy):
     layer = built(name)[0] if policy == "float32" else make(name, seed=5, dtype=policy)
@@ -88,6 +96,7 @@ def test_output_and_its_dtype(name, policy):
     np.testing.assert_allclose(numpy(output), built(name)[1], atol=0.1 if "mixed" in policy else 1e-6)
 
 
+@cases
 def test_every_weight_gets_a_gradient(name):
     (layer, output), case = built(name), CASES[name]
     inputs = case.inputs(0)
@@ -99,6 +108,7 @@ def test_every_weight_gets_a_gradient(name):
         assert np.abs(value).max() > 0, path
 
 
+@cases
 def test_a_batch_of_one_equals_a_batch_of_many(name):
     (layer, together), case = built(name), CASES[name]
     if not case.batched:
@@ -110,12 +120,14 @@ def test_a_batch_of_one_equals_a_batch_of_many(name):
     np.testing.assert_allclose(numpy(layer(*alone))[0], together[1], atol=1e-6)
 
 
+@layers
 def test_compiled_equals_eager(name):
     layer, eager = built(name)
     found = compiled(lambda *inputs: layer(*inputs))(*CASES[name].inputs(0))
     np.testing.assert_allclose(numpy(found), eager, atol=1e-5)
 
 
+@cases
 def test_the_seed_state_decides_dropout(name):
     layer, inputs = built(name)[0], CASES[name].inputs(0)
     if "training" not in inspect.signature(layer.call).parameters:
@@ -133,6 +145,7 @@ def test_the_seed_state_decides_dropout(name):
         assert not np.array_equal(outputs[0][0], outputs[0][1]), "two steps drop differently"
 
 
+@cases
 def test_has_a_file_of_its_own(name):
     made = CASES[name].make
     assert getattr(firth.layers, made.__name__) is made

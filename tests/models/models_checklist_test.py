@@ -41,7 +41,12 @@ from tests.models.table import (
 LEFT_OUT = {"iid_denoising", "salient_spans"}
 if keras.backend.backend() == "jax":
     LEFT_OUT |= {name for name in TRAINED if "," in name} | {"unilm", "prefix_lm", "span_corruption"}
-cases = pytest.mark.parametrize("name", [name for name in TRAINED if name not in LEFT_OUT])
+CASES = [name for name in TRAINED if name not in LEFT_OUT]
+cases = pytest.mark.parametrize("name", CASES)
+# What holds for an objective's model, whatever is special; the others repeat it.
+kinds = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.repeated) if "," in name else name for name in CASES]
+)
 
 
 def build(name, dtype=None, seed=1) -> PretrainingModel:
@@ -111,7 +116,7 @@ def test_predictions(name):
         assert (numpy(made.losses) >= 0).all() and set(numpy(made.correct).flatten()) <= {0.0, 1.0}
 
 
-@cases
+@kinds
 def test_save_and_load(name, tmp_path):
     model, features = built(name), training_features(name)
     model.save(tmp_path / "model.keras")
@@ -131,7 +136,7 @@ def test_every_weight_gets_a_gradient_in_mixed_precision(name):
         assert value is not None and np.isfinite(value).all() and np.abs(value).max() > 0, path
 
 
-@cases
+@kinds
 def test_mixed_precision_is_close_to_float32(name):
     mixed = sums_of(built(name, "mixed_bfloat16")(training_features(name)))
     for loss in TRAINED[name][1].losses:
@@ -141,21 +146,21 @@ def test_mixed_precision_is_close_to_float32(name):
             np.testing.assert_allclose(mixed[key], exact_sums(name)[key], rtol=0.1, atol=0.3)
 
 
-@cases
+@kinds
 def test_an_example_alone_equals_the_same_in_a_batch(name):
     features = {key: value[1:2] for key, value in training_features(name).items()}
     for key, value in sums_of(built(name)(features)).items():
         np.testing.assert_allclose(value[0], exact_sums(name)[key][1], rtol=1e-5, atol=1e-4)
 
 
-@cases
+@kinds
 def test_compiled_equals_eager(name):
     model = built(name)
     for key, value in compiled(lambda batch: example_sums(model(batch)))(training_features(name)).items():
         np.testing.assert_allclose(numpy(value), exact_sums(name)[key], rtol=1e-5, atol=1e-4)
 
 
-@cases
+@kinds
 def test_weights_follow_from_the_seed(name):
     values = [made.get_weights() for made in (built(name), build(name, seed=1), build(name, seed=2))]
     for one, two in zip(*values[:2], strict=True):
@@ -163,7 +168,7 @@ def test_weights_follow_from_the_seed(name):
     assert any(not np.array_equal(one, other) for one, other in zip(values[0], values[2], strict=True))
 
 
-@cases
+@kinds
 def test_dropout_follows_from_the_seed_state(name):
     model, features = built(name), training_features(name)
     state = model.seed_generator.state
@@ -180,7 +185,7 @@ def test_dropout_follows_from_the_seed_state(name):
         assert not np.array_equal(outputs[0][0][key], outputs[0][1][key])
 
 
-@cases
+@kinds
 def test_dropout_of_an_example_follows_from_its_key(name):
     """Whichever examples share its batch, and in whichever place: so it does on any number of devices."""
     model, keys = built(name), np.random.default_rng(1).integers(-(2**31), 2**31, (BATCH, 2))

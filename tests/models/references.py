@@ -4,8 +4,9 @@ import functools
 import json
 import pathlib
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import keras
 import numpy as np
 
 from firth.interop.hugging_face.encoders import electra_generator
@@ -17,10 +18,13 @@ from firth.recipes.objectives.denoising import Denoising, SpanCorruption
 from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.objectives.masking import MaskedLM, ReplacedTokenDetection
 from firth.recipes.objectives.objective_base import Objective
+from tests.backends.gradients import gradients
 from tests.models.weights import copy_weights
 
 FOLDER = pathlib.Path(__file__).parent / "golden"
 VOCABULARY, EPSILON = 40, 1e-3
+# Of a step of plain descent.
+RATE = 0.01
 
 ATTENTION = blocks.AttentionConfig(heads=4, dropout=0.0)
 SHAPE = {"layers": 2, "width": 16, "attention": ATTENTION, "dropout": 0.0}
@@ -191,15 +195,32 @@ def build_model(name: str) -> PretrainingModel:
         dtype="float32",
     )
     made.build()
-    given = read_golden(name)
-    copy_weights(
-        made,
-        {
-            rule.ours: rule.read(*(given[f"weight/{tensor}"] for tensor in rule.theirs))
-            for rule in reference.rules(reference.model, reference.objective)
-        },
-    )
+    copy_by_rules(made, reference.rules(reference.model, reference.objective), read_golden(name))
     return made
+
+
+def copy_by_rules(model: keras.Model, rules: list[Rule], given: dict[str, np.ndarray]) -> None:
+    """Gives a model the weights of a golden file."""
+    copy_weights(
+        model, {rule.ours: rule.read(*(given[f"weight/{each}"] for each in rule.theirs)) for rule in rules}
+    )
+
+
+def check_step(
+    model: keras.Model, loss_of: Callable[[], Any], before: float, given: dict[str, np.ndarray]
+) -> None:
+    """Compares losses with theirs, before and after the weights have followed all gradients once."""
+    assert abs(float(loss_of()) - before) < 1e-4
+    saved = model.get_weights()
+    try:
+        for variable, gradient in zip(model.trainable_variables, gradients(model, loss_of).values()):
+            if gradient is not None:
+                variable.assign(keras.ops.convert_to_numpy(variable) - RATE * gradient)
+        after = float(loss_of())
+    finally:
+        model.set_weights(saved)
+    assert abs(after - float(given["loss/after"])) < 1e-4
+    assert abs(after - before) > 1e-2
 
 
 def features_of(name: str) -> dict[str, np.ndarray]:
