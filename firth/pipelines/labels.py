@@ -6,11 +6,13 @@ from typing import Any, TypeVar
 from firth.recipes.base.errors import suggest
 from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.tasks.data import DocstringsData
+from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
 from firth.scores import score_of
+from firth.scores.table import SCORES
 from firth.tasks.docstrings import DOCSTRING_TASKS
-from firth.tasks.labelled_data import class_names, published_scores, read_labelled_data
-from firth.tasks.readers import format_of
+from firth.tasks.labelled_data import LabelledData, class_names, published_scores, read_labelled_data
+from firth.tasks.readers import FORMATS, format_of, split_file
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 
 # Keys of tasks that a format's labels say.
@@ -29,7 +31,8 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
         recipe: Recipe that adapts a model.
 
     Raises:
-        ValueError: if the training data cannot be read, or do not fit the task; for an unknown score.
+        ValueError: if the training data cannot be read, or do not fit the task; for a score that is unknown,
+            or of other answers.
     """
     task, data = recipe.task, recipe.data
     if task.unlabelled is not None:
@@ -40,13 +43,53 @@ def with_labels(recipe: AdaptingT) -> AdaptingT:
     return recipe if task is recipe.task else recipe.model_copy(update={"task": task})
 
 
-def _filled(task: Any, data: Any) -> Any:
-    """Returns a task with what it leaves open to its data; the same where it leaves nothing."""
-    filled = dict[str, Any]()
+def read_for(recipe: AdaptingT) -> tuple[AdaptingT, LabelledData]:
+    """Returns a recipe with what it leaves open to its data, as `with_labels` does, and the data.
+
+    Args:
+        recipe: Recipe that adapts a model.
+
+    Raises:
+        ValueError: as `with_labels` does, also of the data to evaluate on.
+    """
+    if recipe.task.tasks_by_source:
+        recipe = with_labels(recipe)
+    checked_scores(recipe.task)
+    found = read_labelled_data(recipe.data, recipe.task)
+    task = _filled(recipe.task, recipe.data, found.labels)
+    return recipe if task is recipe.task else recipe.model_copy(update={"task": task}), found
+
+
+def checked_scores(task: Task) -> None:
+    """Checks that each of a task's scores is one of its answers.
+
+    Args:
+        task: The recipe's `task`.
+
+    Raises:
+        ValueError: for a score that is unknown, or of other answers, with those that fit.
+    """
     for name in task.scores:
-        score_of(name)
+        if score_of(name).inputs.name not in task.scored_as:
+            fitting = [each for each, score in SCORES.items() if score.inputs.name in task.scored_as]
+            raise ValueError(
+                f"task.scores: {name} is no score of what task.kind: {task.kind} answers; "
+                f"{suggest(name, fitting)}"
+            )
+
+
+def _filled(task: Any, data: Any, names: tuple[str, ...] = ()) -> Any:
+    """Returns a task with what it leaves open to its data; the same where it leaves nothing.
+
+    Args:
+        task: Task.
+        data: Labelled data for it.
+        names: Names of the classes or tags; they are read if there are none.
+    """
+    filled = dict[str, Any]()
+    checked_scores(task)
     if getattr(task, "labels", None) == ():
-        filled["labels"] = class_names(data, task)
+        filled["labels"] = names or class_names(data, task)
     scores = published_scores(data)
     if scores and task.takes_published_scores and "scores" not in task.model_fields_set:
         filled["scores"] = scores
@@ -87,7 +130,9 @@ def task_of_format(name: str) -> dict[str, Any]:
 
 
 def published_data(name: str, folder: str) -> dict[str, Any]:
-    """Returns the data of a published data set, as a recipe says them: scored on `dev`, or else on `test`.
+    """Returns the data of a published data set, as a recipe says them.
+
+    They are scored on `dev`, or else on `test`, or on a part of `train` where that alone is in the folder.
 
     Args:
         name: Key of `firth.tasks.readers.FORMATS`.
@@ -101,13 +146,18 @@ def published_data(name: str, folder: str) -> dict[str, Any]:
     >>> published_data("conll2000", "conll")
     {'kind': 'published', 'format': 'conll2000', 'folder': 'conll', 'eval': 'test'}
     """
-    splits = format_of(name).files
-    return {
-        "kind": "published",
-        "format": name,
-        "folder": folder,
-        "eval": "dev" if "dev" in splits else "test",
-    }
+    described = format_of(name)
+    labelled = [split for split in ("dev", "test") if {split} & described.files.keys() - described.unlabelled]
+    there = [split for split in ("train", *labelled) if _is_there(name, folder, split)]
+    split = None if there == ["train"] else next((each for each in labelled if each in there), labelled[0])
+    return {"kind": "published", "format": name, "folder": folder, "eval": split}
+
+
+def _is_there(name: str, folder: str, split: str) -> bool:
+    try:
+        return bool(split_file(name, folder, split))
+    except ValueError:
+        return False
 
 
 def docstring_data(kind: str) -> dict[str, Any]:
@@ -141,22 +191,24 @@ def task_on_columns(
         kind: Kind of a task; an unknown one is said as it is, with a text that is called so.
         given: Column by role of a text, or columns of choices; None where there is none. `text` and `pair`
             stand for the first two texts of the task, whatever their roles. One column of choices holds
-            lists.
+            lists. A text that the task always has is in a column of its role's name if none is given.
 
     Example:
 
     >>> task_on_columns("classification", {"text": "a", "pair": "b"})
     ({'kind': 'classification', 'pair': True}, {'text': 'a', 'pair': 'b'})
-    >>> task_on_columns("span", {"text": "q", "pair": "c"})
-    ({'kind': 'span'}, {'question': 'q', 'context': 'c'})
+    >>> task_on_columns("span", {"text": "q"})
+    ({'kind': 'span'}, {'question': 'q', 'context': 'context'})
     >>> task_on_columns("embedding", {"text": "a", "pair": "b", "negative": "c"})[0]
     {'kind': 'embedding', 'negatives': True}
     >>> task_on_columns("choice", {"text": "a", "pair": None, "choices": ["b", "c"]})
     ({'kind': 'choice'}, {'context': 'a', 'choices': ['b', 'c']})
     """
     found = task_types().get(kind)
-    own = dict(zip((TEXT, PAIR), (*(found().roles if found else (TEXT,)), PAIR)))
-    texts = {own.get(role, role): _one_or_all(columns) for role, columns in given.items() if columns}
+    always = found().roles if found else (TEXT,)
+    own = dict(zip((TEXT, PAIR), (*always, PAIR)))
+    said = {own.get(role, role): _one_or_all(columns) for role, columns in given.items() if columns}
+    texts = {**dict(zip(always, always)), **said}
     return {"kind": kind, **(found.of_roles(frozenset(texts)) if found else {})}, texts
 
 
@@ -164,16 +216,49 @@ def _one_or_all(columns: str | Sequence[str]) -> str | Sequence[str]:
     return columns[0] if len(columns) == 1 else columns
 
 
-def learns_without_labels(kind: str) -> bool:
-    """Returns whether a kind of task learns from texts alone.
+def label_column(kind: str) -> str | None:
+    """Returns the column of labels where none is named; None for a kind of task that learns from texts alone.
 
     Args:
         kind: Kind of a task, perhaps an unknown one.
 
     Example:
 
-    >>> learns_without_labels("embedding"), learns_without_labels("tagging")
-    (True, False)
+    >>> label_column("embedding"), label_column("tagging"), label_column("regression")
+    (None, 'tags', 'label')
     """
-    found = task_types().get(kind)
-    return found is not None and found().unlabelled is not None
+    found = task_types().get(kind, Task)
+    return None if found is not Task and found().unlabelled is not None else found.label_column
+
+
+def check_data_options(task: str, data: str | None, train: str | None, others: Sequence[str]) -> None:
+    """Checks that what names a task and its data belongs together.
+
+    Args:
+        task: Name of a published data set, or kind of a task.
+        data: Folder of a published data set; None if it is not given.
+        train: File of one's own; None if it is not given.
+        others: Options of files of one's own that are given.
+
+    Raises:
+        ValueError: if something is missing, or would not be read.
+
+    Example:
+
+    >>> check_data_options("sst2", None, None, ())
+    Traceback (most recent call last):
+    ...
+    ValueError: --task: sst2 is a published data set; name its folder with --data
+    """
+    if data is not None and train is not None:
+        raise ValueError("--data and --train: give one of them, a published data set or a file of your own")
+    if others and train is None:
+        raise ValueError(f"{others[0]}: it is of a file of your own; name that with --train")
+    if data is None and task in FORMATS:
+        kinds = f"; a file of your own is for a kind of task: {', '.join(task_types())}" if train else ""
+        raise ValueError(f"--task: {task} is a published data set; name its folder with --data{kinds}")
+    if data is not None and task in task_types():
+        raise ValueError(
+            f"--task: {task} is a kind of task, for a file of your own with --train; --data is the folder of "
+            "a published data set, such as sst2"
+        )

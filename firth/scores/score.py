@@ -13,10 +13,12 @@ class Inputs:
     """What the reference and the prediction of one example are.
 
     Attributes:
+        name: Name of both; tasks say which they have.
         reference: The reference, in words.
         prediction: The prediction, in words.
     """
 
+    name: str
     reference: str
     prediction: str
 

@@ -37,16 +37,18 @@ from firth.scores.vectors import (
     retrieval_accuracy_of_places,
 )
 
-LABELS = Inputs("label: str, int or bool", "label of the same type")
-NUMBERS = Inputs("number", "number")
-ANSWERS = Inputs("right answers, none if the text has no answer", "answer, empty for none")
+LABELS = Inputs("label", "label: str, int or bool", "label of the same type")
+NUMBERS = Inputs("number", "number", "number")
+ANSWERS = Inputs("answers", "right answers, none if the text has no answer", "answer, empty for none")
 SCORED_ANSWERS = Inputs(
-    "right answers, none if the text has no answer", "best answer, and how much better it is to have none"
+    "scored answers",
+    "right answers, none if the text has no answer",
+    "best answer, and how much better it is to have none",
 )
-TAGS = Inputs("tags of the words of a sentence", "tags of the same words")
-TEXTS = Inputs("one text, or several right ones", "text")
-PROBABILITIES = Inputs("place of the right class", "probabilities of all classes")
-VECTORS = Inputs("number of two texts", "TextVectors: the vectors of the two texts")
+TAGS = Inputs("tags", "tags of the words of a sentence", "tags of the same words")
+TEXTS = Inputs("texts", "one text, or several right ones", "text")
+PROBABILITIES = Inputs("probabilities", "place of the right class", "probabilities of all classes")
+VECTORS = Inputs("vectors", "number of two texts", "TextVectors: the vectors of the two texts")
 
 _SHARE = (0.0, 1.0)
 _PERCENT = (0.0, 100.0)

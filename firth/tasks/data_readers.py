@@ -53,11 +53,12 @@ def _fingerprint_of_files(*paths: str) -> list[str]:
 
 def _check_there(path: str) -> None:
     if not storage.exists(path) or storage.is_folder(path):
-        raise RefusedFileError(f"{path}: there is no such file{suggest_path(path)}")
+        said = "this is a folder" if storage.is_folder(path) else f"there is no such file{suggest_path(path)}"
+        raise RefusedFileError(f"{path}: {said}")
 
 
 def _published_fingerprint(data: PublishedData) -> list[str]:
-    splits = dict.fromkeys((data.train, data.eval))
+    splits = filter(None, dict.fromkeys((data.train, data.eval)))
     files = (file for split in splits for file in split_files(data.format, data.folder, split))
     return _fingerprint_of_files(*files)
 
@@ -71,7 +72,7 @@ def _read_published(data: PublishedData, task: Task, split: str) -> LabelledReco
                 f"data.{each}: the split {name!r} of {described.title} has no labels: it can be predicted, "
                 "but neither learned from nor scored"
             )
-    found = read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval}[split])
+    found = read_split(data.format, data.folder, {TRAIN: data.train, EVAL: data.eval or data.train}[split])
     return _with_roles(_answerable(found, task), roles)
 
 
@@ -139,6 +140,12 @@ def _read_columns(data: ColumnData, task: Task, split: str) -> LabelledRecords:
     _check_there(path)
     if label is None and task.unlabelled is None:
         raise RefusedFileError(f"data.label: name the column of labels, which task.kind: {task.kind} learns")
+    if label in {
+        each for said in data.texts.values() for each in ([said] if isinstance(said, str) else said)
+    }:
+        raise RefusedFileError(
+            f"data.label: {label!r} is a column of data.texts too; a label is in another one"
+        )
     rule: Any = LABELS[task.label_type]
     return read_columns(path, data.texts, label=label, labels=rule(**task.label_options), id_column=data.id)
 

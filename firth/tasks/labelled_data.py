@@ -1,6 +1,7 @@
 """The labelled data of a recipe as records by split, with a report of what was left out."""
 
 import dataclasses
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -66,7 +67,7 @@ class LabelledData:
         counts: Counter[str] = Counter(dict.fromkeys(self.labels, 0))
         for record in split.records:
             counts.update(parts_of(record.label).counted)
-        first = split.rejected[:_FIRST]
+        first = _first_of_each_reason(split.rejected)
         return {
             "file": split.file,
             "read": len(split.records) + len(split.rejected),
@@ -77,6 +78,16 @@ class LabelledData:
             "different_labels": sum(map(bool, counts.values())),
             "duplicates": _duplicates(split.records),
         }
+
+
+def _first_of_each_reason(rejected: Sequence[RejectedLine]) -> list[RejectedLine]:
+    """Returns a few of what was rejected: the first of each reason, then the second of each, and so on."""
+    seen: Counter[str] = Counter()
+    ranked = []
+    for place, each in enumerate(rejected):
+        ranked.append((seen[each.reason], place))
+        seen[each.reason] += 1
+    return [rejected[place] for _, place in heapq.nsmallest(_FIRST, ranked)]
 
 
 def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
@@ -102,12 +113,14 @@ def read_labelled_data(data: AnyLabelledData, task: Task) -> LabelledData:
     train, given = (_labelled(split, task) for split in (train, given))
     names = tuple(getattr(task, "labels", ())) or _names(data, task, train)
     train = _without_others(train, names)
+    if task.unlabelled is None:
+        _check_learnable(train, 0)
     if share:
         train, evaluated = hold_out(train, share)
     else:
         evaluated = _without_others(given, names)
-    if task.unlabelled is None:
-        _check_learnable(train, len(evaluated.records) if share else 0)
+    if share and task.unlabelled is None:
+        _check_learnable(train, len(evaluated.records))
     shares = tuple(shares_of(data, train.records))
     return LabelledData(data.source, names, {TRAIN: train, EVAL: evaluated}, share > 0, shares)
 
@@ -166,7 +179,12 @@ def fingerprint(data: AnyLabelledData) -> str:
 def _names(data: AnyLabelledData, task: Task, train: LabelledRecords) -> tuple[str, ...]:
     if not hasattr(task, "labels"):
         return ()
-    return LABELLED_DATA[data.kind].classes(data) or task.in_order(set(_values(train.records)))
+    if published := LABELLED_DATA[data.kind].classes(data):
+        return published
+    counts = Counter(_values(train.records))
+    if problem := task.names_problem(counts):
+        raise RefusedFileError(f"{train.file}: data.label: {problem}")
+    return task.in_order(counts)
 
 
 def _values(records: Iterable[LabelledRecord]) -> Iterable[str]:

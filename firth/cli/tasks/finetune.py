@@ -9,12 +9,14 @@ import typer
 
 from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail
+from firth.cli.tasks.read_lines import print_read
 from firth.cli.tasks.seeds import Seeds, run_seeds
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
+    from firth.tasks.labelled_data import LabelledData
 
 Model = Annotated[
     str | None,
@@ -38,14 +40,26 @@ TaskName = Annotated[
 ]
 Data = Annotated[str | None, typer.Option("--data", metavar="DIR", help="Folder of the published data set.")]
 Train = Annotated[
-    str | None, typer.Option("--train", metavar="FILE", help="Records to train on: csv, tsv or jsonl.")
+    str | None,
+    typer.Option(
+        "--train",
+        metavar="FILE",
+        help="Records to train on: csv, tsv, jsonl or json; SQuAD's json for span, and a word on a line in a "
+        "conll, bio, iob2 or conllu file for tagging.",
+    ),
 ]
 Eval = Annotated[
     str | None,
     typer.Option("--eval", metavar="FILE", help="Records to evaluate on; a tenth of --train if not given."),
 ]
 TextColumn = Annotated[
-    str, typer.Option("--text", metavar="COLUMN", help="Column of the text, or of the question.")
+    str | None,
+    typer.Option(
+        "--text",
+        metavar="COLUMN",
+        help="Column of the text, of the question (span) or of the words (tagging); if not given `text`, "
+        "`question` or `words`.",
+    ),
 ]
 PairColumn = Annotated[
     str | None,
@@ -74,7 +88,8 @@ LabelColumn = Annotated[
     typer.Option(
         "--label",
         metavar="COLUMN",
-        help="Column of the label; `label` if not given, and none for tasks that learn from texts alone.",
+        help="Column of the label; if not given `label`, of tagging `tags`, of span `answers`, and none for "
+        "tasks that learn from texts alone.",
     ),
 ]
 
@@ -99,7 +114,7 @@ def _finetune(
     data: Data = None,
     train: Train = None,
     eval: Eval = None,
-    text: TextColumn = "text",
+    text: TextColumn = None,
     pair: PairColumn = None,
     negative: NegativeColumn = None,
     question: QuestionColumn = None,
@@ -124,7 +139,8 @@ def _finetune(
         *method_options(method, epochs),
         *(overrides or ()),
     ]
-    checked = _recipe_or_exit(recipe, options, root)
+    checked, found = _read_or_exit(recipe, options, root)
+    print_read(found.report())
     if seeds > 1:
         run_seeds(checked, seeds, root, name, verbose, reuse_folder)
         return
@@ -174,32 +190,38 @@ def _task(
         return []
     from firth.pipelines import labels
 
+    given = {
+        "--eval": eval,
+        **{f"--{role.rstrip('s')}": said for role, said in texts.items()},
+        "--label": label,
+    }
     try:
+        labels.check_data_options(task, data, train, [name for name, said in given.items() if said])
         if data is not None:
             said, read, described = "--data", labels.published_data(task, data), labels.task_of_format(task)
         elif train is not None:
             described, columns = labels.task_on_columns(task, texts)
-            column = label or (None if labels.learns_without_labels(task) else "label")
+            column = label or labels.label_column(task)
             said = "--train"
             read = {"kind": "columns", "train": train, "eval": eval, "texts": columns, "label": column}
         else:
             said, read, described = "no data", labels.docstring_data(task), {"kind": task}
     except ValueError as error:
-        fail(f"--task: {error}", ExitCode.USAGE)
+        fail(str(error), ExitCode.USAGE)
     return [
         Option(f"data={json.dumps(read)}", said),
         Option(f"task={json.dumps(described)}", f"--task {task}"),
     ]
 
 
-def _recipe_or_exit(
+def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
-) -> "AdaptingRecipe":
-    from firth.pipelines.labels import with_labels
+) -> "tuple[AdaptingRecipe, LabelledData]":
+    from firth.pipelines.labels import read_for
     from firth.recipes.reading.adapting import load_adapting_recipe
 
     try:
-        return with_labels(load_adapting_recipe(path, options, root))
+        return read_for(load_adapting_recipe(path, options, root))
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
 

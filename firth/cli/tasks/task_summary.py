@@ -9,6 +9,7 @@ from firth.analysis.tasks.clean import contamination_line
 from firth.analysis.tasks.score_lines import score_lines
 from firth.cli.runs_on_disk import REPORT_FILE
 from firth.cli.summary import ask_with, next_commands, signatures_of, start_line
+from firth.cli.tasks.read_lines import rejected_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,8 +65,7 @@ def data_lines(result: "RunResult") -> list[str]:
     for split, found in records.get("splits", {}).items():
         made = rows.get("splits", {}).get(split, {})
         rejected = Counter(found["rejected"]) + Counter(made.get("rejected", {}))
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(rejected.items()))
-        said = f", {rejected.total():,} rejected ({reasons})" if rejected else ""
+        said = rejected_text(rejected)
         said += f", {made['records_cut']:,} cut to fit" if made.get("records_cut") else ""
         lines.append(f"{split}: {made.get('records', found['kept']):,} records{said}")
     return lines + [_mixed_line(each) for each in records.get("mixture", ())] + skew_lines(result)

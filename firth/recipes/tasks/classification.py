@@ -1,5 +1,8 @@
 """Tasks whose answer is one of several classes, or a number, for a text or for two."""
 
+import itertools
+import math
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
@@ -9,6 +12,9 @@ from firth.recipes.goals.losses import LM, Loss
 from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
+
+# So few labels are taken for classes, whatever they are.
+_MOST_OF_FEW = 20
 
 Rate = Annotated[float, pydantic.Field(ge=0.0, lt=1.0)]
 
@@ -91,6 +97,14 @@ class Classification(_OfTexts):
         checked_classes(self.labels, self.positive)
         return self
 
+    def names_problem(self, counts: Mapping[str, int]) -> str:
+        """Returns why the labels of data cannot be classes; empty if they can.
+
+        Args:
+            counts: Number of records by label.
+        """
+        return problem_of_classes(counts)
+
     def score_options(self, name: str) -> dict[str, Any]:
         """Returns the options of a score: of F1, the class that it is of.
 
@@ -128,6 +142,38 @@ def checked_classes(labels: tuple[str, ...], positive: str) -> None:
         raise ValueError(f"positive: {positive!r} is not one of {', '.join(labels)}")
 
 
+def problem_of_classes(counts: Mapping[str, int]) -> str:
+    """Returns why labels cannot be classes, as most occur once or they are fractions; empty if they can.
+
+    Args:
+        counts: Number of records by label.
+
+    Example:
+
+    >>> problem_of_classes({"good": 1, "bad": 1}), problem_of_classes({str(n): 2 for n in range(99)})
+    ('', '')
+    >>> problem_of_classes({f"{n / 8}": 9 for n in range(30)})
+    "270 records have 30 labels, such as '0.0', '0.125', '0.25': no classes; regression learns numbers"
+    """
+    records = sum(counts.values())
+    if len(counts) <= _MOST_OF_FEW or (2 * len(counts) <= records and not _are_fractions(counts)):
+        return ""
+    shown = ", ".join(map(repr, itertools.islice(counts, 3)))
+    advice = "; regression learns numbers" if all(map(_is_number, counts)) else ""
+    return f"{records} records have {len(counts)} labels, such as {shown}: no classes{advice}"
+
+
+def _are_fractions(names: Collection[str]) -> bool:
+    return all(map(_is_number, names)) and any(float(name) % 1 for name in names)
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
+
+
 def options_of_classes(score: str, labels: tuple[str, ...], positive: str) -> dict[str, Any]:
     """Returns the options of a score of classes: of F1, the class that it is of.
 
@@ -147,6 +193,7 @@ class Regression(_OfTexts):
     """
 
     label_type: ClassVar[str] = "number"
+    scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["regression"] = "regression"
     scores: tuple[str, ...] = ("pearson", "spearman")

@@ -20,7 +20,8 @@ class PublishedData(Config):
         format: Name of the data set, a key of `firth.tasks.readers.FORMATS`, such as `sst2`.
         folder: Folder of its files, or of the folders of all of GLUE.
         train: Split to train on.
-        eval: Split to evaluate on.
+        eval: Split to evaluate on; null holds out a part of `train`, by a hash of each record's texts.
+        eval_fraction: Share of `train` that is held out where there is no `eval`.
     """
 
     mixture: ClassVar[None] = None
@@ -29,7 +30,8 @@ class PublishedData(Config):
     format: str
     folder: Annotated[str, NamesFiles(is_folder=True)]
     train: str = "train"
-    eval: str = "dev"
+    eval: str | None = "dev"
+    eval_fraction: Share = 0.1
 
     @property
     def source(self) -> str:
@@ -38,8 +40,8 @@ class PublishedData(Config):
 
     @property
     def held_out_share(self) -> float:
-        """The share of the training records that is held out: none, as there is a split to evaluate on."""
-        return 0.0
+        """The share of the training records that is held out; none if there is a split to evaluate on."""
+        return self.eval_fraction if self.eval is None else 0.0
 
     @property
     def reads(self) -> list[str]:

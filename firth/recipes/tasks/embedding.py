@@ -43,6 +43,7 @@ class SentenceEmbedding(Task):
 
     heads: ClassVar[str] = "contrastive"
     label_type: ClassVar[str] = "number"
+    scored_as: ClassVar[tuple[str, ...]] = ("vectors",)
     takes_published_scores: ClassVar[bool] = False
     served_poolings: ClassVar[Mapping[str, str]] = {"mean": "mean_with_special", "first": "first"}
 

@@ -41,6 +41,8 @@ class SpanAnswering(Task):
 
     heads: ClassVar[str] = "spans"
     label_type: ClassVar[str] = "spans"
+    scored_as: ClassVar[tuple[str, ...]] = ("answers", "scored answers")
+    label_column: ClassVar[str] = "answers"
     row_length: ClassVar[int] = 384
     record_length: ClassVar[int] = 32
 

@@ -40,6 +40,8 @@ class Tagging(Task):
 
     heads: ClassVar[str] = "tokens"
     label_type: ClassVar[str] = "tags"
+    scored_as: ClassVar[tuple[str, ...]] = ("tags",)
+    label_column: ClassVar[str] = "tags"
 
     kind: Literal["tagging"] = "tagging"
     labels: tuple[str, ...] = ()

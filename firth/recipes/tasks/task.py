@@ -28,7 +28,9 @@ class Task(Goal):
         record_length: Tokens of a short record, of which as many as fit share a row.
         answered_by: What its answers are read from: the logits of its `heads`, or, where heads write text, a
             key of `firth.serving.tasks.written.ROW_ANSWERS`.
+        scored_as: What its scores take of an answer, names of `Inputs` in `firth.scores.table`.
         takes_published_scores: Whether the scores that are published of data are scores of its answers.
+        label_column: Column of the label in a file of one's own, where nothing else is said.
         served_poolings: By `form.pooling`, the `export.pooling` that makes the vectors which it trains; empty
             for a task that trains none.
 
@@ -39,6 +41,8 @@ class Task(Goal):
     label_type: ClassVar[str] = "class"
     row_length: ClassVar[int] = 128
     record_length: ClassVar[int] = 8
+    scored_as: ClassVar[tuple[str, ...]] = ("label",)
+    label_column: ClassVar[str] = "label"
     takes_published_scores: ClassVar[bool] = True
     served_poolings: ClassVar[Mapping[str, str]] = {}
     answered_by: ClassVar[str] = "heads"
@@ -131,6 +135,15 @@ class Task(Goal):
         """
         del source
         return dict(texts), label
+
+    def names_problem(self, counts: Mapping[str, int]) -> str:
+        """Returns why the labels of data cannot be the names of its classes, or tags; empty if they can.
+
+        Args:
+            counts: Number of times that each occurs.
+        """
+        del counts
+        return ""
 
     @property
     def heads_key(self) -> str:

@@ -1,13 +1,14 @@
 """Tasks whose answer is a text that the model writes, or that it finds probable."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 import pydantic
 
 from firth.features import RECORD_LABELS, Spec
 from firth.recipes.goals.frames import TextFrame
-from firth.recipes.tasks.classification import checked_classes, options_of_classes
+from firth.recipes.tasks.classification import checked_classes, options_of_classes, problem_of_classes
 from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.text_forms import AnyTextForm, T5Form
 from firth.recipes.tokenizers.tokenizer import Sequences
@@ -197,6 +198,7 @@ class TextToText(WritingTask):
     """
 
     label_type: ClassVar[str] = "text"
+    scored_as: ClassVar[tuple[str, ...]] = ("texts",)
     signature: ClassVar[str] = "generate"
 
     kind: Literal["text_to_text"] = "text_to_text"
@@ -287,6 +289,14 @@ class LabelWords(WritingTask):
         classes = dict(zip(self.label_texts, self.labels, strict=True))
         return classes.get(text.strip(), "")
 
+    def names_problem(self, counts: Mapping[str, int]) -> str:
+        """Returns why the labels of data cannot be classes; empty if they can.
+
+        Args:
+            counts: Number of records by label.
+        """
+        return problem_of_classes(counts)
+
     @property
     def label_texts(self) -> tuple[str, ...]:
         """The text to write for each class."""
@@ -331,6 +341,7 @@ class WrittenNumber(WritingTask):
     """
 
     label_type: ClassVar[str] = "number"
+    scored_as: ClassVar[tuple[str, ...]] = ("number",)
 
     kind: Literal["written_number"] = "written_number"
     step: float = pydantic.Field(default=0.2, gt=0.0)

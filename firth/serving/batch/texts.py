@@ -4,12 +4,13 @@ import dataclasses
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.endings import ROWS, Rows, ending_of
 from firth.tasks.readers.records import RefusedFileError, RejectedLine, RejectedRecordError
 from firth.tasks.readers.row_format import LISTS
-from firth.tasks.readers.rows import ROWS, Rows
+from firth.tasks.readers.rows import missing_column
 from firth.tasks.readers.text_files import checked_text, lines_of
 
 TEXT = "text"
@@ -27,6 +28,8 @@ class TextLines:
     Attributes:
         columns: The one column, `text`.
     """
+
+    named_in: ClassVar[str] = "a file of texts"
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         del path, header
@@ -105,15 +108,11 @@ def read_texts(
             nearest.
     """
     name = os.fspath(path)
-    ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
-    if ending not in _READERS:
-        raise RefusedFileError(f"{name}: the ending {ending!r} is unknown; {suggest(ending, _READERS)}")
-    rows = _READERS[ending](name, lines_of(path))
+    rows = _READERS[ending_of(name, _READERS)](name, lines_of(path))
     for given, column in _each(columns):
         if rows.columns is not None and column not in rows.columns:
             raise RefusedFileError(
-                f"{name}: there is no column {column!r}; {suggest(column, rows.columns)} "
-                f"(say which it is with --column {given}=COLUMN)"
+                f"{missing_column(name, rows, column)} (say which it is with --column {given}=COLUMN)"
             )
     for line, row in rows:
         try:

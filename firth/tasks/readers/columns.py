@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping, Sequence
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.endings import ROWS, ending_of
 from firth.tasks.readers.labels import AnyLabels, ClassLabels
 from firth.tasks.readers.records import ROLES, LabelledRecord, LabelledRecords, RefusedFileError
 from firth.tasks.readers.row_format import RowFormat
-from firth.tasks.readers.rows import ROWS
 
 _SPLIT = "data"
 
@@ -21,15 +21,17 @@ def read_columns(
     id_column: str | None = None,
     header: Sequence[str] | None = None,
 ) -> LabelledRecords:
-    """Returns the records of a csv, tsv or jsonl file.
+    """Returns the records of a file of one's own.
 
     Args:
-        path: File on any file system, compressed with gzip or not. Its ending tells the kind of rows.
+        path: File on any file system, compressed with gzip or not. Its ending tells the kind of rows: csv,
+            tsv, jsonl; json, a list of objects, or SQuAD's form with the columns `id`, `question`, `context`
+            and `answers`; conll, bio, iob2 or conllu, tagged words with the columns `words` and `tags`.
         texts: Column of each text by its role, such as `{"text": "review"}`. Choices are a list of JSON in
             one column, or a tuple of columns.
         label: Column of labels; None for a file without labels.
         labels: What labels can be. None for classes, two or more, by the names that occur, sorted.
-        id_column: Column of ids; None for lines.
+        id_column: Column of ids; None for those of the form, if it has some, or else for lines.
         header: Names of the columns if the first line does not name them.
 
     Raises:
@@ -40,10 +42,11 @@ def read_columns(
     for role in texts:
         if role not in ROLES:
             raise ValueError(f"unknown role {role!r} of a text; {suggest(role, ROLES)}")
+    rows = ROWS[ending_of(path, ROWS)]
     rule = labels if labels is not None else ClassLabels()
     described = RowFormat(
         os.path.basename(path),
-        ROWS[_ending(path)],
+        rows,
         texts,
         rule,
         label or "",
@@ -56,14 +59,6 @@ def read_columns(
     if label is not None and labels is None:
         found.labels = _classes(path, label, found.records)
     return found
-
-
-def _ending(path: str) -> str:
-    name = path.removesuffix(".gz")
-    ending = os.path.splitext(name)[1].lower()
-    if ending not in ROWS:
-        raise RefusedFileError(f"{path}: the ending {ending!r} is unknown; {suggest(ending, ROWS)}")
-    return ending
 
 
 def _classes(path: str, label: str, records: list[LabelledRecord]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class TagFormat:
         tag: Place of the column of tags, from 0.
         labels: The tags.
         files: Names of the file of each split; the first that is there is read.
-        separator: What is between columns.
+        separator: What is between columns; None for spaces, as many as there are.
         has_comments: Whether lines that begin with `#` are comments, which may name the sentence, and lines
             whose first column is no whole number are no words (CoNLL-U's ranges and empty nodes).
         scores: Names of the scores that are published of it.
@@ -53,7 +53,7 @@ class TagFormat:
     tag: int
     labels: TagLabels
     files: Mapping[str, tuple[str, ...]]
-    separator: str = " "
+    separator: str | None = " "
     has_comments: bool = False
     scores: tuple[str, ...] = ("entity_f1",)
     folder: str = ""
@@ -82,22 +82,35 @@ class TagFormat:
         del split
         found = LabelledRecords(path, labels=self.labels.names or None)
         for lines in sentences_of(text_of(path)):
-            if not lines[0][1].startswith(_DOCUMENT):
+            if not is_document(lines):
                 found.take(lines[0][0], lambda: self._sentence(lines, path, labelled))  # noqa: B023
         found.check_any()
         return found
 
     def _sentence(self, lines: Lines, path: str, labelled: bool) -> LabelledRecord:
         comments = [text for _, text in lines if self._is_comment(text)]
+        rows = self.cells_of(lines, labelled=labelled)
+        texts = {WORDS: tuple(checked_text(cells[self.word], "a word") for cells in rows)}
+        label = self.labels.read([cells[self.tag] for cells in rows], texts) if labelled else None
+        ids = [match[1] for text in comments if (match := _SENTENCE_ID.match(text))]
+        return LabelledRecord(ids[0] if ids else str(lines[0][0]), texts, label, path, lines[0][0])
+
+    def cells_of(self, lines: Lines, *, labelled: bool) -> list[list[str]]:
+        """Returns the cells of each word of a sentence.
+
+        Args:
+            lines: Lines of the sentence.
+            labelled: Whether they have tags. If not, they may lack the last columns.
+
+        Raises:
+            RejectedRecordError: if a line has another number of columns, or no line is a word.
+        """
         rows = [self._cells(*each, labelled) for each in lines if not self._is_comment(each[1])]
         if self.has_comments:
             rows = [cells for cells in rows if cells[0].isdecimal()]
         if not rows:
             raise RejectedRecordError("empty_text", "the sentence has no words")
-        texts = {WORDS: tuple(checked_text(cells[self.word], "a word") for cells in rows)}
-        label = self.labels.read([cells[self.tag] for cells in rows], texts) if labelled else None
-        ids = [match[1] for text in comments if (match := _SENTENCE_ID.match(text))]
-        return LabelledRecord(ids[0] if ids else str(lines[0][0]), texts, label, path, lines[0][0])
+        return rows
 
     def _is_comment(self, line: str) -> bool:
         return self.has_comments and line.startswith("#")
@@ -110,6 +123,15 @@ class TagFormat:
                 "wrong_columns", f"line {number} has {len(cells)} columns, not {self.columns}: {line!r}"
             )
         return cells
+
+
+def is_document(lines: Lines) -> bool:
+    """Returns whether lines are the mark of a new document, and no sentence.
+
+    Args:
+        lines: Lines between empty ones.
+    """
+    return lines[0][1].startswith(_DOCUMENT)
 
 
 def sentences_of(text: str) -> Iterator[Lines]:

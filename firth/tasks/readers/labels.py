@@ -259,7 +259,8 @@ class SpanLabels:
         if isinstance(value, dict):
             value = _answers_of_lists(value)
         if not isinstance(value, list):
-            raise RejectedRecordError("no_label", f"{value!r} is not a list of answers")
+            said = "there are no answers" if value is None else f"{value!r} is not a list of answers"
+            raise RejectedRecordError("no_label", said)
         if not value and not self.unanswerable:
             raise RejectedRecordError("no_label", NO_ANSWER)
         return tuple(_answer(each, context) for each in value)

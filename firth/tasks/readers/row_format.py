@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from firth.recipes.base.errors import suggest
+from firth.tasks.readers.endings import Rows
 from firth.tasks.readers.labels import AnyLabels
 from firth.tasks.readers.records import (
     CHOICES,
@@ -17,7 +18,7 @@ from firth.tasks.readers.records import (
     RefusedFileError,
     RejectedRecordError,
 )
-from firth.tasks.readers.rows import Rows
+from firth.tasks.readers.rows import missing_column
 from firth.tasks.readers.text_files import checked_text, lines_of
 
 Values = Mapping[str, Any]
@@ -87,10 +88,14 @@ class RowFormat:
         rows = self.rows(path, lines_of(path), self.headers.get(split))
         wanted = [*self._text_columns(), *self.id_columns[: self.needs_ids]]
         wanted += [self.label_column] if labelled else []
-        _check_columns(path, rows.columns, wanted)
+        for name in wanted:
+            if rows.columns is not None and name not in rows.columns:
+                raise RefusedFileError(missing_column(path, rows, name))
         found = LabelledRecords(path, labels=self.labels.names)
         for line, row in rows:
-            read = functools.partial(self._record, path=path, line=line, labelled=labelled)
+            read = functools.partial(
+                self._record, path=path, line=line, labelled=labelled, own_id=rows.id_column
+            )
             found.take(line, functools.partial(self._records, rows, row, read))
         found.check_any()
         return found
@@ -103,34 +108,28 @@ class RowFormat:
             yield functools.partial(read, values_of)
 
     def _record(
-        self, values_of: Callable[[], Values], *, path: str, line: int, labelled: bool
+        self, values_of: Callable[[], Values], *, path: str, line: int, labelled: bool, own_id: str
     ) -> LabelledRecord:
         values = values_of()
         texts = {role: _text(values, column, role) for role, column in self.texts.items()}
         label: Label = None
         if labelled:
             label = self.labels.read(_value(values, self.label_column), texts)
-        return LabelledRecord(self._id(values, line), texts, label, path, line)
+        return LabelledRecord(self._id(values, line, own_id), texts, label, path, line)
 
     def _text_columns(self) -> list[str]:
         return [
             column for each in self.texts.values() for column in ((each,) if isinstance(each, str) else each)
         ]
 
-    def _id(self, values: Values, line: int) -> str:
-        for column in self.id_columns:
+    def _id(self, values: Values, line: int, own: str) -> str:
+        for column in self.id_columns or ((own,) if own else ()):
             if column in values or self.needs_ids:
                 found = _value(values, column)
                 if found in (None, ""):
                     raise RejectedRecordError("no_id", f"{column!r} is empty")
                 return str(found)
         return str(line)
-
-
-def _check_columns(path: str, columns: list[str] | None, wanted: list[str]) -> None:
-    for name in wanted:
-        if columns is not None and name not in columns:
-            raise RefusedFileError(f"{path}: there is no column {name!r}; {suggest(name, columns)}")
 
 
 def _value(values: Values, column: str) -> Any:

@@ -4,9 +4,19 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from firth.recipes.base.errors import suggest
 from firth.tasks.readers.records import RefusedFileError, RejectedRecordError
+
+# Where a table names its columns, for errors.
+_FIRST_LINE = "line 1"
+# What may be between the cells of a table that its ending does not tell, and what to do about it.
+_SEPARATORS = {
+    "\t": "tabs; the name of such a file ends with .tsv",
+    ",": "commas; the name of such a file ends with .csv",
+    ";": "semicolons; save it with commas, as .csv",
+}
 
 
 class TsvRows:
@@ -23,6 +33,9 @@ class TsvRows:
     Raises:
         RefusedFileError: if a column is named twice, or there is no first line.
     """
+
+    named_in: ClassVar[str] = _FIRST_LINE
+    id_column: ClassVar[str] = ""
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         self._lines = ((number, line) for number, line in _numbered(lines) if line)
@@ -43,6 +56,10 @@ class TsvRows:
         return _by_column(self.columns or [], row.split("\t"))
 
 
+_QUOTES = 'does a quotation mark not close, or is a " within a text not written ""?'
+_NO_TEXT = "is it a table in text, and not that of a spreadsheet program?"
+
+
 class CsvRows:
     r"""Rows of CSV (RFC 4180), with or without quotation marks, and with line ends within them.
 
@@ -58,6 +75,9 @@ class CsvRows:
         RefusedFileError: as of `TsvRows`; while reading, for a quotation mark that never closes or that other
             text follows, because where rows begin after it is a guess.
     """
+
+    named_in: ClassVar[str] = _FIRST_LINE
+    id_column: ClassVar[str] = ""
 
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         self._path = path
@@ -76,9 +96,10 @@ class CsvRows:
                     yield line, row
                 line = reader.line_num + 1
         except csv.Error as error:
+            is_text = "NUL" not in str(error)
             raise RefusedFileError(
                 f"{self._path}: line {line}: {error}, read up to line {reader.line_num}; "
-                'does a quotation mark not close, or is a " within a text not written ""?'
+                f"{_QUOTES if is_text else _NO_TEXT}"
             ) from error
 
     def values(self, row: Any) -> Mapping[str, Any]:
@@ -105,6 +126,9 @@ class JsonlRows:
         columns: None, since each line names its own.
     """
 
+    named_in: ClassVar[str] = ""
+    id_column: ClassVar[str] = ""
+
     def __init__(self, path: str, lines: Iterable[str], header: Sequence[str] | None = None) -> None:
         del path, header
         self._lines = ((number, line) for number, line in _numbered(lines) if line and not line.isspace())
@@ -125,16 +149,43 @@ class JsonlRows:
         try:
             found = json.loads(row)
         except (ValueError, RecursionError) as error:
-            raise RejectedRecordError("not_json", f"not JSON: {error}") from error
-        if not isinstance(found, dict):
-            raise RejectedRecordError("not_json", "JSON, but not an object")
-        inner = [(key, value) for key, value in found.items() if isinstance(value, dict)]
-        return found | {f"{key}.{name}": each for key, value in inner for name, each in value.items()}
+            said = _NO_LINES if row.lstrip().startswith("[") else f"not JSON: {error}"
+            raise RejectedRecordError("not_json", said) from error
+        return values_of_object(found)
 
 
-Rows = TsvRows | CsvRows | JsonlRows
-# By the ending of a file's name.
-ROWS: dict[str, type[Rows]] = {".tsv": TsvRows, ".csv": CsvRows, ".jsonl": JsonlRows}
+_NO_LINES = "a list begins here; a .jsonl file has an object on each line, and a list is for .json"
+
+
+def values_of_object(found: Any) -> Mapping[str, Any]:
+    """Returns the values of an object of JSON by name; those of an object in it by `outer.inner` as well.
+
+    Args:
+        found: Value of JSON.
+
+    Raises:
+        RejectedRecordError: if it is not an object.
+    """
+    if not isinstance(found, dict):
+        raise RejectedRecordError("not_json", "JSON, but not an object")
+    inner = [(key, value) for key, value in found.items() if isinstance(value, dict)]
+    return found | {f"{key}.{name}": each for key, value in inner for name, each in value.items()}
+
+
+def missing_column(path: str, rows: Any, name: str) -> str:
+    """Returns what to say of a column that is missing, with the nearest one, or what separates cells.
+
+    Args:
+        path: Path of the file.
+        rows: Its rows, which know their columns.
+        name: Name of the column.
+    """
+    said = f"{path}: there is no column {name!r} in {rows.named_in}"
+    if len(rows.columns) == 1:
+        for separator, advice in _SEPARATORS.items():
+            if separator in rows.columns[0]:
+                return f"{said}, where names are between {advice}"
+    return f"{said}; {suggest(name, rows.columns)}"
 
 
 def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -19,6 +19,9 @@ from firth.tasks.readers.records import (
 )
 from firth.tasks.readers.text_files import checked_text, text_of
 
+# Reason and detail of a question that says both.
+IMPOSSIBLE = ("answer_to_the_impossible", "is_impossible, but there is an answer")
+
 
 @dataclasses.dataclass(frozen=True)
 class SpanFormat:
@@ -66,7 +69,7 @@ class SpanFormat:
         """
         del split
         found = LabelledRecords(path)
-        for number, (context, question) in enumerate(_questions(path), 1):
+        for number, (context, question) in enumerate(questions_of(path, parsed(path, text_of(path))), 1):
             found.take(number, lambda: self._record(context, question, path, number, labelled))  # noqa: B023
         found.check_any()
         return found
@@ -85,17 +88,38 @@ class SpanFormat:
         answers = SpanLabels().read(question.get("answers") or [], texts)
         is_impossible = self.has_impossible and question.get("is_impossible") is True
         if is_impossible and answers:
-            raise RejectedRecordError("answer_to_the_impossible", "is_impossible, but there is an answer")
+            raise RejectedRecordError(*IMPOSSIBLE)
         if not is_impossible and not answers:
             raise RejectedRecordError("no_label", "there is no answer, and the question is not impossible")
         return answers
 
 
-def _questions(path: str) -> Iterator[tuple[Any, Any]]:
+def parsed(path: str, text: str) -> Any:
+    """Returns the value of a file of JSON.
+
+    Args:
+        path: Path of the file, for errors.
+        text: Its text.
+
+    Raises:
+        RefusedFileError: if it is not JSON.
+    """
     try:
-        root = json.loads(text_of(path))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RefusedFileError(f"{path}: not JSON: {error}") from error
+
+
+def questions_of(path: str, root: Any) -> Iterator[tuple[Any, Any]]:
+    """Yields the text of a paragraph with each of its questions.
+
+    Args:
+        path: Path of the file, for errors.
+        root: Value of the file.
+
+    Raises:
+        RefusedFileError: if it is not of SQuAD's form.
+    """
     for article in _items(path, root, "data"):
         for paragraph in _items(path, article, "paragraphs"):
             for question in _items(path, paragraph, "qas"):
