@@ -87,8 +87,8 @@ def _adapts(path: str) -> bool:
 
 def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
     from firth.cli.costs import backbone_lines
-    from firth.recipes import RecipeError, recipe_to_yaml
-    from firth.recipes.reading.adapting import adapting_yaml
+    from firth.recipes import RecipeError
+    from firth.recipes.reading.adapting import run_yaml
     from firth.recipes.reading.loading import load_run_recipe
 
     try:
@@ -99,8 +99,8 @@ def _shown_run(run: RunOnDisk) -> tuple[list[str], str]:
     if fresh := [path for path in run.summary.get("fresh", ()) if run.imported_from]:
         lines.append(f"made fresh, and random until trained: {', '.join(fresh)}")
     if recipe.counts_epochs:
-        return [*lines, *_scores_of(run, recipe), *_adapting_lines(recipe)], adapting_yaml(recipe)
-    return [*lines, *backbone_lines(recipe)], recipe_to_yaml(recipe)
+        return [*lines, *_scores_of(run, recipe), *_adapting_lines(recipe)], run_yaml(recipe)
+    return [*lines, *backbone_lines(recipe)], run_yaml(recipe)
 
 
 def _scores_of(run: RunOnDisk, recipe: Any) -> list[str]:

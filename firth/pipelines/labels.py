@@ -179,7 +179,8 @@ def docstring_data(kind: str) -> dict[str, Any]:
         if learned_by == kind:
             return {"kind": "docstrings", "task": name}
     kinds = dict.fromkeys(tasks.values())
-    raise ValueError(f"{kind!r} needs data; without any there are {', '.join(kinds)}; {suggest(kind, kinds)}")
+    without = f"without any there are {', '.join(kinds)}"
+    raise ValueError(f"--task: {kind!r} needs data; {without}; {suggest(kind, kinds)}")
 
 
 def task_on_columns(

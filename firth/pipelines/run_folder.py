@@ -9,10 +9,11 @@ from typing import Any
 from firth import storage
 from firth.pipelines.results import METADATA_FILE
 from firth.pipelines.run_errors import RunFolderError, is_full
-from firth.recipes import RecipeError, recipe_to_yaml
+from firth.recipes import RecipeError
 from firth.recipes.base.names import check_folder_name
 from firth.recipes.base.paths import suggest_path
 from firth.recipes.base.yaml_text import read_yaml
+from firth.recipes.reading.adapting import run_yaml
 from firth.recipes.reading.differences import differences
 from firth.recipes.reading.loading import load_run_recipe
 from firth.recipes.run.run_recipe import RunRecipe
@@ -72,7 +73,7 @@ def remember_recipe(run_dir: pathlib.Path, recipe: RunRecipe) -> None:
         run_dir: Folder of the run.
         recipe: RunRecipe of the run.
     """
-    path, text = run_dir / RECIPE_FILE, recipe_to_yaml(recipe)
+    path, text = run_dir / RECIPE_FILE, run_yaml(recipe)
     if path.exists() and path.read_text(encoding="utf-8", errors="replace") == text:
         return
     storage.write_text(path, text)

@@ -133,7 +133,7 @@ UNKNOWN_SCORE = ("--set=task.scores=[acuracy]", "--set=evaluation.thresholds=[]"
 
 @pytest.mark.parametrize(("arguments", "problem"), [
     ((*of_csv("absent.csv"),), "absent.csv"),
-    ((*of_csv(), "--text", "txt"), "there is no column 'txt'; did you mean text?"),
+    ((*of_csv(), "--text", "txt"), "there is no column 'txt' in line 1; did you mean text?"),
     (("--task", "clasification", "--train", "texts.csv"), "did you mean classification?"),
     (("--task", "sst", "--data", "."), "unknown format 'sst'; did you mean sst2?"),
     (("--task", "regression"), "--task: 'regression' needs data; without any there are classification"),

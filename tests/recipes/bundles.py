@@ -5,9 +5,11 @@ import pathlib
 from firth.recipes import load_recipe, recipe_to_yaml
 
 
-def write_bundle(folder: pathlib.Path, *overrides: str, weights: str = "weights") -> None:
-    """Writes a bundle of BERT tiny, with some changes; what stood in its place is overwritten."""
-    recipe = recipe_to_yaml(load_recipe("bert_tiny", overrides))
+def write_bundle(
+    folder: pathlib.Path, *overrides: str, weights: str = "weights", preset: str = "bert_tiny"
+) -> None:
+    """Writes a bundle of a preset, with some changes; what stood in its place is overwritten."""
+    recipe = recipe_to_yaml(load_recipe(preset, overrides))
     files = {"recipe.yaml": recipe, "weights.safetensors": weights, "tokenizer/vocab.txt": "a\n"}
     for name, text in {**files, "_SUCCESS": "{}"}.items():
         path = folder / name

@@ -100,8 +100,31 @@ def test_what_cannot_be_read_is_counted_with_file_and_line(tmp_path):
 
 
 def test_ten_rejections_are_told_in_full(tmp_path):
-    train = read(tmp_path, "a film,good", "a bore,bad", *["odd,godo"] * 12).report()["splits"]["train"]
-    assert train["rejected"] == {"unknown_label": 12} and len(train["first_rejected"]) == 10
+    rows = ["a film,good", "a bore,bad", *["odd,godo"] * 12, ",good"]
+    train = read(tmp_path, *rows).report()["splits"]["train"]
+    assert train["rejected"] == {"unknown_label": 12, "empty_text": 1} and len(train["first_rejected"]) == 10
+    first, rare = (each.split(": ")[:2] for each in train["first_rejected"][:2])
+    assert first == [f"{tmp_path}/train.csv:4", "unknown_label"], "the first of each reason comes first"
+    assert rare == [f"{tmp_path}/train.csv:16", "empty_text"]
+
+
+def test_labels_that_hardly_recur_are_no_classes(tmp_path):
+    """Numbers given to classification, and a column of texts; the same as classes that the task states."""
+    numbers = [f"film {number},{number / 7:.3f}" for number in range(30)]
+    problem = r"train\.csv: data\.label: 30 records have 30 labels, such as .*; regression learns numbers"
+    with pytest.raises(RefusedFileError, match=problem):
+        read(tmp_path, *numbers, task=Classification())
+    with pytest.raises(RefusedFileError, match=r"60 records have 30 labels, such as '0\.000'.*regression"):
+        read(tmp_path, *numbers, *numbers, task=Classification())
+    with pytest.raises(RefusedFileError, match=r"data\.label: 30 records have 30 labels, .*: no classes$"):
+        read(tmp_path, *(f"film {number},film {number}" for number in range(30)), task=Classification())
+    stars = [f"film {number},{number % 21}" for number in range(42)]
+    assert len(read(tmp_path, *stars, task=Classification(), evaluated=("x,3",)).labels) == 21
+
+
+def test_a_label_is_not_a_column_of_texts(tmp_path):
+    with pytest.raises(RefusedFileError, match=r"data\.label: 'text' is a column of data\.texts too"):
+        read_labelled_data(ColumnData(train=reviews(tmp_path), label="text"), SENTIMENT)
 
 
 def test_a_label_of_eval_alone_is_outside_the_set(tmp_path):
@@ -149,7 +172,7 @@ def test_a_csv_of_other_labels_is_refused(tmp_path):
 
 
 def test_a_missing_column_is_named_with_the_nearest(tmp_path):
-    with pytest.raises(RefusedFileError, match="there is no column 'label'; did you mean Label"):
+    with pytest.raises(RefusedFileError, match="there is no column 'label' in line 1; did you mean Label"):
         read(tmp_path, "a,good", "b,bad", header="text,Label")
 
 
@@ -162,7 +185,7 @@ def test_a_missing_file_is_named_with_the_nearest(tmp_path):
         for call in (lambda data: read_labelled_data(data, SENTIMENT), fingerprint):
             with pytest.raises(RefusedFileError, match=r"trian\.csv: there is no .*did you mean .*n\."):
                 call(data)
-    with pytest.raises(RefusedFileError, match="there is no such file"):
+    with pytest.raises(RefusedFileError, match="this is a folder"):
         fingerprint(ColumnData(train=str(tmp_path)))
     with pytest.raises(RefusedFileError, match=r"there is no train\.tsv of GLUE SST-2; there is train\.csv"):
         fingerprint(PublishedData(format="sst2", folder=str(tmp_path)))
@@ -299,6 +322,17 @@ def sst2(folder, **values):
     write(folder, "dev.tsv", header, "a bore\t0", "fine\t1")
     write(folder, "test.tsv", "index\tsentence", "0\tunknown")
     return PublishedData(format="sst2", folder=str(folder), **values)
+
+
+def test_a_part_of_a_published_format_is_held_out_where_it_has_no_other_split(tmp_path):
+    held = sst2(tmp_path, eval=None)
+    rows = [f"film {number}\t{number % 2}" for number in range(20)]
+    write(tmp_path, "train.tsv", "sentence\tlabel", *rows)
+    found = read_labelled_data(held, Classification())
+    assert found.held_out and sum(len(split.records) for split in found.splits.values()) == 20
+    assert fingerprint(held) != fingerprint(sst2(tmp_path))
+    (tmp_path / "dev.tsv").unlink()
+    assert fingerprint(held)
 
 
 def test_a_published_format(tmp_path):

@@ -140,7 +140,7 @@ def _finetune(
         *(overrides or ()),
     ]
     checked, found = _read_or_exit(recipe, options, root)
-    print_read(found.report())
+    print_read(found.report(), checked)
     if seeds > 1:
         run_seeds(checked, seeds, root, name, verbose, reuse_folder)
         return

@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from firth.cli.output import terminal
+
+if TYPE_CHECKING:
+    from firth.recipes.run.adapting import AdaptingRecipe
 
 # Labels that are shown with their numbers of records.
 _LABELS = 8
@@ -12,15 +15,28 @@ _LABELS = 8
 _REJECTED = 5
 
 
-def print_read(report: Mapping[str, Any]) -> None:
-    """Prints what was read of labelled data, and what is odd about them.
+def print_read(report: Mapping[str, Any], recipe: "AdaptingRecipe") -> None:
+    """Prints what was read of labelled data, what is odd about them, and how they are trained on.
 
     Args:
         report: What `firth.tasks.labelled_data.LabelledData.report` returns.
+        recipe: Recipe of the run.
     """
     console = terminal()
-    for line in read_lines(report):
+    for line in [*read_lines(report), training_line(recipe)]:
         console.print(line, markup=False, soft_wrap=True)
+
+
+def training_line(recipe: "AdaptingRecipe") -> str:
+    """Returns how records are trained on, with what decides most about it.
+
+    Args:
+        recipe: Recipe of the run.
+    """
+    often = f"{recipe.epochs:g} epochs of about {recipe.examples_per_step} records a step"
+    return (
+        f"training: {recipe.method.kind}, {often}, learning rate {recipe.training.optimizer.learning_rate:g}"
+    )
 
 
 def read_lines(report: Mapping[str, Any]) -> list[str]:

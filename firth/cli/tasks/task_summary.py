@@ -2,6 +2,7 @@
 
 import pathlib
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from firth import storage
@@ -66,9 +67,22 @@ def data_lines(result: "RunResult") -> list[str]:
         made = rows.get("splits", {}).get(split, {})
         rejected = Counter(found["rejected"]) + Counter(made.get("rejected", {}))
         said = rejected_text(rejected)
-        said += f", {made['records_cut']:,} cut to fit" if made.get("records_cut") else ""
-        lines.append(f"{split}: {made.get('records', found['kept']):,} records{said}")
+        lines.append(f"{split}: {_kept(made, found['kept'])}{said}{_cut(made)}")
     return lines + [_mixed_line(each) for each in records.get("mixture", ())] + skew_lines(result)
+
+
+def _kept(made: Mapping[str, Any], read: int) -> str:
+    """Returns how many records there are rows of, and of how many windows, where texts are read in those."""
+    records = made.get("read", read) - sum(made.get("rejected", {}).values())
+    windows = made.get("records", records)
+    return f"{records:,} records" + (f" in {windows:,} windows" if windows > records else "")
+
+
+def _cut(made: Mapping[str, Any]) -> str:
+    if not made.get("records_cut"):
+        return ""
+    cut, all_tokens = made["tokens_cut"], made["tokens"] + made["tokens_cut"]
+    return f", {made['records_cut']:,} cut to fit, by {cut:,} of {all_tokens:,} tokens"
 
 
 def _mixed_line(share: dict[str, Any]) -> str:

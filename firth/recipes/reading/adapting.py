@@ -10,7 +10,13 @@ from firth.recipes.base.types import configs_in
 from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
-from firth.recipes.reading.loading import checked, load_run_recipe, read_raw_file, with_full_paths
+from firth.recipes.reading.loading import (
+    checked,
+    load_run_recipe,
+    read_raw_file,
+    recipe_to_yaml,
+    with_full_paths,
+)
 from firth.recipes.reading.raw_recipes import Option, RawRecipe, assign, override_all
 from firth.recipes.run.adapting import TRAINING, AdaptingRecipe
 from firth.recipes.run.run_recipe import RunRecipe
@@ -31,8 +37,8 @@ def load_adapting_recipe(
 
     It takes tokenizer and model from its `base`. Rows have as many tokens as the task's kind says, or as the
     base's model reads, unless `sequences` says others; texts are laid out as the base's model reads them,
-    unless `task.form` says how. Method and learning rate are those of that form, unless the recipe says
-    others.
+    unless `task.form` says how. Method and learning rate are those of that form, the rate by the width of the
+    base, unless the recipe says others.
 
     Args:
         path: Path of a YAML file; None where options say all.
@@ -61,6 +67,15 @@ def adapting_yaml(recipe: RunRecipe) -> str:
     return write_yaml(data)
 
 
+def run_yaml(recipe: RunRecipe) -> str:
+    """Returns a run's recipe of any kind as a file that can be run again.
+
+    Args:
+        recipe: Recipe of a run.
+    """
+    return adapting_yaml(recipe) if recipe.counts_epochs else recipe_to_yaml(recipe)
+
+
 def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     said = raw.data.get(BASE)
     origin = raw.origin((BASE,))
@@ -82,8 +97,9 @@ def _with_base(raw: RawRecipe, root: str) -> RawRecipe:
     }
     data["sequences"] = assign(_sequences(base, data.get("task")), (), raw.data.get("sequences") or {})
     kind = _kind(data.get("task"))
-    form, optimizer = _form(base, kind), ("optimizer", "learning_rate")
-    data["training"] = assign(assign(TRAINING, optimizer, form.learning_rate), (), _training(raw))
+    form, rate = _form(base, kind), ("optimizer", "learning_rate")
+    training = assign(TRAINING, rate, form.learning_rate_for(base.model.width))
+    data["training"] = assign(training, (), _training(raw))
     data["method"] = assign({"kind": form.method}, (), data.get("method") or {})
     if isinstance(task := data.get("task"), dict):
         said_form = task.get("form") or {}

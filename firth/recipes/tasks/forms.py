@@ -12,6 +12,11 @@ from firth.recipes.goals.frames import CLS_SEGMENT
 Pooling = Literal["first", "last", "mean"]
 
 
+# Learning rates of bases up to a width, and of wider ones.
+_RATES = {128: 3e-4, 256: 1e-4}
+_RATE_OF_WIDE = 5e-5
+
+
 class Form(Config):
     """The base of all forms. Special tokens are said by their roles: `cls` is the tokenizer's `cls_id`.
 
@@ -29,7 +34,6 @@ class Form(Config):
         heads: Heads that read it in the place of a task's own, keys of `firth.models.tables.HEADS`, by
             those; a form without any is read by a task's own heads.
         method: The method of a recipe that says none, a kind of `firth.recipes.tuning.methods`.
-        learning_rate: The learning rate of a recipe that says none.
         has_bias: Whether a head that reads one state of it has a bias.
         architectures: The models that read it; see `firth.recipes.models.facts`.
     """
@@ -45,7 +49,6 @@ class Form(Config):
     of_words: ClassVar[bool] = False
     heads: ClassVar[Mapping[str, str]] = {}
     method: ClassVar[str] = "full"
-    learning_rate: ClassVar[float] = 5e-5
     has_bias: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ()
 
@@ -75,6 +78,23 @@ class Form(Config):
         """
         del pooling, tells_segments, separators
         return cls()
+
+    @classmethod
+    def learning_rate_for(cls, width: int) -> float:
+        """Returns the learning rate of a recipe that says none: the narrower the base, the higher.
+
+        Rates are of those that Turc et al. 2019 ("Well-Read Students Learn Better", section 4.1) chose from:
+        the highest for their Tiny (128), the next for Mini (256), and BERT's own for wider ones.
+
+        Args:
+            width: Width of the base's states.
+
+        Example:
+
+        >>> [Form.learning_rate_for(width) for width in (128, 256, 384, 768)]
+        [0.0003, 0.0001, 5e-05, 5e-05]
+        """
+        return next((rate for most, rate in _RATES.items() if width <= most), _RATE_OF_WIDE)
 
     def special_tokens(self, texts: int) -> int:
         """Returns the number of special tokens of a record.
@@ -280,7 +300,6 @@ class ELMoForm(Form):
     of_words: ClassVar[bool] = True
     heads: ClassVar[Mapping[str, str]] = {"pooled": "mixed_texts", "tokens": "mixed_tags"}
     method: ClassVar[str] = "head"
-    learning_rate: ClassVar[float] = 1e-3
     architectures: ClassVar[tuple[str, ...]] = ("both_directions",)
 
     kind: Literal["mixed_layers"] = "mixed_layers"
@@ -290,6 +309,16 @@ class ELMoForm(Form):
     mix_dropout: Annotated[float, pydantic.Field(ge=0.0, le=0.99)] = 0.0
     layers: Annotated[int, pydantic.Field(ge=1, le=100)] = 2
     cells: Annotated[int, pydantic.Field(ge=1, le=2**16)] = 200
+
+    @classmethod
+    def learning_rate_for(cls, width: int) -> float:
+        """Returns the learning rate of a recipe that says none: that of a task's own model, which is fresh.
+
+        Args:
+            width: Width of the base's states, which makes no difference.
+        """
+        del width
+        return 1e-3
 
 
 # Of tasks whose model reads each text from both sides.

@@ -21,8 +21,11 @@ def test_records_that_a_row_has_no_place_for_are_counted_too(tmp_path):
             "eval": {"kept": 9, "rejected": {}},
         },
         "TaskRowGen": {
-            "train": {"records": 37, "records_cut": 5, "rejected": {"no_tokens": 3}},
-            "eval": {"records": 9, "records_cut": 0, "rejected": {}},
+            "train": {
+                **{"read": 40, "records": 37, "records_cut": 5, "tokens_cut": 60, "tokens": 1940},
+                "rejected": {"no_tokens": 3},
+            },
+            "eval": {"read": 9, "records": 31, "records_cut": 0, "rejected": {}},
         },
     }
     for name, splits in reports.items():
@@ -32,8 +35,8 @@ def test_records_that_a_row_has_no_place_for_are_counted_too(tmp_path):
     (tmp_path / "skew.json").write_text(json.dumps([{"said": f"of label {n}"} for n in range(5)]))
     folders["TaskDataValidator"] = {"found": tmp_path}
     assert data_lines(types.SimpleNamespace(outputs=folders)) == [
-        "train: 37 records, 5 rejected (empty_text 2, no_tokens 3), 5 cut to fit",
-        "eval: 9 records",
+        "train: 37 records, 5 rejected (empty_text 2, no_tokens 3), 5 cut to fit, by 60 of 2,000 tokens",
+        "eval: 9 records in 31 windows",
         "mixture: mnli 0.750, 30 times of 60 records",
         *(f"the splits differ: of label {number}" for number in range(3)),
         "and 2 more differences",

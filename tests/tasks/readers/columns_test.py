@@ -76,8 +76,8 @@ def test_other_endings(ending, tmp_path):
     ("content", "problem"),
     [
         ("text,label\na,x\nb,x\n", "all 2 records have the label 'x'; a task needs two classes"),
-        ("text,lable\na,x\n", "there is no column 'label'; did you mean lable"),
-        ("Text,label\na,x\n", "there is no column 'text'; did you mean Text"),
+        ("text,lable\na,x\n", "there is no column 'label' in line 1; did you mean lable"),
+        ("Text,label\na,x\n", "there is no column 'text' in line 1; did you mean Text"),
         ("text,text,label\na,b,x\n", "two columns are named 'text'"),
         ("", "no line that names the columns"),
         ("text,label\n", "there are no records"),
@@ -184,7 +184,7 @@ def test_an_id_column_has_an_id_in_each_row(tmp_path):
 
 
 def test_a_misspelt_id_column_or_role_is_refused(tmp_path):
-    with pytest.raises(RefusedFileError, match="there is no column 'idd'; did you mean id"):
+    with pytest.raises(RefusedFileError, match="there is no column 'idd' in line 1; did you mean id"):
         read_columns(written(tmp_path, CSV), {"text": "text"}, id_column="idd")
     path = written(tmp_path, '{"text": "a", "label": "x"}\n', "a.jsonl")
     with pytest.raises(RefusedFileError, match="line 1: there is no 'id'"):

@@ -132,7 +132,7 @@ def test_a_missing_column_is_named_with_the_nearest(name, tmp_path):
     if split in described.headers:
         return
     header = header_of(described, split)[0].replace(wanted, f"{wanted}_")
-    with pytest.raises(RefusedFileError, match=f"there is no column '{wanted}'; did you mean {wanted}_"):
+    with pytest.raises(RefusedFileError, match=f"no column '{wanted}' in line 1; did you mean {wanted}_"):
         read_file(name, write(tmp_path / "a", [header, "x"]), split)
 
 
