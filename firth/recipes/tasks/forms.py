@@ -173,7 +173,7 @@ class XLNetForm(Form):
     summary_is_last: ClassVar[bool] = True
     architectures: ClassVar[tuple[str, ...]] = ("two_streams",)
 
-    kind: Literal["xlnet"] = "xlnet"
+    kind: Literal["cls_last"] = "cls_last"
     pooling: Literal["last", "mean"] = "last"
 
     @property

@@ -77,7 +77,7 @@ def test_the_form_is_the_one_that_the_base_reads(root, preset, form):
     ("electra_tiny", {"kind": "bert", "segments": True, "separators": 1}),
     ("deberta_v3_tiny", {"kind": "bert", "segments": False, "separators": 1}),
     ("roberta_tiny", {"kind": "bert", "segments": False, "separators": 2}),
-    ("xlnet_tiny", {"kind": "xlnet"}),
+    ("xlnet_tiny", {"kind": "cls_last"}),
 ])  # fmt: skip
 def test_two_texts_are_told_apart_as_the_published_model_does(root, preset, form):
     (root / "base" / "bundle" / "recipe.yaml").write_text(recipe_to_yaml(load_recipe(preset)))
