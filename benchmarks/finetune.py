@@ -107,6 +107,7 @@ def compare(name: str, size: FineTuneSize, options) -> dict:
 
     with tempfile.TemporaryDirectory() as folder:
         data, task, docstrings = TASKS[name]
+        data = _linked(data, folder)
         described = prepare(
             folder, data, task, docstrings, size, options.records, os.environ.get("FIRTH_MINILM")
         )
@@ -122,6 +123,16 @@ def compare(name: str, size: FineTuneSize, options) -> dict:
                 "figures": measure(workers, described["records"], options.rounds),
                 "versions": {key: worker.versions for key, worker in workers.items()},
             }
+
+
+def _linked(data: dict, folder: str) -> dict:
+    """Returns the data with the files that they need under other names linked in a folder."""
+    if "{folder}" not in data.get("folder", ""):
+        return data
+    for name, published in SQUAD.items():
+        if (DATA / "squad" / published).exists():
+            pathlib.Path(folder, name).symlink_to((DATA / "squad" / published).resolve())
+    return {**data, "folder": folder}
 
 
 def line(name: str, result: dict) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
+from benchmarks.workers.finetune_files import EXAMPLES, RECIPE, ROWS, TOKENIZER
 from benchmarks.workers.finetune_sizes import VOCABULARY, FineTuneSize
 from firth import features as names
 from firth.corpus.io.record_files import write_records
@@ -26,7 +26,6 @@ from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord, RefusedFileError
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 
-ROWS, EXAMPLES, RECIPE, TOKENIZER = "rows", "examples.npz", "recipe.json", "tokenizer"
 IGNORED = -100
 
 
@@ -138,18 +137,3 @@ def _example(record: EncodedRecord, frame: Any) -> tuple[np.ndarray, np.ndarray,
     tags = np.array(record.labels[names.TOKEN_LABELS], "int32") - 1
     labels[len(frame.before) :][: len(tags)] = np.where(tags < 0, IGNORED, tags)
     return np.array(ids, "int32"), segments, labels
-
-
-def read_recipe(folder: str) -> AdaptingRecipe:
-    """Returns the recipe that `prepare` wrote."""
-    return AdaptingRecipe.model_validate_json(pathlib.Path(folder, RECIPE).read_text())
-
-
-def rows_pattern(folder: str) -> str:
-    """Returns the pattern of the files of rows that `prepare` wrote."""
-    return f"{folder}/{ROWS}/*"
-
-
-def count_examples(batch: dict[str, tf.Tensor]) -> int:
-    """Returns the number of records in a batch of rows: each is a document of its own."""
-    return int(tf.reduce_sum(tf.reduce_max(batch[names.DOCUMENT_IDS], axis=1)))

@@ -7,7 +7,7 @@ import platform
 import keras
 import tensorflow as tf
 
-from benchmarks.workers.finetune_data import TOKENIZER, count_examples, read_recipe, rows_pattern
+from benchmarks.workers.finetune_files import TOKENIZER, count_examples, read_recipe, rows_pattern
 from benchmarks.workers.finetune_sizes import FineTuneSize
 from firth import features as names
 from firth.models import build_model

@@ -1,14 +1,15 @@
 """What all backbones have in common."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, TypeAlias
 
 import keras
 
 from firth import features as names
+from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.seeds import plain_seed, seed_generator, truncated_normal
-from firth.layers.elements.types import Seed, Shape
+from firth.layers.elements.types import Seed, Shape, Tensor
 
 # Of each stage, from the inputs to the outputs, what the paths of its weights begin with.
 Stages: TypeAlias = tuple[tuple[str, ...], ...]
@@ -62,6 +63,18 @@ class Backbone(keras.Model):
         Each weight is in one stage.
         """
         raise NotImplementedError
+
+    def states_at(
+        self, features: Mapping[str, Tensor], wanted: Tensor, training: bool | None = None
+    ) -> Tensor:
+        """Returns the states at some places of each row, float [batch, wanted, width].
+
+        Args:
+            features: Features as in the call.
+            wanted: int32 [batch, wanted], places of tokens.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
+        return gather_tokens(self(features, training=training), wanted)
 
     @property
     def _common(self) -> dict[str, Any]:

@@ -74,14 +74,28 @@ class MaskedTransformerBackbone(TransformerBackbone):
         """
         return self._embed(self.embeddings, features, training)
 
+    def states_at(
+        self, features: Mapping[str, Tensor], wanted: Tensor, training: bool | None = None
+    ) -> Tensor:
+        """Returns the states at some places of each row, [batch, wanted, width], without making all others.
+
+        Args:
+            features: Features as in the call.
+            wanted: int32 [batch, wanted], places of tokens.
+            training: Whether dropout acts; for None see `firth.layers.Dropout`.
+        """
+        states: Tensor = self(features, wanted=wanted, training=training)
+        return states
+
     def call(
         self,
         features: Mapping[str, Tensor],
         absolute: Tensor | None = None,
         passes: int = 2,
+        wanted: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns hidden states, a float tensor [batch, length, width] of the compute dtype.
+        """Returns hidden states, a float tensor [batch, length or wanted, width] of the compute dtype.
 
         Args:
             features: A dict that holds at least `token_ids`, `position_ids` and `document_ids`, and
@@ -90,6 +104,8 @@ class MaskedTransformerBackbone(TransformerBackbone):
             absolute: Float tensor [batch, length, width], vectors of absolute positions, with which the last
                 block decodes masked tokens; see `firth.layers.MaskedTransformer`. None for none.
             passes: Number of times that the last block is then applied.
+            wanted: int32 [batch, wanted], places of the tokens whose states are returned, without `absolute`.
+                None for all; see `firth.layers.MaskedTransformer` for what they spare.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         return self.encoder(
@@ -99,5 +115,6 @@ class MaskedTransformerBackbone(TransformerBackbone):
             position_ids=features[names.POSITION_IDS],
             absolute=absolute,
             passes=passes,
+            wanted=wanted,
             training=training,
         )

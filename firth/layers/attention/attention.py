@@ -7,6 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from firth.layers.attention.attended import attended
 from firth.layers.attention.block_sparse import read_blocks, suits_blocks
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
@@ -166,6 +167,7 @@ class Attention(Layer):
         context: Tensor | None = None,
         positions: Tensor | None = None,
         causal: bool = False,
+        content: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
         """Returns a float tensor [batch, length, width].
@@ -181,10 +183,16 @@ class Attention(Layer):
                 blocks of queries and keys are then read in which a key is seen, which packed documents make
                 few; where their number cannot be left to the data (see `block_sparse`), all keys up to a
                 block of queries.
+            content: Float tensor [batch, keys, width] that keys and values are made of, by the same weights,
+                where `hidden` is but some of its tokens; without `positions`. `hidden` itself where it is
+                None.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)
-        query, key, value = self._project(hidden, context, positions)
+        if content is None:
+            query, key, value = self._project(hidden, context, positions)
+        else:
+            query, key, value = self._apart(hidden, content)
         return self._attend(hidden, query, key, value, bias, training, causal)
 
     def empty_cache(self, batch: int, length: int) -> Tensor:
@@ -275,6 +283,15 @@ class Attention(Layer):
             query, key, value = ops.split(heads, [self._group, self._group + 1], axis=0)
         return query, ops.squeeze(key, 0), ops.squeeze(value, 0)
 
+    def _apart(self, hidden: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the queries of some states, and the keys and values of others."""
+        joined = self.heads * self.head_width
+        query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
+        content = ops.cast(content, self.compute_dtype)
+        query = self._heads(hidden, self.kernel[:, :joined], query_bias, self._group, self._group)
+        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, 2, 0), 2)
+        return query, key, value
+
     def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, count: int, queries: int) -> Tensor:
         """Returns `count` groups of heads [count, batch, heads, length, head width], `queries` scaled."""
         batch, length, _ = ops.shape(states)
@@ -347,8 +364,8 @@ class Attention(Layer):
         scores = ops.cast(times(query, key), "float32")
         if bias is not None:
             scores = ops.add(scores, self._grouped(ops.cast(bias, "float32")))
-        probabilities = ops.cast(ops.softmax(scores), self.compute_dtype)
-        return ops.matmul(self.dropout(probabilities, training=training), value)
+        factors = self.dropout.factors(ops.shape(scores), training=training)
+        return attended(scores, value, factors)
 
     def _grouped(self, bias: Tensor) -> Tensor:
         """Splits the axis of the heads as the scores have it."""

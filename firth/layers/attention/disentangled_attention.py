@@ -102,15 +102,6 @@ class DisentangledAttention(Attention):
         """
         raise NotImplementedError("disentangled positions are read in whole rows; there is no cache")
 
-    def _apart(self, hidden: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the queries of some states, and the keys and values of others."""
-        joined = self.heads * self.head_width
-        query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
-        content = ops.cast(content, self.compute_dtype)
-        query = self._heads(hidden, self.kernel[:, :joined], query_bias, 1, 1)
-        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, 2, 0), 2)
-        return query, key, value
-
     def _relative_scores(self, query: Tensor, key: Tensor, positions: Tensor) -> Tensor:
         """Returns the second and the third term, float32 [batch, heads, length, length]."""
         joined = 2 * self.heads * self.head_width

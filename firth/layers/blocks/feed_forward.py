@@ -10,6 +10,7 @@ from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.layer import Layer
+from firth.layers.elements.products import times_transposed
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
@@ -114,9 +115,9 @@ class FeedForward(Layer):
         """
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))
-        inner = _plus(ops.matmul(tokens, ops.transpose(self.inner_kernel)), self.inner_bias)
+        inner = _plus(times_transposed(tokens, self.inner_kernel), self.inner_bias)
         if self.gated:
-            gate = _plus(ops.matmul(tokens, ops.transpose(self.gate_kernel)), self.gate_bias)
+            gate = _plus(times_transposed(tokens, self.gate_kernel), self.gate_bias)
             inner = ops.multiply(self._activate(gate), inner)
         else:
             inner = self._activate(inner)

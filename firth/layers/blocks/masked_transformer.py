@@ -53,9 +53,10 @@ class MaskedTransformer(TransformerStack):
         position_ids: Tensor | None = None,
         absolute: Tensor | None = None,
         passes: int = 2,
+        wanted: Tensor | None = None,
         training: bool | None = None,
     ) -> Tensor:
-        """Returns a float tensor [batch, length, width].
+        """Returns a float tensor [batch, length, width], or [batch, wanted, width].
 
         Args:
             hidden: Float tensor [batch, length, width].
@@ -68,17 +69,20 @@ class MaskedTransformer(TransformerStack):
                 3.2): it reads the states before it, and its queries are those states plus these vectors.
             passes: An int, how often the last block is then applied, each time to the queries of the time
                 before.
+            wanted: int32 [batch, wanted], places of the tokens whose states are returned, of which the last
+                block then makes no others where its attention reads no positions. None for all tokens, and
+                with `absolute`.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
 
         Returns:
-            A float tensor [batch, length, width] of the compute dtype.
+            A float tensor [batch, length or wanted, width] of the compute dtype.
 
         Raises:
             ValueError: for `absolute` without disentangled positions.
         """
         bias = attention_bias(document_ids, attention_order)
         if absolute is None:
-            return self._run(hidden, bias, position_ids, training=training)
+            return self._run(hidden, bias, position_ids, training=training, wanted=wanted)
         if not isinstance(self.positions, DisentangledPositions):
             raise ValueError("MaskedTransformer: `absolute` needs disentangled positions")
         bias, positions = self._relate(bias, position_ids)

@@ -119,8 +119,9 @@ class TransformerBlock(Layer):
             context_bias: Float32 tensor as `bias`, for the attention to the encoder.
             positions: Tensor of what the attention reads of positions; see `build_positions`.
             causal: A Python bool, whether `bias` hides every key after its query.
-            queries: Float tensor [batch, length, width] that the block renews, where it reads `hidden` but
-                does not renew it; with disentangled positions only.
+            queries: Float tensor [batch, queries, width] that the block renews, where it reads `hidden` but
+                does not renew it; `bias` is that of these queries then. With `positions` of disentangled
+                attention there are as many as tokens; other attention takes no `positions` then.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
         hidden = ops.cast(hidden, self.compute_dtype)

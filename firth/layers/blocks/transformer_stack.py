@@ -9,6 +9,7 @@ from firth.layers.attention.building import build_positions
 from firth.layers.blocks.transformer_block import TransformerBlock
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.layer import Layer
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
@@ -89,12 +90,23 @@ class TransformerStack(Layer):
         bias: Tensor,
         position_ids: Tensor | None,
         training: bool | None = None,
+        wanted: Tensor | None = None,
         **reading: Any,
     ) -> Tensor:
-        """Returns hidden states after the last block."""
+        """Returns hidden states after the last block: all, or those at the wanted places of each row."""
         bias, positions = self._relate(bias, position_ids)
-        for place in self._order:
-            hidden = self.blocks[place](hidden, bias, positions=positions, training=training, **reading)
+        reading = {"positions": positions, "training": training, **reading}
+        *before, last = self._order
+        for place in before:
+            hidden = self.blocks[place](hidden, bias, **reading)
+        if wanted is None:
+            hidden = self.blocks[last](hidden, bias, **reading)
+        elif positions is None:
+            # All keys and values are needed of this block, and of all else only what belongs to these tokens.
+            queries = gather_tokens(hidden, wanted)
+            hidden = self.blocks[last](hidden, _rows_of_bias(bias, wanted), queries=queries, **reading)
+        else:
+            hidden = gather_tokens(self.blocks[last](hidden, bias, **reading), wanted)
         return self._finish(hidden, training)
 
     def _run_with_cache(
@@ -132,3 +144,10 @@ class TransformerStack(Layer):
             return bias, self.positions(places if position_ids is None else position_ids)
         key_places = ops.expand_dims(ops.arange(keys, dtype="int32"), 0)
         return bias + self.positions(places, key_places), None
+
+
+def _rows_of_bias(bias: Tensor, places: Tensor) -> Tensor:
+    """Returns the bias of the queries at some places of each row, [batch, heads or 1, places, keys]."""
+    _, heads, length, keys = ops.shape(bias)
+    rows = gather_tokens(ops.reshape(ops.transpose(bias, (0, 2, 1, 3)), (-1, length, heads * keys)), places)
+    return ops.transpose(ops.reshape(rows, (-1, ops.shape(places)[1], heads, keys)), (0, 2, 1, 3))

@@ -63,16 +63,33 @@ class Dropout(Layer):
                 layer here, takes over what the layer that makes this call was told; where none was told
                 anything, dropout does not act.
         """
+        factors = self.factors(ops.shape(inputs), parts, training, inputs.dtype)
+        return inputs if factors is None else inputs * factors
+
+    def factors(
+        self,
+        shape: Shape,
+        parts: tuple[Tensor, Tensor] | None = None,
+        training: bool | None = None,
+        dtype: Any = None,
+    ) -> Tensor | None:
+        """Returns what inputs are multiplied by, a tensor of zeros and 1 / (1 - rate); None for nothing.
+
+        Args:
+            shape: Shape of the inputs.
+            parts: Pair of int tensors as in the call.
+            training: Whether dropout acts; for None it does not.
+            dtype: Dtype of the result; the layer's compute dtype where it is None.
+        """
         if not training or self.rate == 0.0:
-            return inputs
-        shape = ops.shape(inputs)
+            return None
         noise = current_noise()
         if noise is None or self.batch_axis is None:
             keep = ops.greater_equal(random_bytes(shape, self.seed_generator), self._threshold())
         else:
             axis = self.batch_axis % len(shape) if parts is None else 0
             keep = _keep_by_example(shape, axis, noise.draw_keys(parts), self.rate)
-        return inputs * (ops.cast(keep, inputs.dtype) * (1.0 / (1.0 - self.rate)))
+        return ops.cast(keep, dtype or self.compute_dtype) * (1.0 / (1.0 - self.rate))
 
     def _threshold(self) -> Tensor:
         rounding = keras.random.uniform((), dtype="float32", seed=self.seed_generator)

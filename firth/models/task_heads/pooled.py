@@ -1,7 +1,7 @@
 """The head of tasks with one answer for each record of a row."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -15,7 +15,7 @@ from firth.layers.elements.types import Tensor
 from firth.layers.heads.document_means import document_means
 from firth.models.heads import Features, Generator, Heads
 from firth.models.outputs.predictions import Predictions, predictions_of_logits, predictions_of_numbers
-from firth.models.task_heads.states import states_of
+from firth.models.task_heads.states import states_at, states_of
 
 
 @keras.saving.register_keras_serializable(package="firth")
@@ -42,8 +42,9 @@ class PooledHeads(Heads):
     def _make(self, model: Any, task: Any, seed: Generator) -> None:
         self.loss_term = task.loss_terms[0]
         shared = {"dtype": self.dtype_policy}
-        self._pool, self._orders = _POOLINGS[task.form.pooling], task.form.orders
-        self._encoder_alone = task.form.encoder_alone
+        self._read, self._pool = _POOLINGS[task.form.pooling]
+        self._orders = task.form.orders
+        self.reads_encoder_alone = task.form.encoder_alone
         self.pooler: Any = None
         if task.form.has_pooler:
             self.pooler = Pooler(self.width, model.initializer_stddev, seed, name="pooler", **shared)
@@ -78,8 +79,8 @@ class PooledHeads(Heads):
             features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        hidden = states_of(backbone, features, self._encoder_alone, training)
-        return self.logits_of(hidden, features, training)
+        pooled = self._read(self, backbone, features, training)
+        return self._logits_of_vectors(pooled, training)
 
     def logits_of(
         self, hidden: Tensor, features: Features, training: bool | None = None
@@ -91,8 +92,10 @@ class PooledHeads(Heads):
             features: Task's features, batched, with `pooled_positions`, int32 [batch, documents].
             training: Whether dropout acts; for None see `firth.layers.Dropout`.
         """
-        pooled = self._sums(self._pool(self, hidden, features))
-        pooled = self.dropout(pooled, training=training)
+        return self._logits_of_vectors(self._pool(self, hidden, features), training)
+
+    def _logits_of_vectors(self, vectors: Tensor, training: bool | None) -> dict[str, Tensor]:
+        pooled = self.dropout(self._sums(vectors), training=training)
         return {self.loss_term.name: ops.cast(self.dense(pooled), "float32")}
 
     def _sums(self, pooled: Tensor) -> Tensor:
@@ -122,9 +125,32 @@ class PooledHeads(Heads):
         return {name: made(logits[name], *labels[name]) for name in logits}
 
 
+class _Pooling(NamedTuple):
+    """How the vectors of records [batch, documents, width] are made.
+
+    Attributes:
+        read: Function of (heads, backbone, features, training).
+        pool: Function of (heads, states, features), where the backbone's states are there already.
+    """
+
+    read: Callable[..., Tensor]
+    pool: Callable[..., Tensor]
+
+
+def _read_one(heads: PooledHeads, backbone: Any, features: Features, training: bool | None) -> Tensor:
+    states = states_at(
+        backbone, features, features[names.POOLED_POSITIONS], heads.reads_encoder_alone, training
+    )
+    return states if heads.pooler is None else heads.pooler.dense(states)
+
+
 def _one(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
     read = gather_tokens if heads.pooler is None else heads.pooler
     return read(hidden, features[names.POOLED_POSITIONS])
+
+
+def _read_mean(heads: PooledHeads, backbone: Any, features: Features, training: bool | None) -> Tensor:
+    return _mean(heads, states_of(backbone, features, heads.reads_encoder_alone, training), features)
 
 
 def _mean(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
@@ -132,4 +158,8 @@ def _mean(heads: PooledHeads, hidden: Tensor, features: Features) -> Tensor:
 
 
 # By `task.form.pooling`.
-_POOLINGS = {"first": _one, "last": _one, "mean": _mean}
+_POOLINGS = {
+    "first": _Pooling(_read_one, _one),
+    "last": _Pooling(_read_one, _one),
+    "mean": _Pooling(_read_mean, _mean),
+}

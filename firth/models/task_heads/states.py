@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from firth.layers.elements.gather_rows import gather_tokens
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features
 
@@ -17,3 +18,21 @@ def states_of(backbone: Any, features: Features, encoder_alone: bool, training: 
     """
     read = backbone.encode if encoder_alone else backbone
     return read(features, training=training)
+
+
+def states_at(
+    backbone: Any, features: Features, places: Tensor, encoder_alone: bool, training: bool | None = None
+) -> Tensor:
+    """Returns the last states of a backbone at some places of each row, float [batch, places, width].
+
+    Args:
+        backbone: Backbone that reads the task's form.
+        features: Task's features, batched.
+        places: int32 [batch, places], places of tokens.
+        encoder_alone: True for those of the encoder of a backbone that has a decoder too.
+        training: Whether dropout acts; for None see `firth.layers.Dropout`.
+    """
+    if encoder_alone:
+        return gather_tokens(states_of(backbone, features, encoder_alone, training), places)
+    states: Tensor = backbone.states_at(features, places, training)
+    return states
