@@ -8,6 +8,7 @@ from keras import ops
 
 from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
+from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Shape, Tensor
 from firth.models.backbone import Backbone, Stages, stages_of
 from firth.models.carried_state import CarriedState
@@ -62,9 +63,7 @@ class BiLSTMBackbone(Backbone):
         ]
         self.projection = keras.layers.Dense(
             projected,
-            kernel_initializer=keras.initializers.RandomNormal(
-                stddev=self.char_cnn.width**-0.5, seed=self.seed_generator
-            ),
+            kernel_initializer=normal(self.char_cnn.width**-0.5, self.seed_generator, truncated=False),
             dtype=self.dtype_policy,
             name="projection",
         )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import safetensors
 
 from firth import storage
+from firth.layers.elements.seeds import undrawn
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.build import build_model
 from firth.models.carried_state import CarriedState
@@ -132,7 +133,8 @@ def load_model(folder: str | os.PathLike[str], dtype: Any = None) -> BackboneWit
     """
     storage.check_whole(folder)
     with storage.local_copy(folder) as local:
-        model = build_model(read_recipe(local), dtype)
+        with undrawn():
+            model = build_model(read_recipe(local), dtype)
         with open_weights(local) as file:
             _assign(model, file)
     return model

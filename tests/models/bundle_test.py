@@ -145,3 +145,15 @@ def test_two_weights_of_one_path_are_refused(monkeypatch):
     )
     with pytest.raises(ValueError, match=r"two weights are named .*token_embedding/table"):
         weights_by_path(model)
+
+
+@pytest.mark.parametrize("name", ["bert_tiny", "t5_1_1_tiny", "elmo_tiny"])
+def test_nothing_is_drawn_in_the_place_of_stored_weights(name, tmp_path):
+    recipe = small(name, "model.layers=1")
+    model = build_pretraining_model(recipe)
+    loaded = load_model(saved(model, recipe, tmp_path))
+    draws = [np.asarray(each.seed_generator.state.value)[1] for each in (model, loaded)]
+    assert draws[0] > 0 and draws[1] == 0
+    found = weights_by_path(loaded)
+    for path, weight in weights_by_path(model).items():
+        np.testing.assert_array_equal(found[path].value, weight.value, path)

@@ -13,7 +13,7 @@ from firth.layers.elements.checks import check_groups, check_heads, check_positi
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.initializers import NormalColumns, normal
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.rotary_positions import rotate
 
@@ -158,7 +158,8 @@ class Attention(Layer):
             return normal(self.initializer_stddev, self.dropout.seed_generator)
         of_inputs = self.width**-0.5
         of_queries = of_inputs if self.scaled else of_inputs * self.head_width**-0.5
-        return NormalColumns([(queries, of_queries), (keys, of_inputs)], self.dropout.seed_generator)
+        runs = [(queries, of_queries), (keys, of_inputs)]
+        return drawn(NormalColumns(runs, self.dropout.seed_generator))
 
     def call(
         self,

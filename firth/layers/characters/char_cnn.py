@@ -10,7 +10,7 @@ from keras import ops
 from firth.layers.characters.max_over_time import max_over_time
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 _ACTIVATIONS = {"relu": ops.relu, "tanh": ops.tanh}
@@ -96,13 +96,13 @@ class CharCNN(Layer):
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
     def _uniform(self, bound: float) -> keras.initializers.Initializer:
-        return keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator)
+        return drawn(keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator))
 
     def _start(self, width: int) -> keras.initializers.Initializer:
         if self.activation == "relu":
             return self._uniform(0.05)
         stddev = (width * self.character_width) ** -0.5
-        return keras.initializers.RandomNormal(stddev=stddev, seed=self._seed_generator)
+        return drawn(keras.initializers.RandomNormal(stddev=stddev, seed=self._seed_generator))
 
     def call(self, characters: Tensor) -> Tensor:
         """Returns a float tensor [batch, length, sum of all filters].

@@ -7,7 +7,7 @@ from keras import ops
 
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 
 # Gates start nearly closed, and inputs pass.
@@ -51,7 +51,7 @@ class Highway(Layer):
             hidden_shape: Shape of `hidden`, (batch, length, width); None on an axis of unknown length.
         """
         check_width("Highway", self.width, hidden_shape)
-        start = keras.initializers.RandomNormal(stddev=self.width**-0.5, seed=self._seed_generator)
+        start = drawn(keras.initializers.RandomNormal(stddev=self.width**-0.5, seed=self._seed_generator))
         self.kernel = self.add_weight(name="kernel", shape=(self.width, 2 * self.width), initializer=start)
         self.bias = self.add_weight(name="bias", shape=(2 * self.width,), initializer=self._start_bias)
 

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from firth.layers.elements.seeds import truncated_normal
+from firth.layers.elements.seeds import drawn, truncated_normal
 from firth.layers.elements.types import Shape, Tensor
 
 
@@ -22,7 +22,7 @@ def normal(
     """
     if truncated:
         return truncated_normal(stddev, generator)
-    return keras.initializers.RandomNormal(stddev=stddev, seed=generator)
+    return drawn(keras.initializers.RandomNormal(stddev=stddev, seed=generator))
 
 
 class NormalColumns(keras.initializers.Initializer):

@@ -1,8 +1,14 @@
 """One source of randomness for a layer and all of its parts."""
 
+import contextlib
+import contextvars
+from collections.abc import Iterator
+
 import keras
 
 from firth.layers.elements.types import Seed
+
+_DRAWS = contextvars.ContextVar("draws", default=True)
 
 
 def seed_generator(seed: Seed = None) -> keras.random.SeedGenerator:
@@ -42,4 +48,38 @@ def truncated_normal(stddev: float, generator: keras.random.SeedGenerator) -> ke
         stddev: Standard deviation before anything is redrawn.
         generator: Generator that the weights are drawn from, as `seed_generator` returns it.
     """
-    return keras.initializers.TruncatedNormal(stddev=stddev, seed=generator)
+    return drawn(keras.initializers.TruncatedNormal(stddev=stddev, seed=generator))
+
+
+def drawn(initializer: keras.initializers.Initializer) -> keras.initializers.Initializer:
+    """Returns an initializer that draws, or zeros where nothing shall be drawn.
+
+    Args:
+        initializer: Initializer of weights, whose `seed` is a generator.
+    """
+    return initializer if _DRAWS.get() else _Undrawn(initializer.seed)
+
+
+class _Undrawn(keras.initializers.Zeros):
+    """Zeros that know the generator of what is not drawn, which layers share by it."""
+
+    def __init__(self, seed: keras.random.SeedGenerator) -> None:
+        self.seed = seed
+
+
+@contextlib.contextmanager
+def undrawn() -> Iterator[None]:
+    """Lets layers that are made and built meanwhile start from zeros: their weights are assigned afterwards.
+
+    Example:
+
+    >>> with undrawn():
+    ...     start = truncated_normal(0.02, seed_generator(1))
+    >>> keras.ops.convert_to_numpy(start((2,))).tolist()
+    [0.0, 0.0]
+    """
+    token = _DRAWS.set(False)
+    try:
+        yield
+    finally:
+        _DRAWS.reset(token)

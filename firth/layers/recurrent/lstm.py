@@ -8,7 +8,7 @@ from keras import ops
 
 from firth.layers.elements.checks import check_positive
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm_recurrence import Masks, lstm_recurrence
 
@@ -93,7 +93,7 @@ class LSTM(Layer):
 
     def _add_kernel(self, name: str, outputs: int, inputs: int, fan_in: int) -> Any:
         bound = (6.0 / (fan_in + outputs)) ** 0.5
-        start = keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator)
+        start = drawn(keras.initializers.RandomUniform(-bound, bound, seed=self._seed_generator))
         shape = (self.directions, outputs, inputs)
         return self.add_weight(name=name, shape=shape, initializer=start, autocast=False)
 
