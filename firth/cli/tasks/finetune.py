@@ -3,7 +3,7 @@
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
     from firth.recipes.reading.raw_recipes import Option
     from firth.recipes.run.adapting import AdaptingRecipe
-    from firth.tasks.labelled_data import LabelledData
 
 Model = Annotated[
     str | None,
@@ -139,8 +138,8 @@ def _finetune(
         *method_options(method, epochs),
         *(overrides or ()),
     ]
-    checked, found = _read_or_exit(recipe, options, root)
-    print_read(found.report(), checked)
+    checked, report = _read_or_exit(recipe, options, root)
+    print_read(report, checked)
     if seeds > 1:
         run_seeds(checked, seeds, root, name, verbose, reuse_folder)
         return
@@ -216,14 +215,15 @@ def _task(
 
 def _read_or_exit(
     path: pathlib.Path | None, options: "Sequence[str | Option]", root: pathlib.Path
-) -> "tuple[AdaptingRecipe, LabelledData]":
+) -> "tuple[AdaptingRecipe, dict[str, Any]]":
     from firth.pipelines.labels import read_for
     from firth.recipes.reading.adapting import load_adapting_recipe
 
     try:
-        return read_for(load_adapting_recipe(path, options, root))
+        recipe, found = read_for(load_adapting_recipe(path, options, root))
     except ValueError as error:
         fail(str(error), ExitCode.USAGE)
+    return recipe, found.report()
 
 
 def _finish(result: "RunResult", recipe: "AdaptingRecipe", root: pathlib.Path) -> None:
