@@ -92,7 +92,8 @@ def test_tables_and_recipe_types_agree():
     trained = {objective.kind for _, objective in TRAINED.values()}
     assert set(BACKBONES) == kinds_of("model") == {model.kind for model in {**MODELS, **OTHERS}.values()}
     assert kinds_of("objective") == trained
-    of_tasks = {task().heads for task in configs_in(AnyTask)}
+    # Without what a task has no default of.
+    of_tasks = {task.model_construct().heads for task in configs_in(AnyTask)}
     of_tasks.add(Classification(form=GPTForm(), lm_weight=0.5).heads)
     of_tasks |= {heads for form in configs_in(AnyForm) for heads in form.heads.values()}
     assert set(HEADS) == {objective.heads for _, objective in TRAINED.values()} | of_tasks
