@@ -155,12 +155,8 @@ class AdamW(_SummedGradients, keras.optimizers.AdamW):
         self._momentums, self._velocities = self.add_optimizer_variables(variables, names)
 
     def _decay(self, variable: tf.Variable, rate: tf.Tensor) -> None:
-        # In place: the product of a large table would be a second one, in memory that is asked for anew.
-        tf.raw_ops.ResourceScatterMul(
-            resource=variable.handle,
-            indices=tf.range(variable.shape[0]),
-            updates=tf.cast(1.0 - rate * self.weight_decay, variable.dtype),
-        )
+        # Not by a scatter in place: from then on TensorFlow copies the variable at each read.
+        variable.assign(variable * tf.cast(1.0 - rate * self.weight_decay, variable.dtype))
 
     def _update(self, gradient: tf.Tensor, variable: tf.Variable, rate: tf.Tensor) -> None:
         # A single kernel.
