@@ -69,6 +69,10 @@ def checked_scores(task: Task) -> None:
     Raises:
         ValueError: for a score that is unknown, or of other answers, with those that fit.
     """
+    if own := task.tasks_by_source:
+        for each in own.values():
+            checked_scores(each)
+        return
     for name in task.scores:
         if score_of(name).inputs.name not in task.scored_as:
             fitting = [each for each, score in SCORES.items() if score.inputs.name in task.scored_as]
