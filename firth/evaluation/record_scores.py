@@ -130,7 +130,9 @@ def record_scores(task: Task, records: Records) -> dict[str, float]:
     for name in task.score_names:
         own, options = _own(name, records), task.score_options(name)
         if records.examples and not own.examples:
-            # These are the records of another source, of which the score says nothing.
+            # These are the records of another source, of which the score says nothing. TFMA asks for every
+            # metric that has a bound in every slice.
+            made |= dict.fromkeys((name, name + LOW, name + HIGH), math.nan)
             continue
         made |= _with_ends(name, own, options)
         if not records.broken:

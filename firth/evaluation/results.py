@@ -53,8 +53,15 @@ def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[s
         name = ",".join(f"{feature}={value}" for feature, value in key) or OVERALL
         for in_slice, values in _by_slice(metrics[""][""]).items():
             # The parts of a source are too many to read.
-            if name == OVERALL or not in_slice:
+            if name == OVERALL:
                 slices[in_slice or name] = values
+            elif not in_slice:
+                # The scores of another source say nothing of this one.
+                slices[name] = {
+                    metric: value
+                    for metric, value in values.items()
+                    if "." not in metric or not math.isnan(value)
+                }
     return dict(sorted(slices.items(), key=lambda item: (item[0] != OVERALL, _in_order(item[0]))))
 
 

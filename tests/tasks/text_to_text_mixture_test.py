@@ -133,7 +133,8 @@ def test_each_score_is_of_the_records_of_its_own_data_set(data):
     assert values == {"cola.matthews": 1.0, "stsb.pearson": -1.0, "stsb.spearman": -1.0, "news.rouge_l": 0.5}
     assert found["news.rouge_l[length=17-32]"] == 0.0 and found["stsb.pearson_high"] <= 1.0
     # A slice of one source has the scores of this one alone.
-    assert {name.partition(".")[0] for name in record_scores(task, Records(of_stsb))} == {"stsb"}
+    alone = {name: value for name, value in record_scores(task, Records(of_stsb)).items() if value == value}
+    assert {name.partition(".")[0] for name in alone} == {"stsb"}
     # Of nothing at all, each score is as bad as it can be.
     assert record_scores(task, Records())["stsb.pearson"] == -1.0
 
@@ -157,4 +158,4 @@ def test_what_is_wrong_is_said(data):
     of_prefix = NEWS.model_copy(update={"form": PrefixForm()})
     assert TextTasks(tasks={"news": of_prefix}, form=PrefixForm()).form == PrefixForm()
     of_one_task = dataclasses.replace(Collected("a", "x", "x", "cola"), source="other")
-    assert record_scores(TASK, Records([of_one_task])) == {}
+    assert all(np.isnan(value) for value in record_scores(TASK, Records([of_one_task])).values())
