@@ -143,18 +143,29 @@ def _labelled(recipe: "AdaptingRecipe") -> "tuple[AdaptingRecipe, str]":
 def _adapting_lines(recipe: Any) -> list[str]:
     from firth.cli.costs import backbone_lines
 
-    def count() -> int:
-        from firth.tuning import trainable_parameters
-
-        return trainable_parameters(recipe)
-
-    trained = quietly(count, "show", {})
+    trained = trained_parameters(recipe, "show")
     return [
         f"base: {recipe.base.bundle}",
         *backbone_lines(recipe),
         f"trained by method.kind: {recipe.method.kind}: {trained:,} parameters, the head among them",
         f"training: {recipe.epochs:g} epochs in steps of about {recipe.examples_per_step:,} records",
     ]
+
+
+def trained_parameters(recipe: "AdaptingRecipe", command: str) -> int:
+    """Returns how many parameters a run trains; ends the command if its method does not fit its model.
+
+    Args:
+        recipe: Recipe of the run.
+        command: Name of the subcommand, for the log's name.
+    """
+
+    def count() -> int:
+        from firth.tuning import trainable_parameters
+
+        return trainable_parameters(recipe)
+
+    return quietly(count, command, {ValueError: ExitCode.USAGE})
 
 
 def base_lines(recipe: "Recipe") -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import keras
 
 from firth import features as names
+from firth.layers.elements.extensible import Additions
 from firth.layers.elements.noise import example_noise
 from firth.layers.elements.seeds import plain_seed, seed_generator
 from firth.layers.elements.types import Tensor
@@ -27,7 +28,8 @@ class BackboneWithHeads(keras.Model):
     goal is the loss, and data are batches of features, which hold labels and weights. `firth.training` has a
     loop of its own, which also resumes exactly.
 
-    Its parts are attributes: `backbone`, and `heads`, of a class that `HEADS` names for the goal.
+    Its parts are attributes: `backbone`; `heads`, of a class that `HEADS` names for the goal; and `added`,
+    which holds what a method of `firth.tuning` adds, at first nothing.
 
     Args:
         model: The recipe's `model`.
@@ -66,6 +68,7 @@ class BackboneWithHeads(keras.Model):
         shared = {"seed": seed_generator(seed), "dtype": self.dtype_policy}
         self.backbone = BACKBONES[model.kind](vocabulary_size, model, **shared, name="backbone")
         self.heads = HEADS[goal.heads_key](model, goal, vocabulary_size, **shared, name="heads")
+        self.added = Additions(name="added")
 
     @property
     def seed_generator(self) -> keras.random.SeedGenerator:

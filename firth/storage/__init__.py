@@ -20,7 +20,7 @@ from firth.storage.files import (
     remove,
     size_of,
 )
-from firth.storage.folders import BEGUN, BUNDLE_FOLDER, copy_folder, move, whole_folder
+from firth.storage.folders import ADAPTER_FOLDER, BEGUN, BUNDLE_FOLDER, copy_folder, move, whole_folder
 from firth.storage.growing import GrowingText
 from firth.storage.local import local_copy, local_folder
 from firth.storage.markers import MARKER, NotWholeError, check_whole, is_unchanged, is_whole
@@ -29,6 +29,7 @@ from firth.storage.unfinished import scratch_folder
 from firth.storage.writing import copy_file, whole_file, write_json, write_text
 
 __all__ = [
+    "ADAPTER_FOLDER",
     "BEGUN",
     "BUNDLE_FOLDER",
     "MARKER",

@@ -16,6 +16,8 @@ from firth.storage.writing import write_text
 BEGUN = "_BEGUN"
 # Where the Trainer's model artifact holds what `firth.models.load_model` reads, next to the SavedModel.
 BUNDLE_FOLDER = "bundle"
+# And what a method has trained that adds something to a model.
+ADAPTER_FOLDER = "adapter"
 
 
 @contextlib.contextmanager

@@ -18,11 +18,12 @@ from firth.models import save_model
 from firth.models.bundle import read_recipe
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
-from firth.storage import BUNDLE_FOLDER
+from firth.storage import ADAPTER_FOLDER, BUNDLE_FOLDER
 from firth.training.held_out import first_rows
 from firth.training.pretraining import load_recipe_tokenizer, open_rows, train
 from firth.training.rows import count_documents
 from firth.training.unigram import count_pieces
+from firth.tuning import merge, save_adapter
 
 _KEYS = ("recipe", "checkpoint_root")
 
@@ -31,7 +32,9 @@ def run_fn(fn_args: Any) -> None:
     """Trains a model and exports it for serving.
 
     The Trainer takes its name, `firth.training.run_fn.run_fn`. It writes `bundle`, which
-    `firth.models.load_model` reads, next to the SavedModel.
+    `firth.models.load_model` reads, next to the SavedModel. If the recipe's method adds something to the
+    model, it also writes `adapter`, which `firth.tuning.load_adapter` reads, and makes it a part of the
+    weights of the bundle and of the SavedModel.
 
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
@@ -59,9 +62,14 @@ def run_fn(fn_args: Any) -> None:
         counts = count_pieces(open_rows(recipe, fn_args.train_files, root), recipe.tokenizer.vocabulary_size)
     tokenizer = load_recipe_tokenizer(recipe, tokenizer_directory)
     recipe = _with_choice(model, tokenizer, recipe, fn_args.eval_files)
-    bundle = os.path.join(os.path.dirname(fn_args.serving_model_dir.rstrip("/")), BUNDLE_FOLDER)
+    place = os.path.dirname(fn_args.serving_model_dir.rstrip("/"))
+    bundle, adapter = (os.path.join(place, name) for name in (BUNDLE_FOLDER, ADAPTER_FOLDER))
     # An orchestrator that starts a killed Trainer again gives it the same folders.
     storage.remove(bundle)
+    if recipe.trained_by.adds:
+        storage.remove(adapter)
+        save_adapter(model, recipe, adapter)
+        merge(model)
     with storage.scratch_folder() as scratch:
         write_evidence(scratch, corpora_of(recipe, tokenizer_directory))
         carried = {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}

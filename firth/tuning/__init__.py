@@ -1,7 +1,17 @@
 """Methods: what of a model is trained when it is adapted, and what is added to it."""
 
+from firth.tuning.adapters import AdapterError, load_adapter, save_adapter
+from firth.tuning.adding import merge
 from firth.tuning.counts import trainable_parameters
 from firth.tuning.groups import TuningError
 from firth.tuning.table import METHODS
 
-__all__ = ["METHODS", "TuningError", "trainable_parameters"]
+__all__ = [
+    "METHODS",
+    "AdapterError",
+    "TuningError",
+    "load_adapter",
+    "merge",
+    "save_adapter",
+    "trainable_parameters",
+]

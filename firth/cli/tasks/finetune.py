@@ -9,6 +9,7 @@ import typer
 
 from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail
+from firth.cli.show import trained_parameters
 from firth.cli.tasks.read_lines import print_read
 from firth.cli.tasks.seeds import Seeds, run_seeds
 
@@ -140,6 +141,8 @@ def _finetune(
     ]
     checked, report = _read_or_exit(recipe, options, root)
     print_read(report, checked)
+    if checked.method.adds:
+        trained_parameters(checked, "finetune")
     if seeds > 1:
         run_seeds(checked, seeds, root, name, verbose, reuse_folder)
         return

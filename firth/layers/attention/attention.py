@@ -11,8 +11,8 @@ from firth.layers.attention.attended import attended
 from firth.layers.attention.block_sparse import read_blocks, suits_blocks
 from firth.layers.elements.checks import check_groups, check_heads, check_positive, check_width
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place, by_tokens
 from firth.layers.elements.initializers import NormalColumns, normal
-from firth.layers.elements.layer import Layer
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.rotary_positions import rotate
@@ -23,7 +23,7 @@ CAUSAL_BLOCK, CAUSAL_BLOCKS = 256, 4
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class Attention(Layer):
+class Attention(ExtensibleLayer):
     """Every token reads a weighted mean of the tokens that it may see.
 
     `softmax(Q K^T / sqrt(d) + bias) V` in each head, heads joined and projected (Vaswani et al. 2017,
@@ -245,7 +245,7 @@ class Attention(Layer):
         Returns:
             A float tensor [2, batch, key_value_heads, keys, head_width] of the compute dtype.
         """
-        return self._heads(ops.cast(context, self.compute_dtype), self.kernel, self.bias, 2, 0)
+        return self._heads(ops.cast(context, self.compute_dtype), self.kernel, self.bias, "key", "value")
 
     def call_with_context_cache(self, hidden: Tensor, cache: Tensor, bias: Tensor | None = None) -> Tensor:
         """Reads an encoder's states whose keys and values are known, with `cross` only.
@@ -266,7 +266,7 @@ class Attention(Layer):
         return 1.0 / math.sqrt(self._terms * self.head_width) if self.scaled else 1.0
 
     def _queries(self, hidden: Tensor) -> Tensor:
-        return self._heads(hidden, self.query_kernel, self.query_bias, self._group, self._group)
+        return self._heads(hidden, self.query_kernel, self.query_bias, "query")
 
     def _project(
         self, hidden: Tensor, context: Tensor | None, positions: Tensor | None
@@ -275,7 +275,7 @@ class Attention(Layer):
         if self.cross:
             key, value = ops.unstack(self.context_cache(context), 2)
             return self._queries(hidden), key, value
-        heads = self._heads(hidden, self.kernel, self.bias, self._group + 2, self._group)
+        heads = self._heads(hidden, self.kernel, self.bias, "query", "key", "value")
         # The gradient of a split is one concatenation, those of slices are as many sums.
         if positions is not None:
             turned, value = ops.split(heads, [self._group + 1], axis=0)
@@ -289,25 +289,80 @@ class Attention(Layer):
         joined = self.heads * self.head_width
         query_bias, bias = (None, None) if self.bias is None else (self.bias[:joined], self.bias[joined:])
         content = ops.cast(content, self.compute_dtype)
-        query = self._heads(hidden, self.kernel[:, :joined], query_bias, self._group, self._group)
-        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, 2, 0), 2)
+        query = self._heads(hidden, self.kernel[:, :joined], query_bias, "query")
+        key, value = ops.unstack(self._heads(content, self.kernel[:, joined:], bias, "key", "value"), 2)
         return query, key, value
 
-    def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, count: int, queries: int) -> Tensor:
-        """Returns `count` groups of heads [count, batch, heads, length, head width], `queries` scaled."""
+    def _heads(self, states: Tensor, kernel: Tensor, bias: Tensor | None, *names: str) -> Tensor:
+        """Returns the groups of heads of places that share a kernel, with the queries' scaled.
+
+        They are [groups, batch, heads, length, head width].
+        """
         batch, length, _ = ops.shape(states)
         group_width = self.key_value_heads * self.head_width
-        # Scaling the queries' share of the weights is less work than scaling queries or scores.
-        scale = np.ones(count * group_width, "float32")
-        if self.scaled:
-            scale[: queries * group_width] = self._scale
-        tokens = ops.reshape(states, (-1, self.width))
-        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scale), self.compute_dtype))
-        if bias is not None:
-            projected = ops.add(projected, ops.cast(ops.multiply(bias, scale), self.compute_dtype))
-        projected = ops.reshape(projected, (batch, length, count, self.key_value_heads, self.head_width))
+        if self._additions.keys() & set(names):
+            projected = self._heads_with_additions(states, kernel, bias, names)
+        else:
+            # Scaling the queries' share of the weights is less work than scaling queries or scores.
+            scales = np.concatenate([np.full(self._columns(name), self._scale_of(name)) for name in names])
+            tokens = ops.reshape(states, (-1, self.width))
+            projected = self._times(tokens, kernel, bias, scales.astype("float32"))
+        shape = (batch, length, projected.shape[-1] // group_width, self.key_value_heads, self.head_width)
         # One transpose of all, after which taking them apart copies nothing.
-        return ops.transpose(projected, (2, 0, 3, 1, 4))
+        return ops.transpose(ops.reshape(projected, shape), (2, 0, 3, 1, 4))
+
+    def _heads_with_additions(
+        self, states: Tensor, kernel: Tensor, bias: Tensor | None, names: tuple[str, ...]
+    ) -> Tensor:
+        """Returns what the places project to, [batch, length, columns], the queries scaled at the end."""
+        joint = by_tokens(lambda tokens: self._times(tokens, kernel, bias), states)
+        found, begin = [], 0
+        for name in names:
+            own = slice(begin, begin + self._columns(name))
+
+            def base(read: Tensor, own: slice = own) -> Tensor:
+                if read is states:
+                    return joint[:, :, own]
+                of_own = None if bias is None else bias[own]
+                return by_tokens(lambda tokens: self._times(tokens, kernel[:, own], of_own), read)
+
+            found.append(self._extended(name, states, base) * self._scale_of(name))
+            begin = own.stop
+        return ops.concatenate(found, axis=-1)
+
+    def _times(self, tokens: Tensor, kernel: Tensor, bias: Tensor | None, scales: Any = 1.0) -> Tensor:
+        projected = ops.matmul(tokens, ops.cast(ops.multiply(kernel, scales), self.compute_dtype))
+        if bias is None:
+            return projected
+        return ops.add(projected, ops.cast(ops.multiply(bias, scales), self.compute_dtype))
+
+    def _columns(self, name: str) -> int:
+        return (self.heads if name == "query" else self.key_value_heads) * self.head_width
+
+    def _scale_of(self, name: str) -> float:
+        return self._scale if name == "query" else 1.0
+
+    def places(self) -> list[Place]:
+        """Returns the projections to queries, keys and values, and that of the joined heads, `output`."""
+        of_queries = (self.query_kernel, self.query_bias) if self.cross else (self.kernel, self.bias)
+        first = 0 if self.cross else self._columns("query")
+        joined = self.output_projection
+        return [
+            self._place("query", *of_queries, 0),
+            self._place("key", self.kernel, self.bias, first),
+            self._place("value", self.kernel, self.bias, first + self._columns("key")),
+            Place(
+                self,
+                "output",
+                self._columns("query"),
+                self.width,
+                Columns(joined.kernel, joined.bias, 0, self.width),
+            ),
+        ]
+
+    def _place(self, name: str, kernel: Any, bias: Any, begin: int) -> Place:
+        count = self._columns(name)
+        return Place(self, name, self.width, count, Columns(kernel, bias, begin, count))
 
     def _attend(
         self,
@@ -336,7 +391,9 @@ class Attention(Layer):
     def _join_heads(self, context: Tensor, hidden: Tensor) -> Tensor:
         axes = (0, 2, 1, 3) if len(context.shape) == 4 else (1, 3, 0, 2, 4)
         context = ops.reshape(ops.transpose(context, axes), (-1, self.heads * self.head_width))
-        return ops.reshape(self.output_projection(context), ops.shape(hidden))
+        rows = ops.shape(hidden)[:-1]
+        output = self._extended_tokens("output", context, self.output_projection, rows)
+        return ops.reshape(output, ops.shape(hidden))
 
     def _read_causally(
         self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor, training: bool | None

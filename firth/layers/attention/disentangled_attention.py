@@ -107,7 +107,9 @@ class DisentangledAttention(Attention):
         joined = 2 * self.heads * self.head_width
         bias = None if self.bias is None else self.bias[:joined]
         positions = ops.cast(ops.expand_dims(positions, 0), self.compute_dtype)
-        of_query, of_key = ops.unstack(self._heads(positions, self.kernel[:, :joined], bias, 2, 1), 2)
+        of_query, of_key = ops.unstack(
+            self._heads(positions, self.kernel[:, :joined], bias, "query", "key"), 2
+        )
         # From `length` down, less the last: the columns that `relative_shift` wants.
         content_to_position = relative_shift(times(query, of_key[:, :, :-1]))
         # With keys in the place of queries distances change their sign, and so their order.

@@ -7,6 +7,7 @@ from keras import ops
 
 from firth.layers.attention.attention import Attention, times
 from firth.layers.elements.checks import check_own_keys
+from firth.layers.elements.extensible import Place
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.positions.relative_shift import relative_shift, relative_shift_at
@@ -101,6 +102,10 @@ class TwoStreamAttention(Attention):
         self.segment_bias = self._add("segment_bias", self.heads, 1, self.head_width)
         self.segments = self._add("segments", 2, self.heads, 1, self.head_width)
 
+    def places(self) -> list[Place]:
+        """Returns those of `Attention`, and the projection of distances, `relative`."""
+        return [*super().places(), self._place("relative", self.relative_kernel, None, 0)]
+
     def _add(self, name: str, *shape: int) -> Tensor:
         start = normal(self.initializer_stddev, self.dropout.seed_generator)
         return self.add_weight(name=name, shape=shape, initializer=start)
@@ -152,7 +157,7 @@ class TwoStreamAttention(Attention):
     ) -> Tensor:
         """Returns the sum of the three terms, float32 [batch, heads, rows, length]."""
         relative = ops.cast(ops.expand_dims(relative, 0), self.compute_dtype)
-        distance = self._heads(relative, self.relative_kernel, None, 1, 0)[0]
+        distance = self._heads(relative, self.relative_kernel, None, "relative")[0]
         by_content = times(self._with(query, self.content_bias), key)
         by_distance = times(self._with(query, self.position_bias), distance)
         of_others = ops.cast(self.segments[1] - self.segments[0], self.compute_dtype)

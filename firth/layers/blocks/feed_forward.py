@@ -8,8 +8,8 @@ from keras import ops
 from firth.layers.elements.activations import get_activation
 from firth.layers.elements.checks import check_positive, check_width
 from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
 from firth.layers.elements.initializers import normal
-from firth.layers.elements.layer import Layer
 from firth.layers.elements.products import times_transposed
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class FeedForward(Layer):
+class FeedForward(ExtensibleLayer):
     """Two dense layers with an activation between them, applied to each token alone.
 
     `f(x W1 + b1) W2 + b2` (Vaswani et al. 2017, "Attention Is All You Need", section 3.3); gated,
@@ -115,15 +115,37 @@ class FeedForward(Layer):
         """
         # With all tokens on one axis a gradient of a kernel is one matmul, not a sum of one per example.
         tokens = ops.reshape(hidden, (-1, self.width))
-        inner = _plus(times_transposed(tokens, self.inner_kernel), self.inner_bias)
+        rows = ops.shape(hidden)[:-1]
+        inner = self._extended_tokens("inner", tokens, self._inner, rows)
         if self.gated:
-            gate = _plus(times_transposed(tokens, self.gate_kernel), self.gate_bias)
+            gate = self._extended_tokens("gate", tokens, self._gate, rows)
             inner = ops.multiply(self._activate(gate), inner)
         else:
             inner = self._activate(inner)
         inner = self._drop(inner, hidden, training)
-        outer = _plus(ops.matmul(inner, self.outer_kernel), self.outer_bias)
-        return ops.reshape(outer, ops.shape(hidden))
+        return ops.reshape(self._extended_tokens("outer", inner, self._outer, rows), ops.shape(hidden))
+
+    def _inner(self, tokens: Tensor) -> Tensor:
+        return _plus(times_transposed(tokens, self.inner_kernel), self.inner_bias)
+
+    def _gate(self, tokens: Tensor) -> Tensor:
+        return _plus(times_transposed(tokens, self.gate_kernel), self.gate_bias)
+
+    def _outer(self, inner: Tensor) -> Tensor:
+        return _plus(ops.matmul(inner, self.outer_kernel), self.outer_bias)
+
+    def places(self) -> list[Place]:
+        """Returns the projections `inner`, with a gate `gate`, and `outer`."""
+        width, inner = self.width, self.inner_width
+        within = [("inner", self.inner_kernel, self.inner_bias)]
+        if self.gated:
+            within.append(("gate", self.gate_kernel, self.gate_bias))
+        places = [
+            Place(self, name, width, inner, Columns(kernel, bias, 0, inner, turned=True))
+            for name, kernel, bias in within
+        ]
+        outer = Columns(self.outer_kernel, self.outer_bias, 0, width)
+        return [*places, Place(self, "outer", inner, width, outer)]
 
     def _drop(self, inner: Tensor, hidden: Tensor, training: bool | None) -> Tensor:
         if not training or self.dropout.rate == 0.0:

@@ -11,7 +11,7 @@ from firth.layers.attention.building import build_attention
 from firth.layers.blocks.feed_forward import build_feed_forward
 from firth.layers.elements.configs import AnyStack, stack_of
 from firth.layers.elements.dropout import Dropout
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.extensible import ExtensibleLayer, Place
 from firth.layers.elements.norms import build_norm
 from firth.layers.elements.seeds import seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
@@ -20,7 +20,7 @@ Read = Callable[[Tensor], Tensor]
 
 
 @keras.saving.register_keras_serializable(package="firth")
-class TransformerBlock(Layer):
+class TransformerBlock(ExtensibleLayer):
     """Attention, then feed-forward, each with dropout, a residual and a norm.
 
     Post-norm: `norm(x + dropout(sublayer(x)))`, the block of Vaswani et al. 2017, "Attention Is All You
@@ -190,14 +190,25 @@ class TransformerBlock(Layer):
 
     def _run(self, hidden: Tensor, read: Read, read_context: Read | None, training: bool | None) -> Tensor:
         """Applies the sublayers, one after another."""
-        sublayers: list[tuple[Read, Any]] = [(read, self.attention_norm)]
+        sublayers: list[tuple[str, Read, Any]] = [("attention", read, self.attention_norm)]
         if read_context is not None:
-            sublayers.append((read_context, self.cross_attention_norm))
-        sublayers.append((read_with(self.feed_forward, training=training), self.feed_forward_norm))
-        for sublayer, norm in sublayers:
-            hidden = hidden + self.dropout(sublayer(self._before(hidden, norm)), training=training)
+            sublayers.append(("cross_attention", read_context, self.cross_attention_norm))
+        feed = read_with(self.feed_forward, training=training)
+        sublayers.append(("feed_forward", feed, self.feed_forward_norm))
+        for name, sublayer, norm in sublayers:
+            dropped = self._dropped(sublayer, training)
+            hidden = hidden + self._extended(name, self._before(hidden, norm), dropped)
             hidden = hidden if self._is_pre_norm else norm(hidden)
         return hidden
+
+    def _dropped(self, sublayer: Read, training: bool | None) -> Read:
+        return lambda states: self.dropout(sublayer(states), training=training)
+
+    def places(self) -> list[Place]:
+        """Returns the sublayers with their dropout: what is added to the residual."""
+        names = ["attention", "cross_attention", "feed_forward"]
+        width = self.stack.width
+        return [Place(self, name, width, width) for name in names if getattr(self, name) is not None]
 
     def _before(self, hidden: Tensor, norm: keras.layers.Layer) -> Tensor:
         """Returns what a sublayer reads."""

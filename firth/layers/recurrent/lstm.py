@@ -7,14 +7,17 @@ import keras
 from keras import ops
 
 from firth.layers.elements.checks import check_positive
-from firth.layers.elements.layer import Layer
+from firth.layers.elements.extensible import Columns, ExtensibleLayer, Place
 from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.layers.recurrent.lstm_recurrence import Masks, lstm_recurrence
 
+# Of the directions, in their order, at the beginning of the names of places.
+_DIRECTIONS = ("forward", "backward")
+
 
 @keras.saving.register_keras_serializable(package="firth")
-class LSTM(Layer):
+class LSTM(ExtensibleLayer):
     """An LSTM whose output is projected, over packed rows.
 
     Sak et al. 2014, "Long Short-Term Memory Based Recurrent Neural Network Architectures for Large Scale
@@ -146,7 +149,7 @@ class LSTM(Layer):
             A tensor of the compute dtype [length, directions, width, batch], zero on padding, and the state
             after.
         """
-        weights = self.input_kernel, self.bias, self.recurrent_kernel, self.projection_kernel
+        weights = self._weights()
         if state is None:
             state = self._first_state(steps)
         steps = ops.cast(steps, self.compute_dtype)
@@ -154,6 +157,51 @@ class LSTM(Layer):
         if masks is not None:
             hidden = hidden * masks.real
         return ops.cast(hidden, self.compute_dtype), last
+
+    def places(self) -> list[Place]:
+        """Returns the projections of inputs, state and output, for each direction."""
+        kernels = self._kernels()
+        return [
+            Place(
+                self,
+                f"{direction}_{name}",
+                kernel.shape[2],
+                kernel.shape[1],
+                Columns(kernel, bias, 0, kernel.shape[1], turned=True, direction=number),
+                reads_states=False,
+            )
+            for number, direction in enumerate(_DIRECTIONS[: self.directions])
+            for name, (kernel, bias) in kernels.items()
+        ]
+
+    def _kernels(self) -> dict[str, tuple[Any, Any]]:
+        """Returns kernels with their biases, by the names of their places."""
+        return {
+            "input": (self.input_kernel, self.bias),
+            "recurrent": (self.recurrent_kernel, None),
+            "projection": (self.projection_kernel, None),
+        }
+
+    def _weights(self) -> tuple[Tensor, ...]:
+        """Returns the weights of `lstm_recurrence`, with what is added to them."""
+        if not self._additions:
+            return self.input_kernel, self.bias, self.recurrent_kernel, self.projection_kernel
+        (inputs, bias), (recurrent, _), (projection, _) = (
+            self._with_additions(name, *weights) for name, weights in self._kernels().items()
+        )
+        return inputs, bias, recurrent, projection
+
+    def _with_additions(self, name: str, kernel: Any, bias: Any) -> tuple[Tensor, Tensor | None]:
+        kernels, biases = [], []
+        for number, direction in enumerate(_DIRECTIONS[: self.directions]):
+            own_kernel = ops.transpose(kernel[number])
+            own_bias = None if bias is None else bias[number]
+            addition = self.addition(f"{direction}_{name}")
+            if addition is not None:
+                own_kernel, own_bias = addition.merged(own_kernel, own_bias)
+            kernels.append(ops.transpose(own_kernel))
+            biases.append(own_bias)
+        return ops.stack(kernels), None if bias is None else ops.stack(biases)
 
     def _first_state(self, steps: Tensor, state: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, ...]:
         if state is not None:

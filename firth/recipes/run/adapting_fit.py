@@ -50,5 +50,10 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
     sources, is_mixed = recipe.data.source.split("+"), recipe.data.mixture is not None
     if problem := recipe.task.sources_conflict(sources, is_mixed):
         yield problem
+    if recipe.method.adds and recipe.base.added:
+        yield (
+            f"base.added_words, base.added_count: method.kind: {recipe.method.kind} does not train the token "
+            "table, so the rows of new pieces would stay as they are made; leave them out"
+        )
     if problem := recipe.task.lengths_conflict(recipe.sequences):
         yield problem

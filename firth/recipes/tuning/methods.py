@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.tuning.adding import LoRA
 from firth.recipes.tuning.method import Method
 
 
@@ -73,5 +74,6 @@ class GradualUnfreezing(Method):
 
 
 AnyMethod = Annotated[
-    Full | Head | LastLayers | Discriminative | GradualUnfreezing, pydantic.Field(discriminator="kind")
+    Full | Head | LastLayers | Discriminative | GradualUnfreezing | LoRA,
+    pydantic.Field(discriminator="kind"),
 ]

@@ -1,0 +1,204 @@
+"""Layers at whose places something may be added, after they are built."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import keras
+import numpy as np
+import numpy.typing as npt
+from keras import ops
+
+from firth.layers.elements.layer import Layer
+from firth.layers.elements.types import Shape, Tensor
+
+# What stands at a place: from states [batch, length, inputs] to states [batch, length, outputs].
+Base: TypeAlias = Callable[[Tensor], Tensor]
+
+
+class Addition(Layer):
+    """A layer that takes the place of another part of a model and calls it, once.
+
+    Subclasses have `call(states, base)`, where `states` are what the part would read, a float tensor
+    [batch, length, inputs], and `base` is the part.
+    """
+
+    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Returns the kernel and the bias of a projection that alone does what both do.
+
+        Args:
+            kernel: Float tensor [inputs, outputs].
+            bias: Float tensor [outputs], or None.
+
+        Raises:
+            NotImplementedError: if no projection does.
+        """
+        raise NotImplementedError(f"{type(self).__name__} is not a part of a projection")
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """The weights of a projection, which may be a part of those of several.
+
+    Attributes:
+        kernel: Kernel, [inputs, columns], or [columns, inputs] if it is `turned`.
+        bias: Bias, [columns], or None.
+        begin: Its first column.
+        count: Number of its columns.
+        turned: Whether the kernel's first axis is that of the columns.
+        direction: Place of its weights on a first axis of directions; None without such an axis.
+    """
+
+    kernel: Any
+    bias: Any
+    begin: int
+    count: int
+    turned: bool = False
+    direction: int | None = None
+
+    def read(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+        """Returns the kernel [inputs, count] and the bias [count] or None."""
+        kernel = self._matrix(np.array(ops.convert_to_numpy(self.kernel.value)))
+        bias = None if self.bias is None else self._of_direction(ops.convert_to_numpy(self.bias.value))
+        return kernel[:, self._own], None if bias is None else bias[self._own]
+
+    def write(self, kernel: Any, bias: Any) -> None:
+        """Assigns what `read` returns.
+
+        Args:
+            kernel: Float array [inputs, count].
+            bias: Float array [count], or None if there is no bias.
+        """
+        whole = np.array(ops.convert_to_numpy(self.kernel.value))
+        self._matrix(whole)[:, self._own] = ops.convert_to_numpy(kernel)
+        self.kernel.assign(whole)
+        if self.bias is not None:
+            whole = np.array(ops.convert_to_numpy(self.bias.value))
+            self._of_direction(whole)[self._own] = ops.convert_to_numpy(bias)
+            self.bias.assign(whole)
+
+    def _of_direction(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array if self.direction is None else array[self.direction]
+
+    def _matrix(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns a view of a kernel with the columns last."""
+        matrix = self._of_direction(array)
+        return matrix.T if self.turned else matrix
+
+    @property
+    def _own(self) -> slice:
+        return slice(self.begin, self.begin + self.count)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A part of a layer that something may be added to.
+
+    Attributes:
+        layer: Layer that it is a part of.
+        name: Its name in this layer, such as `query`.
+        inputs: Width of what it reads.
+        outputs: Width of what it gives.
+        columns: Weights of the projection that it is; None for other parts.
+        reads_states: Whether an addition is called with states; otherwise it is merged in each call.
+    """
+
+    layer: "ExtensibleLayer"
+    name: str
+    inputs: int
+    outputs: int
+    columns: Columns | None = None
+    reads_states: bool = True
+
+    @property
+    def path(self) -> str:
+        """Path of the layer, without the model's own name, and the place's name."""
+        return f"{self.layer.path.split('/', 1)[-1]}/{self.name}"
+
+
+class ExtensibleLayer(Layer):
+    """A layer with places that something may be added to; without additions, it does what it did."""
+
+    # Past Keras, which lets a layer that is built track nothing more; a model holds the additions.
+    _additions: Mapping[str, Addition] = {}
+
+    def places(self) -> list[Place]:
+        """Returns the places of a layer that is built."""
+        raise NotImplementedError
+
+    def extend(self, name: str, addition: Addition | None) -> None:
+        """Adds something at a place, or takes it away.
+
+        Args:
+            name: Name of the place.
+            addition: Addition, built; None for none.
+
+        Raises:
+            ValueError: if there is an addition already.
+        """
+        if addition is not None and name in self._additions:
+            raise ValueError(f"{self.path}/{name} has an addition already: {self._additions[name].name}")
+        others = {place: each for place, each in self._additions.items() if place != name}
+        self.__dict__["_additions"] = others if addition is None else {**others, name: addition}
+
+    def addition(self, name: str) -> Addition | None:
+        """Returns what is added at a place, or None.
+
+        Args:
+            name: Name of the place.
+        """
+        return self._additions.get(name)
+
+    def _extended(self, name: str, states: Tensor, base: Base) -> Tensor:
+        """Returns what stands at a place gives for states [batch, length, inputs]."""
+        addition = self._additions.get(name)
+        return base(states) if addition is None else addition(states, base=base)
+
+    def _extended_tokens(self, name: str, tokens: Tensor, base: Base, rows: Shape) -> Tensor:
+        """Does the same for tokens [batch * length, inputs] of rows (batch, length)."""
+        if name not in self._additions:
+            return base(tokens)
+        states = ops.reshape(tokens, (*rows, tokens.shape[-1]))
+        found = self._extended(name, states, lambda read: by_tokens(base, read))
+        return ops.reshape(found, (-1, found.shape[-1]))
+
+
+def by_tokens(base: Base, states: Tensor) -> Tensor:
+    """Returns what a function of tokens [tokens, inputs] gives for states [batch, length, inputs].
+
+    Args:
+        base: Function of tokens.
+        states: Float tensor [batch, length, inputs].
+    """
+    found = base(ops.reshape(states, (-1, states.shape[-1])))
+    return ops.reshape(found, (*ops.shape(states)[:-1], found.shape[-1]))
+
+
+def extensible_layers(layer: keras.layers.Layer) -> Iterator[ExtensibleLayer]:
+    """Yields the extensible layers of a layer or a model, each once, in the order in which they were made.
+
+    Args:
+        layer: Layer, built.
+
+    Example: see `tests/layers/elements/extensible_test.py`.
+    """
+    yield from _below(layer, set())
+
+
+def _below(layer: keras.layers.Layer, seen: set[int]) -> Iterator[ExtensibleLayer]:
+    seen.add(id(layer))
+    if isinstance(layer, ExtensibleLayer):
+        yield layer
+    for value in vars(layer).values():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(each, keras.layers.Layer) and id(each) not in seen:
+                yield from _below(each, seen)
+
+
+class Additions(keras.layers.Layer):
+    """The additions of a model, which are tracked here, as layers that are built track nothing more."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.held: list[Addition] = []
+        self.built = True

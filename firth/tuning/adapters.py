@@ -1,0 +1,126 @@
+"""What a method has trained, saved alone, next to the digest of the bundle that it belongs to."""
+
+import json
+import math
+import os
+from typing import Any
+
+import numpy as np
+import safetensors
+
+from firth import storage
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.build import build_model
+from firth.models.bundle import specs_of, weights_by_path
+from firth.models.starting import start_from
+from firth.recipes.base.errors import first_of
+from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.recipes.run.kinds import run_recipe_from_json
+from firth.recipes.run.run_recipe import RunRecipe
+from firth.storage.tensor_files import TensorFile, write_tensors
+from firth.tuning.table import METHODS
+
+_FORMAT = 1
+_WEIGHTS, _DESCRIPTION = "adapter.safetensors", "adapter.json"
+
+
+class AdapterError(ValueError):
+    """A folder holds no adapter, or one of another base."""
+
+
+def save_adapter(model: BackboneWithHeads, recipe: RunRecipe, folder: str | os.PathLike[str]) -> None:
+    """Writes the weights that a run has trained, `adapter.safetensors`, and `adapter.json`.
+
+    The latter has the digest of the run's base, and the recipe. The folder appears whole or not at all.
+
+    Args:
+        model: Trained model, whose method has frozen all else.
+        recipe: Recipe of the run, which has a base.
+        folder: Place of the folder, where nothing is.
+
+    Raises:
+        FileExistsError: if there is something.
+        ValueError: for a recipe without a base.
+    """
+    if recipe.base is None:
+        raise ValueError("an adapter belongs to a base, and the recipe has none")
+    trained = {id(weight) for weight in model.trainable_weights}
+    weights = {path: each for path, each in weights_by_path(model).items() if id(each) in trained}
+    arrays = ((path, np.asarray(each.value)) for path, each in weights.items())
+    said = {
+        "library": "firth",
+        "format": _FORMAT,
+        "base": recipe.base.digest,
+        "method": recipe.trained_by.kind,
+        "parameters": sum(math.prod(each.shape) for each in weights.values()),
+        "recipe": json.loads(recipe.to_json()),
+    }
+    with storage.whole_folder(folder) as unfinished:
+        write_tensors(os.path.join(unfinished, _WEIGHTS), specs_of(weights), arrays, {"library": "firth"})
+        storage.write_json(os.path.join(unfinished, _DESCRIPTION), said, indent=1)
+
+
+def load_adapter(
+    folder: str | os.PathLike[str], bundle: str | os.PathLike[str], dtype: Any = None
+) -> tuple[BackboneWithHeads, AdaptingRecipe]:
+    """Returns the model of a run that has trained an adapter, with what it adds, and the recipe.
+
+    Args:
+        folder: Folder that `save_adapter` wrote, `adapter` next to a run's bundle.
+        bundle: Folder of the bundle that the run started from.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        AdapterError: if its files cannot be read, or the bundle is another one, with both digests.
+        firth.models.BundleError: if the bundle cannot be read.
+
+    Example: see `tests/tuning/adapters_test.py`.
+    """
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local:
+        recipe = _recipe_of(local)
+        _check_base(os.fspath(folder), recipe.base.digest, os.fspath(bundle))
+        model = build_model(recipe, dtype)
+        start_from(model, bundle)
+        METHODS[recipe.method.kind](model, recipe.method, 1)
+        _assign(model, os.path.join(local, _WEIGHTS))
+    return model, recipe
+
+
+def _recipe_of(folder: str) -> AdaptingRecipe:
+    path = os.path.join(folder, _DESCRIPTION)
+    try:
+        said = storage.read_json(path)
+        known = said.get("library") == "firth" and said.get("format") == _FORMAT
+        recipe = run_recipe_from_json(json.dumps(said["recipe"])) if known else None
+    except (OSError, ValueError, KeyError) as error:
+        raise AdapterError(f"{path} cannot be read: {error}") from error
+    if not isinstance(recipe, AdaptingRecipe):
+        raise AdapterError(f"{path} is not of format {_FORMAT} of firth's adapters")
+    return recipe
+
+
+def _check_base(folder: str, wanted: str, bundle: str) -> None:
+    found = digest_of_bundle(bundle)
+    if found != wanted:
+        raise AdapterError(f"{folder} belongs to the base {wanted}, but {bundle} is {found}")
+
+
+def _assign(model: BackboneWithHeads, path: str) -> None:
+    trained = {id(weight) for weight in model.trainable_weights}
+    variables = {name: each for name, each in weights_by_path(model).items() if id(each) in trained}
+    try:
+        file = TensorFile(path)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise AdapterError(f"{path} cannot be read: {error}") from error
+    differing = [
+        name
+        for name in sorted(variables.keys() | set(file))
+        if name not in variables or name not in file or file.spec(name).shape != tuple(variables[name].shape)
+    ]
+    if differing:
+        raise AdapterError(f"{path} does not have the weights of its recipe: {first_of(differing)}")
+    for name, variable in variables.items():
+        variable.assign(file[name])

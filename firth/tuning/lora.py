@@ -1,0 +1,139 @@
+"""LoRA: projections whose difference from what they were has a low rank."""
+
+import math
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth.layers.elements.dropout import Dropout
+from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.adding import LoRA
+from firth.tuning.adding import add, projections_of
+from firth.tuning.groups import TuningError
+from firth.tuning.multipliers import Multipliers
+
+
+class LowRankAddition(Addition):
+    """Adds a product of two small matrices to a projection: `W x + scale B A x`.
+
+    Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1. A starts uniform within
+    one over the root of the inputs, as in the authors' code, and B at zero.
+
+    Args:
+        inputs: Width of what the projection reads.
+        outputs: Width of what it gives.
+        rank: Columns of A and rows of B, as they are kept here: transposed.
+        scale: Number that the product is multiplied by.
+        dropout: Share of what A reads that is dropped in training.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> addition, states = LowRankAddition(inputs=4, outputs=4, rank=2, scale=1.0), np.ones((1, 3, 4))
+    >>> bool(np.all(addition(states, base=lambda read: read) == states))
+    True
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        rank: int,
+        scale: float,
+        dropout: float = 0.0,
+        seed: Seed = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._generator = seed_generator(seed)
+        self.dropout_layer = Dropout(dropout, seed=self._generator, dtype=self.dtype_policy, name="dropout")
+
+    def build(self, states_shape: Shape) -> None:
+        """Creates `down` [inputs, rank], which is A, and `up` [rank, outputs], which is B.
+
+        Args:
+            states_shape: Shape of the states, (batch, length, inputs); not read.
+        """
+        bound = self.inputs**-0.5
+        start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
+        self.down = self.add_weight(name="down", shape=(self.inputs, self.rank), initializer=start)
+        self.up = self.add_weight(name="up", shape=(self.rank, self.outputs), initializer="zeros")
+        self.dropout_layer.build(states_shape)
+
+    def call(self, states: Tensor, base: Base) -> Tensor:
+        """Returns a float tensor [batch, length, outputs].
+
+        Args:
+            states: Float tensor [batch, length, inputs].
+            base: The projection.
+        """
+        tokens = ops.reshape(self.dropout_layer(states), (-1, self.inputs))
+        small = ops.matmul(tokens, ops.cast(self.down, tokens.dtype))
+        added = ops.matmul(small, ops.cast(ops.multiply(self.up, self.scale), tokens.dtype))
+        return base(states) + ops.reshape(added, (*ops.shape(states)[:-1], self.outputs))
+
+    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Returns the kernel with the product added to it, and the bias.
+
+        Args:
+            kernel: Float tensor [inputs, outputs].
+            bias: Float tensor [outputs], or None.
+        """
+        return kernel + ops.matmul(self.down, self.up * self.scale), bias
+
+
+def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -> Multipliers:
+    """Adds two small matrices to each projection that is a target, and freezes the backbone.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: for a target that no projection has, and a rank greater than a projection's sides.
+    """
+    del steps_per_epoch
+    divisor = math.sqrt(method.rank) if method.rank_stabilised else method.rank
+    places = projections_of(model, method.targets, "method.targets")
+    check_rank(method.rank, places)
+    if method.dropout and (merged := [place.path for place in places if not place.reads_states]):
+        raise TuningError(f"method.dropout: {merged[0]} is a recurrent projection; dropout must be 0")
+
+    def make(place: Place) -> LowRankAddition:
+        return LowRankAddition(
+            place.inputs,
+            place.outputs,
+            method.rank,
+            method.alpha / divisor,
+            method.dropout,
+            seed=model.seed_generator,
+            dtype=model.dtype_policy,
+            name=method.kind,
+        )
+
+    add(model, method.kind, places, make)
+    return {}
+
+
+def check_rank(rank: int, places: list[Place]) -> None:
+    """Passes if matrices of a rank are not larger than the projections that they are added to.
+
+    Args:
+        rank: Rank of the matrices.
+        places: Places of the projections.
+
+    Raises:
+        TuningError: for a rank greater than a projection's smaller side.
+    """
+    for place in places:
+        if rank > min(place.inputs, place.outputs):
+            raise TuningError(
+                f"method.rank: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
+            )

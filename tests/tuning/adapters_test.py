@@ -1,0 +1,149 @@
+"""A run that adapts by an addition: saved alone, merged, served, resumed, and refused on another base."""
+
+import types
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth import features, storage
+from firth.models import build_model, load_model
+from firth.models.bundle import weights_by_path
+from firth.recipes.models.model import CausalTransformerConfig
+from firth.recipes.objectives.language_models import CausalLM
+from firth.recipes.reading.bundles import digest_of_bundle
+from firth.recipes.run.adapting import AdaptingRecipe
+from firth.tokenizers import WordPieceTokenizer, save_tokenizer
+from firth.training import train
+from firth.training.run_fn import run_fn
+from firth.tuning import AdapterError, load_adapter
+from tests.training.artifacts import VOCABULARY, raw_row, tiny_recipe, write_bundle, write_rows
+from tests.training.kills import copies_after, steps_made
+
+ROWS, STEPS = 7, 4
+
+
+def base_recipe(family):
+    recipe = tiny_recipe()
+    if family == "bert":
+        return recipe
+    same = {key: getattr(recipe.model, key) for key in ("layers", "width", "attention", "positions")}
+    return recipe.model_copy(update={"model": CausalTransformerConfig(**same), "objective": CausalLM()})
+
+
+def adapting(family, folder) -> AdaptingRecipe:
+    """A recipe over a bundle, next to which are labelled rows and the tokenizer."""
+    recipe = base_recipe(family)
+    bundle = write_bundle(folder / "bundle", recipe)
+    save_tokenizer(WordPieceTokenizer(VOCABULARY), folder / "tokenizer")
+    rows = [{**raw_row(number), features.RECORD_LABELS: [number % 2, 1]} for number in range(ROWS)]
+    write_rows(folder / "Split-train" / "data-00000.gz", rows)
+    form = {"bert": {"kind": "bert"}, "gpt": {"kind": "last_token"}}[family]
+    optimizer = {"kind": "adamw", "learning_rate": 0.01, "warmup_steps": 0, "weight_decay": 0.5}
+    return AdaptingRecipe(
+        name="adapted",
+        data={"kind": "columns", "train": "labelled.csv"},
+        base={"bundle": bundle, "digest": digest_of_bundle(bundle)},
+        tokenizer=recipe.tokenizer,
+        sequences=recipe.sequences,
+        model=recipe.model,
+        task={"kind": "classification", "labels": ("no", "yes"), "form": form},
+        method={"kind": "lora", "rank": 2, "dropout": 0.1},
+        training={"steps": STEPS, "batch_size": 4, "checkpoint_every_steps": 2, "optimizer": optimizer},
+        epochs=2.0,
+        examples_per_step=8,
+    )
+
+
+@pytest.fixture(scope="module", params=["bert", "gpt"])
+def adapted(request, tmp_path_factory):
+    """A folder with a run of the Trainer's own function, and the recipe of the run."""
+    folder = tmp_path_factory.mktemp(request.param)
+    recipe = adapting(request.param, folder)
+    config = {"recipe": recipe.to_json(), "checkpoint_root": str(folder / "checkpoints")}
+    run_fn(
+        types.SimpleNamespace(
+            train_files=[f"{folder}/Split-train/*"],
+            eval_files=[],
+            serving_model_dir=str(folder / "model" / "Format-Serving"),
+            model_run_dir=str(folder / "run"),
+            custom_config=config,
+        )
+    )
+    return folder, recipe
+
+
+def test_the_adapter_alone_with_its_base_gives_what_the_merged_bundle_gives(adapted):
+    folder, recipe = adapted
+    merged = load_model(folder / "model" / "bundle")
+    model, loaded = load_adapter(folder / "model" / "adapter", recipe.base.bundle)
+    assert loaded.method == recipe.method and model.added.held and not merged.added.held
+    ids = np.arange(24).reshape(1, 24) % len(VOCABULARY)
+    texts = {features.TOKEN_IDS: ids, features.POSITION_IDS: ids % 24, features.DOCUMENT_IDS: 0 * ids + 1}
+    texts[features.SEGMENT_IDS] = 0 * ids
+    np.testing.assert_allclose(model.backbone(texts), merged.backbone(texts), atol=1e-5)
+    base = weights_by_path(load_model(recipe.base.bundle))
+    frozen = {path: each for path, each in weights_by_path(model).items() if path.startswith("backbone/")}
+    for path, each in frozen.items():
+        np.testing.assert_array_equal(each, base[path], err_msg=path)
+    moved = {path for path in frozen if (weights_by_path(merged)[path].numpy() != base[path].numpy()).any()}
+    assert {path.split("/", 3)[3] for path in moved} == {"attention/kernel"}
+
+
+def test_it_is_smaller_than_its_bundle_and_says_its_base(adapted):
+    folder, recipe = adapted
+    said = storage.read_json(folder / "model" / "adapter" / "adapter.json")
+    assert (said["base"], said["method"]) == (recipe.base.digest, "lora")
+    model, _ = load_adapter(folder / "model" / "adapter", recipe.base.bundle)
+    assert said["parameters"] == sum(int(np.prod(each.shape)) for each in model.trainable_weights)
+    sizes = [
+        (folder / "model" / place).stat().st_size
+        for place in ("adapter/adapter.safetensors", "bundle/weights.safetensors")
+    ]
+    assert sizes[0] < 0.5 * sizes[1]
+
+
+def test_the_merged_model_answers_texts(adapted):
+    folder, _ = adapted
+    served = tf.saved_model.load(str(folder / "model" / "Format-Serving"))
+    answer = served.signatures["classify"](text=tf.constant(["w1 w2 w3"]))
+    assert answer["label"].numpy()[0] in (b"no", b"yes")
+
+
+def test_another_base_is_refused_with_both_digests(adapted, tmp_path):
+    folder, recipe = adapted
+    other = write_bundle(tmp_path / "other", tiny_recipe(), seed=8)
+    with pytest.raises(AdapterError, match=f"base {recipe.base.digest}, but .* is {digest_of_bundle(other)}"):
+        load_adapter(folder / "model" / "adapter", other)
+
+
+def test_a_damaged_adapter_is_refused(adapted, tmp_path):
+    folder, recipe = adapted
+    storage.copy_folder(folder / "model" / "adapter", tmp_path / "copy")
+    storage.write_json(tmp_path / "copy" / "adapter.json", {"library": "firth", "format": 0})
+    with pytest.raises(AdapterError, match=r"adapter\.json is not of format 1"):
+        load_adapter(tmp_path / "copy", recipe.base.bundle)
+
+
+def test_a_vocabulary_that_grows_is_refused(adapted):
+    said = adapted[1].model_dump()
+    with pytest.raises(ValueError, match=r"added_words.* method\.kind: lora does not train the token table"):
+        AdaptingRecipe.of({**said, "base": {**said["base"], "added_words": ("zebra",)}})
+
+
+@pytest.mark.repeated
+def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
+    recipe = adapting("bert", tmp_path)
+
+    def run(place, checkpoints):
+        files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
+        model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
+        return {path: np.array(each) for path, each in weights_by_path(model).items()}
+
+    with copies_after(tmp_path / "c", {2: tmp_path / "killed"}):
+        expected = run("first", tmp_path / "c")
+    with steps_made() as steps:
+        resumed = run("second", tmp_path / "killed")
+    assert steps == [3, 4] and set(resumed) > set(weights_by_path(build_model(recipe)))
+    for path, each in resumed.items():
+        np.testing.assert_array_equal(each, expected[path], err_msg=path)

@@ -1,0 +1,166 @@
+"""Methods that add something to projections, on every family of backbones."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth.models import PretrainingModel
+from firth.models.bundle import weights_by_path
+from firth.recipes.training.optimizers import AdamWConfig
+from firth.recipes.tuning import adding
+from firth.training.optimizers import build_optimizer
+from firth.training.step import build_train_step
+from firth.tuning import METHODS, TuningError, merge
+from firth.tuning.adding import places_of
+from tests.models.table import MODELS, OTHERS, TRAINED, VOCABULARY, training_features
+
+ALL = ("*",)
+AS_WRITTEN = {
+    "lora": adding.LoRA(targets=ALL, rank=2),
+    "lora, stabilised": adding.LoRA(targets=ALL, rank=2, alpha=3.0, rank_stabilised=True),
+}
+# Self-attention and that to an encoder, one kernel for three projections and several, gates, shared heads of
+# keys and values, shared layers, relative positions that read projections, two streams, LSTMs; with the
+# number of projections.
+CASES = {
+    "masked_lm": 12,
+    "masked_lm, order of sentences": 6,
+    "masked_lm, mask decoder": 12,
+    "permutation_lm": 14,
+    "causal_lm, table of its own": 14,
+    "iid_denoising": 25,
+    "denoising": 32,
+    "bidirectional_lm": 12,
+}
+OPTIMIZER = AdamWConfig(learning_rate=0.01, warmup_steps=0, schedule="constant", weight_decay=0.5)
+
+
+def model_of(case):
+    name, objective = TRAINED[case]
+    model = PretrainingModel({**MODELS, **OTHERS}[name], objective, VOCABULARY, seed=1, name="model")
+    model.build()
+    return model
+
+
+def prepare(model, method):
+    assert METHODS[method.kind](model, method, 1) == {}
+
+
+def logits_of(model, case) -> np.ndarray:
+    found = model.logits(training_features(case))
+    return np.concatenate([np.array(each).reshape(-1) for each in found.values()])
+
+
+def draw(model):
+    """Gives every weight that was added values that matter, as training does."""
+    generator = np.random.default_rng(5)
+    for weight in model.added.weights:
+        weight.assign(weight + generator.normal(0.0, 0.2, weight.shape))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_starts_as_the_base_and_is_merged_into_it(case):
+    model = model_of(case)
+    at_first, paths = logits_of(model, case), set(weights_by_path(model))
+    prepare(model, AS_WRITTEN["lora"])
+    assert len(model.added.held) == len(places_with_columns(model)) == CASES[case]
+    np.testing.assert_allclose(logits_of(model, case), at_first, atol=1e-5)
+    draw(model)
+    with_additions = logits_of(model, case)
+    assert np.abs(with_additions - at_first).max() > 0.1
+    merge(model)
+    assert set(weights_by_path(model)) == paths and not model.added.held
+    scale = np.abs(with_additions).max()
+    np.testing.assert_allclose(logits_of(model, case) / scale, with_additions / scale, atol=1e-5)
+
+
+def places_with_columns(model):
+    return [place for place in places_of(model) if place.columns]
+
+
+@pytest.mark.parametrize("method", AS_WRITTEN)
+def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(method):
+    model = model_of("masked_lm")
+    prepare(model, AS_WRITTEN[method])
+    optimizer = build_optimizer(OPTIMIZER, 100)
+    optimizer.build(model.trainable_variables)
+    losses = TRAINED["masked_lm"][1].losses
+    step = build_train_step(model, optimizer, losses, tf.distribute.get_strategy(), 3)
+    before = {path: each.numpy() for path, each in weights_by_path(model).items()}
+    for _ in range(2):
+        step({name: tf.constant(value) for name, value in training_features("masked_lm").items()})
+    after = weights_by_path(model)
+    moved = {path for path, each in before.items() if (each != after[path].numpy()).any()}
+    added = {path for path in before if path.startswith("added/")}
+    assert len(added) == len(model.added.weights) and added <= moved
+    assert all(path.startswith(("added/", "heads/")) for path in moved)
+
+
+def test_the_product_is_scaled_by_alpha_and_the_rank():
+    kernels = {}
+    for name, scale in {"lora": 16 / 2, "lora, stabilised": 3.0 / 2**0.5}.items():
+        model = model_of("masked_lm")
+        place = places_with_columns(model)[0]
+        before, _ = place.columns.read()
+        prepare(model, AS_WRITTEN[name])
+        draw(model)
+        product = np.array(place.layer.addition(place.name).down) @ place.layer.addition(place.name).up
+        merge(model)
+        np.testing.assert_allclose(place.columns.read()[0], before + scale * product, rtol=1e-5, atol=1e-6)
+        kernels[name] = place.path
+    assert set(kernels.values()) == {"backbone/encoder/block_0/attention/query"}
+
+
+def test_dropout_acts_in_training_alone():
+    model = model_of("masked_lm")
+    prepare(model, adding.LoRA(rank=2, dropout=0.5))
+    draw(model)
+    features = training_features("masked_lm")
+    asked = [np.array(model.backbone(features, training=False)) for _ in range(2)]
+    trained = [np.array(model.backbone(features, training=True)) for _ in range(2)]
+    np.testing.assert_array_equal(*asked)
+    assert np.abs(trained[0] - trained[1]).max() > 0.01
+
+
+def test_targets_are_named_by_the_ends_of_paths():
+    model = model_of("denoising")
+    prepare(model, adding.LoRA(rank=2, targets=("attention/value", "decoder/block_1/*/outer")))
+    found = {path.rpartition("/lora/")[0] for path in weights_by_path(model) if path.startswith("added/")}
+    values = {
+        f"added/{side}/block_{number}/attention/value" for side in ("encoder", "decoder") for number in (0, 1)
+    }
+    assert found == {*values, "added/decoder/block_1/feed_forward/outer"}
+
+
+@pytest.mark.parametrize(
+    "case, method, message",
+    [
+        (
+            "masked_lm",
+            {"targets": ("attention/qurey",)},
+            "qurey names none .* did you mean attention/query",
+        ),
+        (
+            "masked_lm",
+            {"targets": ("query", "zzz")},
+            "zzz names none .* one of: query, key, value",
+        ),
+        ("bidirectional_lm", {}, "names none of the 12 projections .* layer_0/forward_input"),
+        ("masked_lm", {"rank": 17}, "method.rank: 17, but .*attention/query has 16 inputs and 16 outputs"),
+        (
+            "bidirectional_lm",
+            {"targets": ALL, "rank": 2, "dropout": 0.1},
+            "recurrent .* dropout must be 0",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(case, method, message):
+    with pytest.raises(TuningError, match=message):
+        prepare(model_of(case), adding.LoRA(**method))
+
+
+def test_two_additions_to_one_place_are_refused():
+    model = model_of("masked_lm")
+    prepare(model, adding.LoRA(rank=2))
+    with pytest.raises(TuningError, match="attention/query has an addition already: lora"):
+        prepare(model, adding.LoRA(rank=2))
