@@ -8,7 +8,7 @@ from keras import ops
 
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.extensible import Addition, Base, Place
-from firth.layers.elements.seeds import seed_generator
+from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
@@ -62,7 +62,7 @@ class LowRankAddition(Addition):
         """
         bound = self.inputs**-0.5
         start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
-        self.down = self.add_weight(name="down", shape=(self.inputs, self.rank), initializer=start)
+        self.down = self.add_weight(name="down", shape=(self.inputs, self.rank), initializer=drawn(start))
         self.up = self.add_weight(name="up", shape=(self.rank, self.outputs), initializer="zeros")
         self.dropout_layer.build(states_shape)
 
