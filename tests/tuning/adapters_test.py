@@ -49,7 +49,13 @@ def adapting(family, folder) -> AdaptingRecipe:
         model=recipe.model,
         task={"kind": "classification", "labels": ("no", "yes"), "form": form},
         method={"kind": "lora", "rank": 2, "dropout": 0.1},
-        training={"steps": STEPS, "batch_size": 4, "checkpoint_every_steps": 2, "optimizer": optimizer},
+        training={
+            "steps": STEPS,
+            "batch_size": 4,
+            "checkpoint_every_steps": 2,
+            "log_every_steps": 1,
+            "optimizer": optimizer,
+        },
         epochs=2.0,
         examples_per_step=8,
     )
@@ -140,7 +146,7 @@ def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
         model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
         return {path: np.array(each) for path, each in weights_by_path(model).items()}
 
-    with copies_after(tmp_path / "c", {2: tmp_path / "killed"}):
+    with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
         expected = run("first", tmp_path / "c")
     with steps_made() as steps:
         resumed = run("second", tmp_path / "killed")

@@ -55,7 +55,7 @@ def draw(model):
     """Gives every weight that was added values that matter, as training does."""
     generator = np.random.default_rng(5)
     for weight in model.added.weights:
-        weight.assign(weight + generator.normal(0.0, 0.2, weight.shape))
+        weight.assign(weight + generator.normal(0.0, 0.05, weight.shape))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -67,7 +67,7 @@ def test_it_starts_as_the_base_and_is_merged_into_it(case):
     np.testing.assert_allclose(logits_of(model, case), at_first, atol=1e-5)
     draw(model)
     with_additions = logits_of(model, case)
-    assert np.abs(with_additions - at_first).max() > 0.1
+    assert np.abs(with_additions - at_first).max() > 0.01
     merge(model)
     assert set(weights_by_path(model)) == paths and not model.added.held
     scale = np.abs(with_additions).max()
