@@ -59,7 +59,7 @@ def gather_tokens(hidden: Tensor, positions: Tensor) -> Tensor:
     [[2.0, 0.0], [4.0, 4.0]]
     """
     hidden = ops.convert_to_tensor(hidden)
-    batch, length, _ = ops.shape(hidden)
+    batch, length, width = ops.shape(hidden)
     firsts = ops.expand_dims(ops.arange(batch, dtype="int32") * length, 1)
-    rows = ops.reshape(hidden, (-1, hidden.shape[-1]))
+    rows = ops.reshape(hidden, (-1, width))
     return gather_rows(rows, ops.cast(positions, "int32") + firsts)
