@@ -10,7 +10,7 @@ from firth.interop.hugging_face.rules import Array, Rule
 from firth.interop.imported import Imported
 from firth.interop.incoming import Incoming
 from firth.interop.keras_hub.preset import Preset
-from firth.interop.keras_hub.tokenizers import read_tokenizer
+from firth.interop.keras_hub.tokenizers import read_tokenizer, reading_notes
 from firth.interop.read import Read
 
 
@@ -23,7 +23,8 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
         name: Name of the model.
 
     Returns:
-        Which weights the preset lacks, so that they are fresh, and which of its weights have no place.
+        Which weights the preset lacks, so that they are fresh, which of its weights have no place, and what
+        of a text KerasHub's tokenizer reads otherwise than ours.
 
     Raises:
         InteropError: for what cannot be read, or cannot be expressed here, by file and key.
@@ -48,7 +49,8 @@ def import_model(path: str | os.PathLike[str], folder: str | os.PathLike[str], n
             rules += family.task_head(imported.model, imported.objective)
         incoming = incoming_weights(specs, rules, weights)
         surplus = (*incoming.read.surplus, *preset.surplus)
-        return dataclasses.replace(incoming, read=dataclasses.replace(incoming.read, surplus=surplus))
+        read = dataclasses.replace(incoming.read, surplus=surplus, notes=reading_notes(preset))
+        return dataclasses.replace(incoming, read=read)
 
     return imported.write(name, folder, bring)
 

@@ -28,3 +28,11 @@ class PresetTokenizer:
     read: Callable[[Folder, Mapping[str, Any], int, Any], PieceTokenizer]
     arguments: Callable[[Any, Sequence[str]], dict[str, Any]]
     read_otherwise: str = ""
+
+    def reads_otherwise(self, name: str) -> str:
+        """Returns what a class reads otherwise than ours, in words; empty if that is nothing.
+
+        Args:
+            name: Name of KerasHub's class.
+        """
+        return f"KerasHub's {name} reads {self.read_otherwise} otherwise" if self.read_otherwise else ""

@@ -39,3 +39,17 @@ def read_tokenizer(preset: "Preset") -> PieceTokenizer:
         raise
     except ValueError as error:
         raise InteropError(f"{preset.path}: {error}") from error
+
+
+def reading_notes(preset: "Preset") -> tuple[str, ...]:
+    """Returns what is to be known of the ids that the tokenizer of a preset gives here, in sentences.
+
+    Args:
+        preset: Preset of the tokenizer.
+
+    Raises:
+        InteropError: if there is no tokenizer, or one that cannot be expressed here.
+    """
+    name, _ = preset.read_object(TOKENIZER_FILE, CLASSES)
+    reads = CLASSES[name].reads_otherwise(name)
+    return (f"{reads}: here, ids of texts that have them differ from its own",) if reads else ()

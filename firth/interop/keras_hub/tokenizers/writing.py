@@ -26,10 +26,9 @@ def tokenizer_to_write(tokenizer: Any, name: str, wanted: str | None) -> tuple[A
     if wanted not in (None, NEAR):
         raise InteropError(f"tokenizer: {wanted!r} is not known; {NEAR!r} is, and to leave it out")
     theirs = written_tokenizer(tokenizer, name)
-    otherwise = CLASSES[name].read_otherwise
-    if not otherwise:
+    reads = CLASSES[name].reads_otherwise(name)
+    if not reads:
         return theirs, ()
-    reads = f"KerasHub's {name} reads {otherwise} otherwise"
     if wanted == NEAR:
         return theirs, (f"{reads}: ids of texts that have them differ",)
     return None, (f"left out, the tokenizer: {reads}; --option tokenizer={NEAR} writes it all the same",)
