@@ -27,6 +27,8 @@ from firth.layers.characters.highway import Highway
 from firth.layers.elements.configs import find_type
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.embedding import Embedding
+from firth.layers.heads.attention_pooling import AttentionPooling
+from firth.layers.heads.linear_chain_crf import LinearChainCRF
 from firth.layers.heads.masked_lm_head import MaskedLMHead
 from firth.layers.heads.next_sentence_head import NextSentenceHead
 from firth.layers.heads.pooler import Pooler
@@ -44,6 +46,7 @@ from firth.layers.recurrent.lstm import LSTM
 __all__ = [
     "LSTM",
     "Attention",
+    "AttentionPooling",
     "BiLSTM",
     "CausalTransformer",
     "CharCNN",
@@ -54,6 +57,7 @@ __all__ = [
     "FeedForward",
     "Highway",
     "InputEmbedding",
+    "LinearChainCRF",
     "MaskedLMHead",
     "MaskedTransformer",
     "NextSentenceHead",

@@ -22,6 +22,7 @@ class Case:
         batched: Whether the output has a batch axis.
         shared: Positions among the inputs that have no batch axis.
         float32_output: Whether the output is float32 whatever the dtype policy.
+        named: Arguments of the call, and of `compute_output_shape`, that are no tensors.
         constant_start: Whether all weights start from the same values whatever the seed.
     """
 
@@ -35,6 +36,7 @@ class Case:
     shared: tuple = ()
     float32_output: bool = False
     constant_start: bool = False
+    named: dict = dataclasses.field(default_factory=dict)
 
 
 def hidden(seed: int) -> np.ndarray:

@@ -34,6 +34,16 @@ CASES = [
     (lambda: layers.Dropout(-0.1), r"rate=-0\.1"),
     (lambda: layers.MaskedLMHead(vocabulary_size=True, width=4), "vocabulary_size=True"),
     (lambda: layers.SpanBoundaryHead(9, width=4, places=0), "places=0"),
+    (lambda: layers.AttentionPooling(width=0), "width=0"),
+    (
+        lambda: layers.AttentionPooling(8)(np.ones((1, 2, 6)), np.ones((1, 2), "int32"), documents=1),
+        r"width=8, .*\(1, 2, 6\)",
+    ),
+    (lambda: layers.LinearChainCRF(tags=0), "tags=0"),
+    (
+        lambda: layers.LinearChainCRF(4)(np.ones((1, 2, 3)), np.ones((1, 2), "int32")),
+        r"tags=4, .*\(1, 2, 3\)",
+    ),
     (lambda: layers.Pooler(width="4"), "width='4'"),
     (
         lambda: layers.Attention(8, 2)(np.ones((1, 2, 6)), np.zeros((1, 1, 2, 2))),

@@ -31,7 +31,11 @@ def make(name, **changes):
 def built(name):
     """A layer for tests that leave its weights as they are, and its output for the inputs of seed 0."""
     layer = make(name, seed=5)
-    return layer, numpy(layer(*CASES[name].inputs(0)))
+    return layer, numpy(call(layer, name, *CASES[name].inputs(0)))
+
+
+def call(layer, name, *inputs, **named):
+    return layer(*inputs, **CASES[name].named, **named)
 
 
 def shapes(layer, inputs) -> list:
@@ -71,7 +75,7 @@ def test_weights(name):
 def test_weights_follow_from_the_seed(name):
     (first, _), (second, third) = built(name), (make(name, seed=seed) for seed in (5, 6))
     for layer in (second, third):
-        layer(*CASES[name].inputs(0))
+        call(layer, name, *CASES[name].inputs(0))
     pairs = list(zip(first.get_weights(), second.get_weights(), third.get_weights()))
     assert all(np.array_equal(one, two) for one, two, _ in pairs)
     constant = not pairs or CASES[name].constant_start
@@ -84,12 +88,12 @@ def test_output_and_its_dtype(name, policy):
     layer = built(name)[0] if policy == "float32" else make(name, seed=5, dtype=policy)
     case = CASES[name]
     inputs = case.inputs(0)
-    output = layer(*inputs)
+    output = call(layer, name, *inputs)
     expected = "float32" if policy == "float32" or case.float32_output else "bfloat16"
     assert tuple(output.shape) == case.output_shape
     assert keras.backend.standardize_dtype(output.dtype) == expected
-    assert tuple(layer.compute_output_shape(*shapes(layer, inputs))) == case.output_shape
-    found = layer(*map(symbolic, inputs))
+    assert tuple(layer.compute_output_shape(*shapes(layer, inputs), **case.named)) == case.output_shape
+    found = call(layer, name, *map(symbolic, inputs))
     assert tuple(found.shape) == case.output_shape
     assert keras.backend.standardize_dtype(found.dtype) == expected
     assert {str(weight.dtype) for weight in layer.weights} <= {"float32"}
@@ -101,7 +105,7 @@ def test_every_weight_gets_a_gradient(name):
     (layer, output), case = built(name), CASES[name]
     inputs = case.inputs(0)
     direction = np.random.default_rng(1).normal(size=output.shape).astype("float32")
-    found = gradients(layer, lambda: keras.ops.sum(keras.ops.multiply(layer(*inputs), direction)))
+    found = gradients(layer, lambda: keras.ops.sum(keras.ops.multiply(call(layer, name, *inputs), direction)))
     assert len(found) == case.weights
     for path, value in found.items():
         assert value is not None and np.isfinite(value).all(), path
@@ -117,13 +121,13 @@ def test_a_batch_of_one_equals_a_batch_of_many(name):
         value if value is None or place in case.shared else value[1:2]
         for place, value in enumerate(case.inputs(0))
     ]
-    np.testing.assert_allclose(numpy(layer(*alone))[0], together[1], atol=1e-6)
+    np.testing.assert_allclose(numpy(call(layer, name, *alone))[0], together[1], atol=1e-6)
 
 
 @layers
 def test_compiled_equals_eager(name):
     layer, eager = built(name)
-    found = compiled(lambda *inputs: layer(*inputs))(*CASES[name].inputs(0))
+    found = compiled(lambda *inputs: call(layer, name, *inputs))(*CASES[name].inputs(0))
     np.testing.assert_allclose(numpy(found), eager, atol=1e-5)
 
 
@@ -138,7 +142,7 @@ def test_the_seed_state_decides_dropout(name):
     outputs = []
     for _ in range(2):
         states[0].assign(start)
-        outputs.append([numpy(layer(*inputs, training=True)) for _ in range(2)])
+        outputs.append([numpy(call(layer, name, *inputs, training=True)) for _ in range(2)])
     np.testing.assert_array_equal(outputs[0], outputs[1])
     arguments = CASES[name].arguments.get("stack", CASES[name].arguments)
     if any(arguments.get(key) for key in ("rate", "dropout")):

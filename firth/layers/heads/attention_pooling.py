@@ -76,6 +76,17 @@ class AttentionPooling(Layer):
         shares = ops.softmax(own, axis=-1) * ops.cast(belongs, "float32")
         return ops.cast(ops.matmul(shares, ops.cast(hidden, "float32")), self.compute_dtype)
 
+    def compute_output_spec(self, hidden: Tensor, document_ids: Tensor, documents: int) -> keras.KerasTensor:
+        """The shape of `compute_output_shape`, which Keras would call without the number of documents.
+
+        Args:
+            hidden: Float tensor [batch, length, width].
+            document_ids: Int tensor [batch, length].
+            documents: Most documents of a row.
+        """
+        shape = self.compute_output_shape(hidden.shape, document_ids.shape, documents)
+        return keras.KerasTensor(shape, dtype=self.compute_dtype)
+
     def compute_output_shape(  # type: ignore[override]
         self, hidden_shape: Shape, document_ids_shape: Shape, documents: int
     ) -> Shape:

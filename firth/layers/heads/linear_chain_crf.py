@@ -28,7 +28,7 @@ class LinearChainCRF(Float32Layer):
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:
-        ValueError: if `tags` is below 1.
+        ValueError: if `tags` is below 1, or the emissions are of another number of tags.
 
     Example: without transitions, each token has the softmax of its own emissions.
 
@@ -46,9 +46,17 @@ class LinearChainCRF(Float32Layer):
         """Creates `transitions` [tags, tags], from a tag to the next, `starts` and `ends` [tags], all zeros.
 
         Args:
-            emissions_shape: Shape of `emissions`, (batch, length, tags); not read.
+            emissions_shape: Shape of `emissions`, (batch, length, tags).
             chain_ids_shape: Shape of `chain_ids`, (batch, length); not read.
+
+        Raises:
+            ValueError: if the emissions are of another number of tags.
         """
+        if emissions_shape[-1] != self.tags:
+            raise ValueError(
+                "LinearChainCRF: the last axis of `emissions` must be `tags`. "
+                f"Received: tags={self.tags}, emissions' shape {tuple(emissions_shape)}"
+            )
         shapes = {"transitions": (self.tags, self.tags), "starts": (self.tags,), "ends": (self.tags,)}
         self.transitions, self.starts, self.ends = (
             self.add_weight(name=name, shape=shape, initializer="zeros", autocast=False)

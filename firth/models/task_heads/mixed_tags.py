@@ -7,10 +7,10 @@ import keras
 from keras import ops
 
 from firth import features as names
+from firth.layers import LinearChainCRF
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.linear_chain_crf import LinearChainCRF
 from firth.layers.losses.likeliest import likeliest
 from firth.models.heads import Features, Generator
 from firth.models.outputs.predictions import Predictions

@@ -6,10 +6,10 @@ import keras
 from keras import ops
 
 from firth import features as names
+from firth.layers import AttentionPooling
 from firth.layers.elements.dropout import Dropout
 from firth.layers.elements.seeds import truncated_normal
 from firth.layers.elements.types import Tensor
-from firth.layers.heads.attention_pooling import AttentionPooling
 from firth.models.heads import Features, Generator
 from firth.models.task_heads.mixed_layers import MixedLayersEncoder
 from firth.models.task_heads.pooled import PooledHeads

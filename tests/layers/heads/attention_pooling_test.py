@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 
-from firth.layers.heads.attention_pooling import AttentionPooling
+from firth.layers import AttentionPooling
 from tests.layers.inputs import WIDTH, document_ids, hidden
 
 
@@ -23,11 +23,3 @@ def test_each_document_is_weighted_by_its_own_states():
     means = numpy(AttentionPooling(WIDTH, initializer_stddev=1e-9)(states, ids, documents=3))
     np.testing.assert_allclose(means[1, 0], states[1].mean(axis=0), atol=1e-5)
     assert np.abs(found[1, 0] - means[1, 0]).max() > 0.01
-
-
-def test_config_round_trip_and_dtype():
-    layer = AttentionPooling(WIDTH, seed=4, dtype="mixed_bfloat16")
-    again = AttentionPooling.from_config(layer.get_config())
-    assert again.get_config() == layer.get_config()
-    made = layer(hidden(0), document_ids(), documents=2)
-    assert keras.backend.standardize_dtype(made.dtype) == "bfloat16" and made.shape == (3, 2, WIDTH)

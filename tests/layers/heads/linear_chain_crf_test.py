@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from firth.layers.heads.linear_chain_crf import LinearChainCRF
+from firth.layers import LinearChainCRF
 from tests.backends.gradients import compiled, gradients
 
 TAGS = 3
