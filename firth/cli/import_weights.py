@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,9 +92,10 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
     asked = {
         key: each for key, each in described.items() if not (each["reads_heads"] and read.has_fresh_heads)
     }
-    at = "" if root == commands.DEFAULT_ROOT else f" --root {root}"
+    at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
     return [
         *next_commands(name, root, ask_with(asked), has_report=False),
+        f"firth finetune {name} --task classification --train reviews.csv --text review --label stars{at}",
         f"firth run --base {name} --text 'notes/*.txt'{at}",
         f"python -c \"from firth.models import load_model; load_model('{place / 'bundle'}').summary()\"",
     ]

@@ -4,6 +4,7 @@ import atexit
 import sys
 import tempfile
 import traceback
+import warnings
 from typing import Annotated
 
 import typer
@@ -81,6 +82,8 @@ def _options(
 def main() -> None:
     """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
     atexit.register(_ignore_what_cannot_be_raised)
+    # Said of the Python that the lock is for, before the answer, by a package that TensorFlow imports.
+    warnings.filterwarnings("ignore", "You are using a non-supported Python version", FutureWarning)
     try:
         app()
     except Exception as error:

@@ -255,6 +255,13 @@ def check_data_options(task: str, data: str | None, train: str | None, others: S
     ...
     ValueError: --task: sst2 is a published data set; name its folder with --data
     """
+    described = task_types().get(task)
+    fields = described.model_fields if described else {}
+    if unsaid := [f"task.{key}" for key, field in fields.items() if field.is_required()]:
+        raise ValueError(
+            f"--task: {task} needs {', '.join(unsaid)}, which no option says; write "
+            "base, data and task in a recipe, and give that with --recipe"
+        )
     if data is not None and train is not None:
         raise ValueError("--data and --train: give one of them, a published data set or a file of your own")
     if others and train is None:

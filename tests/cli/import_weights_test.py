@@ -19,6 +19,7 @@ def test_a_model_comes_in_and_is_asked(firth, tmp_path):
     assert lines[0] == ("fresh, and random until trained, since the files lack it: heads/masked_lm_head/bias")
     assert "  firth predict tiny embed 'A sentence.'" in lines
     assert "  firth run --base tiny --text 'notes/*.txt'" in lines
+    assert any(line.startswith("  firth finetune tiny --task classification --train ") for line in lines)
     assert not any("fill-mask" in line for line in lines), "what a fresh head answers is random"
     assert "imported (Hugging Face)" in firth("runs").stdout
     answer = firth("predict", "tiny", "embed", "the cat")

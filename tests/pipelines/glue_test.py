@@ -66,6 +66,8 @@ def test_glue_in_one_command(tmp_path, monkeypatch):
     save_tokenizer(served.tokenizer, tmp_path / "tokenizer")
     save_model(served.model, RECIPE, tmp_path / "tokenizer", tmp_path / "firth-runs" / "base" / "bundle")
     write_wnli(tmp_path / "glue")
+    with (tmp_path / "glue" / "WNLI" / "train.tsv").open("a") as file:
+        file.write("40\tone text alone\n")
     monkeypatch.chdir(tmp_path)
     arguments = ["glue", "base", "--data", "glue", *OPTIONS, "--set", "evaluation.thresholds=[]"]
     result = CliRunner().invoke(app, arguments)
@@ -74,5 +76,6 @@ def test_glue_in_one_command(tmp_path, monkeypatch):
     assert set(made["dev"]) == {"wnli.accuracy"} and 0.0 <= made["dev"]["wnli.accuracy"] <= 1.0
     submission = (tmp_path / "firth-runs" / "base_glue" / "submission" / "WNLI.tsv").read_text()
     assert len(submission.splitlines()) == 147
+    assert "wnli:\ntrain: 40 records of train.tsv, 1 rejected (wrong_columns 1)" in result.output
     assert "average as of the leaderboard: " in result.output and "without cola.matthews" in result.output
     assert "GLUE's site needs AX.tsv" in result.output

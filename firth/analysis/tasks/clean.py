@@ -34,6 +34,21 @@ def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
     return int(overall(evaluation)[RECORDS]), int(evaluation[CLEAN][RECORDS])
 
 
+def clean_words(evaluation: Evaluation) -> str:
+    """Returns which records the clean ones are, in words; empty where whole and clean are the same.
+
+    Args:
+        evaluation: Metrics by slice.
+
+    Example:
+
+    >>> clean_words({"overall": {"records": 10.0}, "subset=clean": {"records": 4.0}})
+    'clean: the 4 records not found in the corpus of the base'
+    """
+    numbers = whole_and_clean(evaluation)
+    return "" if numbers is None else f"clean: the {numbers[1]:,} records not found in the corpus of the base"
+
+
 def contamination_line(report: Mapping[str, Any] | None) -> str:
     """Returns what is known of held-out records in the corpora of a base, in one line.
 

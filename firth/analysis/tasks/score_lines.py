@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from firth.analysis.tasks.clean import Evaluation, clean_scores, whole_and_clean
+from firth.analysis.tasks.clean import Evaluation, clean_scores, clean_words, whole_and_clean
 from firth.analysis.tasks.scores import HeldOutScore, held_out_scores
 from firth.analysis.threshold_results import overall
 from firth.evaluation.record_scores import LEAD
@@ -34,13 +34,23 @@ def score_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     baseline = [f"Lead-3, the first three sentences: {_joined(first)}"] if first else []
     if (numbers := whole_and_clean(evaluation)) is None:
         return [said, *baseline]
-    whole, clean = numbers
-    lines = [f"{said}, whole: all {whole:,} records"]
-    if found := clean_scores(evaluation, names):
-        lines.append(
-            f"held-out {_joined(found)}, clean: the {clean:,} records not found in the corpus of the base"
-        )
-    return [*lines, *baseline]
+    return [f"{said}, whole: all {numbers[0]:,} records", *clean_lines(evaluation, names), *baseline]
+
+
+def clean_lines(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+    """Returns the scores of the clean records in a line; no line where whole and clean are the same.
+
+    Args:
+        evaluation: Metrics by slice.
+        names: Names of the task's scores, the headline first.
+
+    Example:
+
+    >>> clean_lines({"overall": {"records": 10.0}, "subset=clean": {"f1": 0.5, "records": 4.0}}, ("f1",))
+    ['held-out f1: 0.500, clean: the 4 records not found in the corpus of the base']
+    """
+    found = clean_scores(evaluation, names)
+    return [f"held-out {_joined(found)}, {clean_words(evaluation)}"] if found else []
 
 
 def _joined(scores: Sequence[HeldOutScore]) -> str:

@@ -9,6 +9,7 @@ import typer
 from firth.cli import commands, execution
 from firth.cli.output import ExitCode, fail
 from firth.cli.tasks.finetune import Epochs, MethodName, base_options, method_options
+from firth.cli.tasks.read_lines import print_read
 
 if TYPE_CHECKING:
     from firth.pipelines.local import RunResult
@@ -52,9 +53,11 @@ def _glue(
 ) -> None:
     """Adapts a model to each task of GLUE that is there, and compares its dev scores with published ones.
 
-    Each task is a run of its own. A run that is whole is not trained again, so that the same command goes on
-    after it was stopped. Test splits have no labels: their answers are written as GLUE's site takes them.
+    All files are read, and what is rejected is printed, before anything is trained. Each task is a run of
+    its own. A run that is whole is not trained again, so that the same command goes on after it was stopped.
+    Test splits have no labels: their answers are written as GLUE's site takes them.
     """
+    from firth.analysis.tasks.score_lines import clean_lines
     from firth.pipelines import glue
 
     try:
@@ -65,10 +68,12 @@ def _glue(
     options = [*base_options(base), *method_options(method, epochs), *(overrides or ())]
     recipes = {each: _recipe(each, data, f"{folder}_{each}", options, root) for each in files.present}
     scores, runs, predictions = dict[str, float](), dict[str, str](), dict[str, dict[str, Any]]()
+    clean = list[str]()
     notes = list(files.missing.values())
     for each, recipe in recipes.items():
         result = _run(recipe, root, verbose)
         scores |= glue.scores_of(each, recipe.task, _overall(result))
+        clean += [f"{each}: {line}" for line in clean_lines(result.evaluation, recipe.task.score_names)]
         runs[each] = str(result.run_dir)
         if not result.blessed or result.pushed is None:
             notes.append(f"{each}: its model is not blessed, so that no test split is predicted")
@@ -78,20 +83,24 @@ def _glue(
         predictions |= answers.predictions
         notes += answers.problems
     lacking = glue.write_results(str(root / folder), scores, runs, files.missing, predictions)
-    _print(scores, folder, root / folder, notes, tuple(predictions), lacking)
+    _print(scores, clean, folder, root / folder, notes, tuple(predictions), lacking)
 
 
 def _recipe(task: str, data: str, name: str, options: list[Any], root: pathlib.Path) -> "AdaptingRecipe":
     from firth.pipelines.glue import options_of
-    from firth.pipelines.labels import with_labels
+    from firth.pipelines.labels import read_for
     from firth.recipes.reading.adapting import load_adapting_recipe
     from firth.recipes.reading.raw_recipes import Option
 
     named = Option(f"name={json.dumps(name)}", f"--name {name}")
     try:
-        return with_labels(load_adapting_recipe(None, [named, *options_of(task, data), *options], root))
+        options = [named, *options_of(task, data), *options]
+        recipe, found = read_for(load_adapting_recipe(None, options, root))
     except ValueError as error:
         fail(f"{task}: {error}", ExitCode.USAGE)
+    typer.echo(f"{task}:")
+    print_read(found.report(), recipe)
+    return recipe
 
 
 def _run(recipe: "AdaptingRecipe", root: pathlib.Path, verbose: bool) -> "RunResult":
@@ -108,6 +117,7 @@ def _overall(result: "RunResult") -> dict[str, float]:
 
 def _print(
     scores: dict[str, float],
+    clean: list[str],
     name: str,
     folder: pathlib.Path,
     notes: list[str],
@@ -118,6 +128,8 @@ def _print(
     from firth.evaluation.references import comparison_table
 
     typer.echo(f"\n{comparison_table(scores, 'dev', name)}\n")
+    for line in clean:
+        typer.echo(line)
     for said, average in (
         ("BERT's table", bert_table_average(scores)),
         ("the leaderboard", leaderboard_average(scores)),

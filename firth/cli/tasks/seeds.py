@@ -34,7 +34,8 @@ def run_seeds(
     """Runs a recipe by several seeds, from its own on, and prints and keeps what their scores are.
 
     A run that is whole is not trained again, so that the same command goes on after it was stopped, and more
-    seeds may be asked for later. `<name>_seeds/seeds.json` has the scores. Ends the command if the best run
+    seeds may be asked for later. `<name>_seeds/seeds.json` has the scores, and those of the clean
+    records where a corpus of the base was found to hold some of the others. Ends the command if the best run
     is not blessed.
 
     Args:
@@ -47,6 +48,7 @@ def run_seeds(
     """
     from firth.analysis.tasks.seeds import scores_of_seeds
     from firth.analysis.threshold_results import overall
+    from firth.evaluation.record_scores import CLEAN
     from firth.pipelines import local
 
     start = name or recipe.name
@@ -57,13 +59,24 @@ def run_seeds(
         results[seed] = execution.execute(local.finetune, of_seed, root, folder, verbose, (), reuse)
     metrics = {seed: overall(result.evaluation) for seed, result in results.items()}
     scores = scores_of_seeds(metrics, recipe.task.scores)
+    of_clean = {seed: result.evaluation.get(CLEAN, {}) for seed, result in results.items()}
+    clean = scores_of_seeds(of_clean, recipe.task.scores)
     kept = root / f"{start}_seeds" / SEEDS_FILE
     runs = {str(seed): str(result.run_dir) for seed, result in results.items()}
-    storage.write_json(kept, {"runs": runs, "scores": {each.name: each.as_json() for each in scores}})
-    _print(scores, results, kept)
+    said = {"scores": scores, **({"clean": clean} if clean else {})}
+    tables = {key: {each.name: each.as_json() for each in those} for key, those in said.items()}
+    storage.write_json(kept, {"runs": runs, **tables})
+    _print(scores, clean, results, kept)
 
 
-def _print(scores: "list[ScoreOfSeeds]", results: "dict[int, RunResult]", kept: pathlib.Path) -> None:
+def _print(
+    scores: "list[ScoreOfSeeds]",
+    clean: "list[ScoreOfSeeds]",
+    results: "dict[int, RunResult]",
+    kept: pathlib.Path,
+) -> None:
+    from firth.analysis.tasks.clean import clean_words
+
     typer.echo("")
     for seed, result in results.items():
         said = ", ".join(f"{each.name} {each.values[seed]:.3f}" for each in scores)
@@ -71,6 +84,9 @@ def _print(scores: "list[ScoreOfSeeds]", results: "dict[int, RunResult]", kept: 
         typer.echo(f"seed {seed}: {said}{state}  {result.run_dir}")
     for score in scores:
         typer.echo(f"held-out {score.text}")
+    for score in clean:
+        # The records are the same whatever the seed.
+        typer.echo(f"held-out {score.text}, {clean_words(next(iter(results.values())).evaluation)}")
     typer.echo(f"scores of all seeds: {kept}")
     if not scores:
         return

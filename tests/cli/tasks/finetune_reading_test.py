@@ -150,6 +150,7 @@ def test_what_is_read_and_how_it_is_trained_on_is_said_before_the_run(finetune, 
     (["--task", "regression", "--train", "a.csv"], "line 2: the label 'bad' is not a number"),
     (["--task", "sst2", "--train", "a.csv"], "sst2 is a published data set; name its folder"),
     (["--task", "sst2"], "sst2 is a published data set; name its folder with --data"),
+    (["--task", "text_tasks", "--train", "a.csv"], "text_tasks needs task.tasks, which no option says"),
     (["--task", "clasification", "--train", "a.csv"], "did you mean classification?"),
 ])  # fmt: skip
 def test_what_would_be_guessed_at_is_refused(finetune, tmp_path, arguments, said):

@@ -22,7 +22,10 @@ def runs(tmp_path, monkeypatch):
 
     def execute(run, recipe, root, name, verbose, beam_pipeline_args, reuse_folder):
         asked[name] = recipe
-        evaluation = {"overall": {"accuracy": VALUES[recipe.seed]}}
+        accuracy = VALUES[recipe.seed]
+        evaluation = {"overall": {"accuracy": accuracy, "records": 9.0}}
+        if "clean" in name:
+            evaluation["subset=clean"] = {"accuracy": accuracy - 0.5, "records": 4.0}
         return types.SimpleNamespace(
             run_dir=root / name, evaluation=evaluation, blessed=recipe.seed != 10, reasons=("too low",)
         )
@@ -53,6 +56,18 @@ def test_each_seed_is_a_run_of_its_own(firth, runs, tmp_path):
     kept = json.loads((tmp_path / "runs" / "base_classification_seeds" / "seeds.json").read_text())
     assert kept["scores"]["accuracy"]["values"] == {str(seed): value for seed, value in VALUES.items()}
     assert kept["scores"]["accuracy"]["median"] == 0.7
+
+
+def test_scores_of_clean_records_stand_after_those_of_all(firth, runs, tmp_path):
+    result = of_seeds(firth, 3, "--name", "clean")
+    lines = result.output.splitlines()
+    assert [line.partition(": ")[2] for line in lines if line.startswith("held-out")] == [
+        "median 0.700, standard deviation 0.132, best 0.750 (seed 11)",
+        "median 0.200, standard deviation 0.132, best 0.250 (seed 11), "
+        "clean: the 4 records not found in the corpus of the base",
+    ]
+    kept = json.loads((tmp_path / "runs" / "clean_seeds" / "seeds.json").read_text())
+    assert kept["clean"]["accuracy"]["best"] == 0.25
 
 
 def test_one_seed_is_a_plain_run(firth, runs, monkeypatch):
