@@ -43,6 +43,23 @@ def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) 
     return [place for place in places if any(_names(pattern, place) for pattern in patterns)]
 
 
+def check_rank(rank: int, places: list[Place]) -> None:
+    """Passes if matrices of a rank are not larger than the projections that they are added to.
+
+    Args:
+        rank: Rank of the matrices.
+        places: Places of the projections.
+
+    Raises:
+        TuningError: for a rank greater than a projection's smaller side.
+    """
+    for place in places:
+        if rank > min(place.inputs, place.outputs):
+            raise TuningError(
+                f"method.rank: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
+            )
+
+
 def _path(place: Place) -> str:
     """Its path below the backbone."""
     return place.path.removeprefix("backbone/")

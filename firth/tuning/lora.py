@@ -12,7 +12,7 @@ from firth.layers.elements.seeds import drawn, seed_generator
 from firth.layers.elements.types import Seed, Shape, Tensor
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.tuning.adding import LoRA
-from firth.tuning.adding import add, projections_of
+from firth.tuning.adding import add, check_rank, projections_of
 from firth.tuning.groups import TuningError
 from firth.tuning.multipliers import Multipliers
 
@@ -120,20 +120,3 @@ def prepare_lora(model: BackboneWithHeads, method: LoRA, steps_per_epoch: int) -
 
     add(model, method.kind, places, make)
     return {}
-
-
-def check_rank(rank: int, places: list[Place]) -> None:
-    """Passes if matrices of a rank are not larger than the projections that they are added to.
-
-    Args:
-        rank: Rank of the matrices.
-        places: Places of the projections.
-
-    Raises:
-        TuningError: for a rank greater than a projection's smaller side.
-    """
-    for place in places:
-        if rank > min(place.inputs, place.outputs):
-            raise TuningError(
-                f"method.rank: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
-            )

@@ -18,6 +18,9 @@ ALL = ("*",)
 AS_WRITTEN = {
     "lora": adding.LoRA(targets=ALL, rank=2),
     "lora, stabilised": adding.LoRA(targets=ALL, rank=2, alpha=3.0, rank_stabilised=True),
+    "loha": adding.LoHa(targets=ALL, rank=2, alpha=30.0),
+    "ia3": adding.IA3(targets=ALL, input_targets=()),
+    "ia3, inputs": adding.IA3(targets=(), input_targets=ALL),
 }
 # Self-attention and that to an encoder, one kernel for three projections and several, gates, shared heads of
 # keys and values, shared layers, relative positions that read projections, two streams, LSTMs; with the
@@ -32,6 +35,8 @@ CASES = {
     "denoising": 32,
     "bidirectional_lm": 12,
 }
+# Of the other methods, `make test` has one case: shared heads of keys and values, gates, no biases.
+OF_ALL = "causal_lm, table of its own"
 OPTIMIZER = AdamWConfig(learning_rate=0.01, warmup_steps=0, schedule="constant", weight_decay=0.5)
 
 
@@ -58,16 +63,26 @@ def draw(model):
         weight.assign(weight + generator.normal(0.0, 0.05, weight.shape))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_it_starts_as_the_base_and_is_merged_into_it(case):
+EACH = ("lora", "loha", "ia3", "ia3, inputs")
+
+
+@pytest.mark.parametrize(
+    "case, method",
+    [
+        pytest.param(case, method, marks=() if method == "lora" or case == OF_ALL else pytest.mark.repeated)
+        for method in EACH
+        for case in CASES
+    ],
+)
+def test_it_starts_as_the_base_and_is_merged_into_it(case, method):
     model = model_of(case)
     at_first, paths = logits_of(model, case), set(weights_by_path(model))
-    prepare(model, AS_WRITTEN["lora"])
+    prepare(model, AS_WRITTEN[method])
     assert len(model.added.held) == len(places_with_columns(model)) == CASES[case]
     np.testing.assert_allclose(logits_of(model, case), at_first, atol=1e-5)
     draw(model)
     with_additions = logits_of(model, case)
-    assert np.abs(with_additions - at_first).max() > 0.01
+    assert np.abs(with_additions - at_first).max() > 0.01 * np.abs(at_first).max()
     merge(model)
     assert set(weights_by_path(model)) == paths and not model.added.held
     scale = np.abs(with_additions).max()
@@ -157,6 +172,37 @@ def test_targets_are_named_by_the_ends_of_paths():
 def test_what_does_not_fit_is_refused(case, method, message):
     with pytest.raises(TuningError, match=message):
         prepare(model_of(case), adding.LoRA(**method))
+
+
+def test_a_hadamard_product_is_scaled_by_alpha_and_the_rank():
+    model = model_of("masked_lm")
+    place = places_with_columns(model)[0]
+    before, _ = place.columns.read()
+    prepare(model, AS_WRITTEN["loha"])
+    draw(model)
+    one = place.layer.addition(place.name)
+    product = np.matmul(one.first_down, one.first_up) * np.matmul(one.second_down, one.second_up)
+    merge(model)
+    np.testing.assert_allclose(place.columns.read()[0], before + 15 * product, rtol=1e-5, atol=1e-6)
+
+
+def test_keys_and_values_and_what_feed_forward_layers_hold_are_rescaled():
+    model = model_of("masked_lm")
+    prepare(model, adding.IA3())
+    shapes = {path: each.shape for path, each in weights_by_path(model).items() if path.startswith("added/")}
+    block = "added/encoder/block_0"
+    assert {path: shape for path, shape in shapes.items() if path.startswith(block)} == {
+        f"{block}/attention/key/ia3/scale": (16,),
+        f"{block}/attention/value/ia3/scale": (16,),
+        f"{block}/feed_forward/outer/ia3/scale": (24,),
+    }
+
+
+def test_a_projection_that_is_rescaled_on_both_sides_is_refused():
+    with pytest.raises(TuningError, match="attention/key has an addition already: ia3"):
+        prepare(model_of("masked_lm"), adding.IA3(input_targets=("key",)))
+    with pytest.raises(ValueError, match="targets and input_targets are empty"):
+        adding.IA3(targets=(), input_targets=())
 
 
 def test_two_additions_to_one_place_are_refused():

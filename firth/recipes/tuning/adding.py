@@ -7,7 +7,8 @@ import pydantic
 from firth.recipes.base.recipe_type import MAX_SIZE
 from firth.recipes.tuning.method import Method
 
-Patterns = Annotated[tuple[Annotated[str, pydantic.Field(min_length=1)], ...], pydantic.Field(min_length=1)]
+_AnyPatterns = tuple[Annotated[str, pydantic.Field(min_length=1)], ...]
+Patterns = Annotated[_AnyPatterns, pydantic.Field(min_length=1)]
 Rank = Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)]
 Dropped = Annotated[float, pydantic.Field(ge=0.0, le=0.99)]
 _QUERY_AND_VALUE = ("*attention/query", "*attention/value")
@@ -47,3 +48,47 @@ class LoRA(AddingMethod):
     alpha: Annotated[float, pydantic.Field(gt=0.0)] = 16.0
     rank_stabilised: bool = False
     dropout: Dropped = 0.0
+
+
+class IA3(AddingMethod):
+    """Keys, values and the inner states of feed-forward layers are multiplied by vectors, which are trained.
+
+    Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
+    Learning", section 3.3. The vectors start at one, so that the model starts as its base. Defaults are the
+    paper's places.
+
+    Attributes:
+        targets: Patterns of the projections whose output is multiplied, its bias included; see `LoRA`. They
+            may be left empty where `input_targets` are not.
+        input_targets: Patterns of the projections whose input is multiplied; no projection is both.
+    """
+
+    kind: Literal["ia3"] = "ia3"
+    targets: _AnyPatterns = ("*attention/key", "*attention/value")
+    input_targets: _AnyPatterns = ("feed_forward/outer",)
+
+    @pydantic.model_validator(mode="after")
+    def _some_are_named(self) -> "IA3":
+        if not (self.targets or self.input_targets):
+            raise ValueError("targets and input_targets are empty, so nothing would be added")
+        return self
+
+
+class LoHa(AddingMethod):
+    """The difference of a projection is a Hadamard product of two products of small matrices.
+
+    `W x + (alpha / rank) ((B1 A1) * (B2 A2)) x` (Hyeon-Woo et al. 2022, "FedPara: Low-Rank Hadamard Product
+    for Communication-Efficient Federated Learning", section 2.2), added to the base as in LyCORIS and peft.
+    A2 starts at zero, so that the model starts as its base. The paper has no adapters: rank and alpha are
+    those of peft.
+
+    Attributes:
+        targets: Patterns of the projections; see `LoRA`.
+        rank: Rank of each of the two products; that of the difference is up to its square.
+        alpha: Number that the difference is multiplied by after it is divided by the rank.
+    """
+
+    kind: Literal["loha"] = "loha"
+    targets: Patterns = _QUERY_AND_VALUE
+    rank: Rank = 8
+    alpha: Annotated[float, pydantic.Field(gt=0.0)] = 8.0

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
-from firth.recipes.tuning.adding import LoRA
+from firth.recipes.tuning.adding import IA3, LoHa, LoRA
 from firth.recipes.tuning.method import Method
 
 
@@ -74,6 +74,6 @@ class GradualUnfreezing(Method):
 
 
 AnyMethod = Annotated[
-    Full | Head | LastLayers | Discriminative | GradualUnfreezing | LoRA,
+    Full | Head | LastLayers | Discriminative | GradualUnfreezing | LoRA | LoHa | IA3,
     pydantic.Field(discriminator="kind"),
 ]

@@ -1,0 +1,88 @@
+"""(IA)3: activations multiplied by vectors that are learned."""
+
+from typing import Any
+
+from keras import ops
+
+from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.types import Shape, Tensor
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.adding import IA3
+from firth.tuning.adding import add, projections_of
+from firth.tuning.multipliers import Multipliers
+
+
+class Rescaling(Addition):
+    """Multiplies what a projection reads, or what it gives, by a vector that starts at one.
+
+    Liu et al. 2022, "Few-Shot Parameter-Efficient Fine-Tuning is Better and Cheaper than In-Context
+    Learning", section 3.3.
+
+    Args:
+        width: Width of what is multiplied.
+        of_inputs: Whether that is what the projection reads.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> addition, states = Rescaling(width=4), np.ones((1, 3, 4))
+    >>> bool(np.all(addition(states, base=lambda read: 2 * read) == 2))
+    True
+    """
+
+    def __init__(self, width: int, of_inputs: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def build(self, states_shape: Shape) -> None:
+        """Creates `scale` [width].
+
+        Args:
+            states_shape: Shape of the states, (batch, length, inputs); not read.
+        """
+        self.scale = self.add_weight(name="scale", shape=(self.width,), initializer="ones")
+
+    def call(self, states: Tensor, base: Base) -> Tensor:
+        """Returns a float tensor [batch, length, outputs].
+
+        Args:
+            states: Float tensor [batch, length, inputs].
+            base: The projection.
+        """
+        scale = ops.cast(self.scale, states.dtype)
+        return base(states * scale) if self.of_inputs else base(states) * scale
+
+    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Returns the kernel with its rows multiplied and the bias as it is, or columns and bias multiplied.
+
+        Args:
+            kernel: Float tensor [inputs, outputs].
+            bias: Float tensor [outputs], or None.
+        """
+        if self.of_inputs:
+            return kernel * ops.expand_dims(self.scale, 1), bias
+        return kernel * self.scale, None if bias is None else bias * self.scale
+
+
+def prepare_ia3(model: BackboneWithHeads, method: IA3, steps_per_epoch: int) -> Multipliers:
+    """Adds a vector to each projection that is a target, and freezes the backbone.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: for a target that no projection has, and a projection that is a target of both kinds.
+    """
+    del steps_per_epoch
+    of_outputs = projections_of(model, method.targets, "method.targets")
+    of_inputs = projections_of(model, method.input_targets, "method.input_targets")
+
+    def make(place: Place, read: bool) -> Rescaling:
+        width = place.inputs if read else place.outputs
+        return Rescaling(width, read, dtype=model.dtype_policy, name=method.kind)
+
+    add(model, method.kind, of_outputs, lambda place: make(place, False))
+    add(model, method.kind, of_inputs, lambda place: make(place, True))
+    return {}

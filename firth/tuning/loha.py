@@ -1,0 +1,116 @@
+"""LoHa: projections whose difference from what they were is a Hadamard product of two low ranks."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from firth.layers.elements.extensible import Addition, Base, Place
+from firth.layers.elements.seeds import drawn, seed_generator
+from firth.layers.elements.types import Seed, Shape, Tensor
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.adding import LoHa
+from firth.tuning.adding import add, check_rank, projections_of
+from firth.tuning.multipliers import Multipliers
+
+
+class HadamardAddition(Addition):
+    """Adds a Hadamard product to a projection: `W x + scale ((B1 A1) * (B2 A2)) x`.
+
+    Its rank is up to the square of `rank` (Hyeon-Woo et al. 2022, "FedPara: Low-Rank Hadamard Product for
+    Communication-Efficient Federated Learning", section 2.2). A2 starts at zero, the others uniform within
+    one over the root of what they read, as in peft.
+
+    Args:
+        inputs: Width of what the projection reads.
+        outputs: Width of what it gives.
+        rank: Columns of A1 and A2 and rows of B1 and B2, as they are kept here: transposed.
+        scale: Number that the product is multiplied by.
+        seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
+        **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> addition, states = HadamardAddition(inputs=4, outputs=4, rank=2, scale=1.0), np.ones((1, 3, 4))
+    >>> bool(np.all(addition(states, base=lambda read: read) == states))
+    True
+    """
+
+    def __init__(
+        self, inputs: int, outputs: int, rank: int, scale: float, seed: Seed = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._generator = seed_generator(seed)
+
+    def build(self, states_shape: Shape) -> None:
+        """Creates A1 and A2, `..._down` [inputs, rank], and B1 and B2, `..._up` [rank, outputs].
+
+        Args:
+            states_shape: Shape of the states, (batch, length, inputs); not read.
+        """
+        first, second = (self.inputs, self.rank), (self.rank, self.outputs)
+        self.first_down = self._drawn("first_down", first)
+        self.first_up = self._drawn("first_up", second)
+        self.second_down = self.add_weight(name="second_down", shape=first, initializer="zeros")
+        self.second_up = self._drawn("second_up", second)
+
+    def _drawn(self, name: str, shape: tuple[int, int]) -> keras.Variable:
+        bound = shape[0] ** -0.5
+        start = keras.initializers.RandomUniform(-bound, bound, seed=self._generator)
+        return self.add_weight(name=name, shape=shape, initializer=drawn(start))
+
+    def call(self, states: Tensor, base: Base) -> Tensor:
+        """Returns a float tensor [batch, length, outputs].
+
+        Args:
+            states: Float tensor [batch, length, inputs].
+            base: The projection.
+        """
+        tokens = ops.reshape(states, (-1, self.inputs))
+        added = ops.matmul(tokens, ops.cast(self._difference(), tokens.dtype))
+        return base(states) + ops.reshape(added, (*ops.shape(states)[:-1], self.outputs))
+
+    def _difference(self) -> Tensor:
+        first = ops.matmul(self.first_down, self.first_up)
+        second = ops.matmul(self.second_down, self.second_up)
+        return ops.multiply(first, second) * self.scale
+
+    def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Returns the kernel with the product added to it, and the bias.
+
+        Args:
+            kernel: Float tensor [inputs, outputs].
+            bias: Float tensor [outputs], or None.
+        """
+        return kernel + self._difference(), bias
+
+
+def prepare_loha(model: BackboneWithHeads, method: LoHa, steps_per_epoch: int) -> Multipliers:
+    """Adds a Hadamard product to each projection that is a target, and freezes the backbone.
+
+    Args:
+        model: Model, built.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: for a target that no projection has, and a rank greater than a projection's sides.
+    """
+    del steps_per_epoch
+    places = projections_of(model, method.targets, "method.targets")
+    check_rank(method.rank, places)
+
+    def make(place: Place) -> HadamardAddition:
+        return HadamardAddition(
+            place.inputs,
+            place.outputs,
+            method.rank,
+            method.alpha / method.rank,
+            seed=model.seed_generator,
+            dtype=model.dtype_policy,
+            name=method.kind,
+        )
+
+    add(model, method.kind, places, make)
+    return {}
