@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from firth.recipes.base.errors import RecipeError
-from firth.recipes.base.types import configs_in
+from firth.recipes.base.types import configs_in, kinds_of
 from firth.recipes.base.yaml_text import write_yaml
 from firth.recipes.reading.bases import BASE, check_stated, find_base
 from firth.recipes.reading.bundles import digest_of_bundle, runs_root
@@ -156,17 +156,24 @@ def _form(base: RunRecipe, kind: type[Task]) -> Form:
     Raises:
         RecipeError: if there is none.
     """
-    stated = kind.model_fields.get("form")
-    forms: list[Any] = configs_in(AnyForm if stated is None else stated.annotation)
-    readable = [form for form in forms if base.model.architecture in form.architectures]
+    readable = _readable(kind, base.model.architecture)
     # Before others those that begin a text as the base was trained to read it.
     for form in sorted(readable, key=lambda form: form.before != base.goal.text_frame.before):
         model = base.model
         made: Form = form.reading_as(kind.pooling_of(_pooling(base)), model.tells_segments, model.separators)
         return made
-    read = ", ".join(sorted({each for form in forms for each in form.architectures}))
+    takes = [name for name, each in task_types().items() if _readable(each, base.model.architecture)]
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"
-    raise RecipeError([f"{BASE}: the task has no form of texts for model.kind: {said}; it has for {read}"])
+    problem = f"there is no form of texts in which model.kind: {said}, takes task.kind: "
+    problem += f"{', '.join(kinds_of(kind))}; it takes {', '.join(takes) or 'no task'}"
+    raise RecipeError([f"{BASE}: {problem}"])
+
+
+def _readable(kind: type[Task], architecture: str) -> list[Any]:
+    """Returns the forms of a kind of task that the models of an architecture read."""
+    stated = kind.model_fields.get("form")
+    forms: list[Any] = configs_in(AnyForm if stated is None else stated.annotation)
+    return [form for form in forms if architecture in form.architectures]
 
 
 def _pooling(base: RunRecipe) -> str:

@@ -30,8 +30,6 @@ def task_conflicts(recipe: "AdaptingRecipe") -> Iterator[str]:
             f"export.pooling: {recipe.export.pooling} does not give the vectors that task.form.pooling: "
             f"{pooled} trains; {pooling} does"
         )
-    if form is not None and form.heads and recipe.task.heads not in form.heads:
-        yield f"task.form.kind: {form.kind} has no heads for task.kind: {recipe.task.kind}"
     longest = model.longest
     if longest is not None and recipe.sequences.length > longest:
         yield (

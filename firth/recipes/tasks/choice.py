@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 from firth.features import CHOICE_COUNTS, RECORD_LABELS, Spec
 from firth.recipes.goals.losses import Loss
 from firth.recipes.tasks.classification import Rate
-from firth.recipes.tasks.forms import AnyForm, BERTForm
+from firth.recipes.tasks.forms import AnyTokenForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
@@ -32,7 +32,7 @@ class MultipleChoice(Task):
     kind: Literal["choice"] = "choice"
     question: bool = False
     scores: tuple[str, ...] = ("accuracy",)
-    form: AnyForm = BERTForm()
+    form: AnyTokenForm = BERTForm()
     dropout: Rate = 0.1
 
     @classmethod

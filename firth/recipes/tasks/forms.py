@@ -323,6 +323,11 @@ class ELMoForm(Form):
 
 # Of tasks whose model reads each text from both sides.
 AnyEncoderForm = Annotated[Union[BERTForm, XLNetForm], pydantic.Field(discriminator="kind")]
+# Of tasks whose heads read the states of pieces, and not the layers of words.
+AnyTokenForm = Annotated[
+    Union[BERTForm, XLNetForm, GPTForm, LastTokenForm, BARTForm, EncoderForm],
+    pydantic.Field(discriminator="kind"),
+]
 AnyForm = Annotated[
     Union[BERTForm, XLNetForm, GPTForm, LastTokenForm, BARTForm, EncoderForm, ELMoForm],
     pydantic.Field(discriminator="kind"),

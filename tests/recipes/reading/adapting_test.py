@@ -101,7 +101,7 @@ def test_elmo_stays_as_it_is_and_its_task_model_learns_at_a_rate_of_its_own(root
 
 def test_a_model_that_no_form_is_for_is_refused_by_name(root, monkeypatch):
     monkeypatch.setattr(BERTForm, "architectures", ("two_streams",))
-    with pytest.raises(RecipeError, match="no form of texts for model"):
+    with pytest.raises(RecipeError, match=r"takes task\.kind: classification; it takes no task"):
         load(root)
 
 
