@@ -10,7 +10,7 @@ from firth.cli.main import app
 from firth.models.bundle import read_recipe
 from tests.pipelines.finetune_test import WORDS, finetune, folder  # noqa: F401
 
-KEYS = ("question", "context", "label")
+KEYS = ("question", "context", "answers")
 
 
 def question(chosen, number):
