@@ -137,4 +137,11 @@ _CTRANSLATE2 = Format(
     options={"quantization": "type that weights are rounded to, such as int8 or float16"},
 )
 
-FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2)}
+_PEFT = Format(
+    "peft",
+    "peft",
+    "firth.interop.peft",
+    use="peft.PeftModel.from_pretrained(base, '{folder}'), with the base of `--format hf` by AutoModel",
+)
+
+FORMATS = {each.name: each for each in (_HUGGING_FACE, _KERAS_HUB, _ELMO, _ONNX, _CTRANSLATE2, _PEFT)}

@@ -7,6 +7,8 @@ import pytest
 import tensorflow as tf
 
 from firth import features, storage
+from firth.interop import peft
+from firth.interop.errors import InteropError
 from firth.models import build_model, load_model
 from firth.models.bundle import weights_by_path
 from firth.recipes.models.model import CausalTransformerConfig
@@ -114,6 +116,22 @@ def test_the_merged_model_answers_texts(adapted):
     served = tf.saved_model.load(str(folder / "model" / "Format-Serving"))
     answer = served.signatures["classify"](text=tf.constant(["w1 w2 w3"]))
     assert answer["label"].numpy()[0] in (b"no", b"yes")
+
+
+def test_it_goes_out_to_peft_and_comes_in_again(adapted, tmp_path):
+    folder, recipe = adapted
+    if not recipe.model.has_encoder:  # None of transformers' decoders has this one's norms.
+        with pytest.raises(InteropError, match="no family of Hugging Face's format"):
+            peft.export_model(folder / "model" / "bundle", tmp_path / "out")
+        return
+    peft.export_model(folder / "model" / "bundle", tmp_path / "out")
+    model, _ = load_adapter(folder / "model" / "adapter", recipe.base.bundle)
+    again = peft.load_adapter(tmp_path / "out", recipe.base.bundle)
+    assert again.method == recipe.method.model_copy(update={"targets": again.method.targets})
+    ours = {path: each for path, each in weights_by_path(again.model).items() if path.startswith("added/")}
+    assert len(ours) == len(model.added.weights)
+    for path, each in ours.items():
+        np.testing.assert_allclose(each, weights_by_path(model)[path], rtol=1e-6, err_msg=path)
 
 
 def test_another_base_is_refused_with_both_digests(adapted, tmp_path):

@@ -56,11 +56,19 @@ class Columns:
     turned: bool = False
     direction: int | None = None
 
+    def part(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns a view of what is its own in an array of the kernel's shape, [inputs, count].
+
+        Args:
+            array: Array of the shape of `kernel`.
+        """
+        return self._matrix(array)[:, self._own]
+
     def read(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
         """Returns the kernel [inputs, count] and the bias [count] or None."""
-        kernel = self._matrix(np.array(ops.convert_to_numpy(self.kernel.value)))
+        kernel = self.part(np.array(ops.convert_to_numpy(self.kernel.value)))
         bias = None if self.bias is None else self._of_direction(ops.convert_to_numpy(self.bias.value))
-        return kernel[:, self._own], None if bias is None else bias[self._own]
+        return kernel, None if bias is None else bias[self._own]
 
     def write(self, kernel: Any, bias: Any) -> None:
         """Assigns what `read` returns.
@@ -70,7 +78,7 @@ class Columns:
             bias: Float array [count], or None if there is no bias.
         """
         whole = np.array(ops.convert_to_numpy(self.kernel.value))
-        self._matrix(whole)[:, self._own] = ops.convert_to_numpy(kernel)
+        self.part(whole)[:] = ops.convert_to_numpy(kernel)
         self.kernel.assign(whole)
         if self.bias is not None:
             whole = np.array(ops.convert_to_numpy(self.bias.value))

@@ -1,0 +1,217 @@
+"""The kinds of adapters that both libraries have: their settings and tensors, each way."""
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from firth.interop.errors import InteropError
+from firth.interop.hugging_face.rules import Array
+from firth.interop.peft.modules import Module
+from firth.recipes.tuning.adding import IA3, LoHa, LoRA
+
+Config: TypeAlias = Mapping[str, Any]
+Tensors: TypeAlias = Mapping[str, Array]
+# Of each of torch's layers what peft adds to it, by the tensors' ends.
+ByModule: TypeAlias = Mapping[str, Tensors]
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of adapters.
+
+    Attributes:
+        peft_type: Its name in `adapter_config.json`.
+        ends: Ends of the names of its tensors, after the layer's name.
+        plain: Settings that change what it computes, with the values that are read here.
+        method: Function from settings, tensors and paths of projections by layer to the recipe's method.
+        read: Function from a projection, its layer's tensors, settings and the method to the addition's
+            weights by name.
+        write: Function from the projections of a layer, their additions' weights and the method to tensors
+            by end, and to settings that this layer has of its own by key.
+        config: Function from the method, the tensors by layer, and whether weights are [inputs, outputs] as
+            GPT-2's, to settings.
+    """
+
+    peft_type: str
+    ends: tuple[str, ...]
+    plain: Config
+    method: Callable[[Config, ByModule, Mapping[str, list[str]]], Any]
+    read: Callable[[Module, Tensors, Config, Any], dict[str, Array]]
+    write: Callable[[Sequence[Module], Sequence[Tensors], Any], tuple[dict[str, Array], dict[str, Any]]]
+    config: Callable[[Any, ByModule, bool], dict[str, Any]]
+
+
+def _own(config: Config, patterns: str, name: str, otherwise: Any) -> Any:
+    """Returns a layer's value: that of the first pattern that names the end of its name, or another one."""
+    found = (value for key, value in (config.get(patterns) or {}).items() if _named(key, name))
+    return next(found, otherwise)
+
+
+def _named(pattern: str, name: str) -> bool:
+    return re.match(rf"(.*\.)?({pattern})$", name) is not None
+
+
+def _paths(places: Mapping[str, list[str]]) -> tuple[str, ...]:
+    return tuple(path for each in places.values() for path in each)
+
+
+def _greatest_rank(layers: ByModule, end: str) -> int:
+    return max(tensors[end].shape[0] for tensors in layers.values())
+
+
+def _lora_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> LoRA:
+    return LoRA(
+        targets=_paths(places),
+        rank=_greatest_rank(layers, "lora_A.weight"),
+        alpha=config["lora_alpha"],
+        rank_stabilised=bool(config.get("use_rslora")),
+        dropout=config.get("lora_dropout", 0.0),
+    )
+
+
+def _lora_scale(alpha: float, rank: int, stabilised: bool) -> float:
+    return alpha / (math.sqrt(rank) if stabilised else rank)
+
+
+def _read_lora(module: Module, tensors: Tensors, config: Config, method: LoRA) -> dict[str, Array]:
+    """Returns A and B with as many ranks as the greatest has, of which those beyond its own are zeros."""
+    rank = len(tensors["lora_A.weight"])
+    alpha = _own(config, "alpha_pattern", module.name, config["lora_alpha"])
+    theirs = _lora_scale(alpha, rank, method.rank_stabilised)
+    scale = theirs / _lora_scale(method.alpha, method.rank, method.rank_stabilised)
+    more = method.rank - rank
+    down = tensors["lora_A.weight"][:, module.rows].T
+    up = tensors["lora_B.weight"][module.columns].T * scale
+    return {"down": np.pad(down, ((0, 0), (0, more))), "up": np.pad(up, ((0, more), (0, 0)))}
+
+
+def _write_lora(
+    modules: Sequence[Module], weights: Sequence[Tensors], method: LoRA
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Returns the projections' A and B one after the other: each B gives its own outputs alone."""
+    rank = method.rank * len(modules)
+    down = np.zeros((rank, len(modules[0].rows)), "float32")
+    up = np.zeros((modules[0].outputs, rank), "float32")
+    for number, (module, each) in enumerate(zip(modules, weights, strict=True)):
+        begin = number * method.rank
+        down[begin : begin + method.rank, module.rows] = each["down"].T
+        up[module.columns, begin : begin + method.rank] = each["up"].T
+    alpha = method.alpha * (math.sqrt(len(modules)) if method.rank_stabilised else len(modules))
+    own = {"rank_pattern": rank, "alpha_pattern": alpha} if len(modules) > 1 else {}
+    return {"lora_A.weight": down, "lora_B.weight": up}, own
+
+
+def _lora_config(method: LoRA, layers: ByModule, inputs_first: bool) -> dict[str, Any]:
+    return {
+        "r": method.rank,
+        "lora_alpha": method.alpha,
+        "lora_dropout": method.dropout,
+        "use_rslora": method.rank_stabilised,
+        "bias": "none",
+        "fan_in_fan_out": inputs_first,
+        "target_modules": list(layers),
+    }
+
+
+_HADA = ("hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b")
+
+
+def _loha_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> LoHa:
+    return LoHa(targets=_paths(places), rank=_greatest_rank(layers, "hada_w1_b"), alpha=config["alpha"])
+
+
+def _read_loha(module: Module, tensors: Tensors, config: Config, method: LoHa) -> dict[str, Array]:
+    alpha = _own(config, "alpha_pattern", module.name, config["alpha"])
+    rank = len(tensors["hada_w1_b"])
+    scale = (alpha / rank) / (method.alpha / method.rank)
+    more = method.rank - rank
+    found = {}
+    for ours, theirs in {"first": "hada_w1", "second": "hada_w2"}.items():
+        down = tensors[f"{theirs}_b"][:, module.rows].T
+        up = tensors[f"{theirs}_a"][module.columns].T * (scale if ours == "second" else 1.0)
+        found[f"{ours}_down"] = np.pad(down, ((0, 0), (0, more)))
+        found[f"{ours}_up"] = np.pad(up, ((0, more), (0, 0)))
+    return found
+
+
+def _write_loha(
+    modules: Sequence[Module], weights: Sequence[Tensors], method: LoHa
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    [module], [own] = modules[:1], weights[:1]
+    if len(module.columns) < module.outputs:
+        raise InteropError(f"{module.name}: peft has no LoHa of a layer that is several projections")
+    made = {}
+    for ours, theirs in {"first": "hada_w1", "second": "hada_w2"}.items():
+        made[f"{theirs}_a"] = own[f"{ours}_up"].T[np.argsort(module.columns)]
+        made[f"{theirs}_b"] = own[f"{ours}_down"].T[:, np.argsort(module.rows)]
+    return made, {}
+
+
+def _loha_config(method: LoHa, layers: ByModule, inputs_first: bool) -> dict[str, Any]:
+    if inputs_first:
+        raise InteropError("peft has no LoHa of layers whose weights are [inputs, outputs], as of GPT-2's")
+    return {"r": method.rank, "alpha": method.alpha, "target_modules": list(layers)}
+
+
+def _reads(tensors: Tensors) -> bool:
+    """Whether a vector multiplies what a layer reads: it is a row then, and a column otherwise."""
+    return tensors["ia3_l"].shape[0] == 1
+
+
+def _ia3_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> IA3:
+    del config
+    # Each projection of a layer reads the layer's input.
+    return IA3(
+        targets=_paths({name: each for name, each in places.items() if not _reads(layers[name])}),
+        input_targets=_paths({name: each for name, each in places.items() if _reads(layers[name])}),
+    )
+
+
+def _read_ia3(module: Module, tensors: Tensors, config: Config, method: IA3) -> dict[str, Array]:
+    del config, method
+    vector = tensors["ia3_l"].reshape(-1)
+    return {"scale": vector[module.rows if _reads(tensors) else module.columns]}
+
+
+def _write_ia3(
+    modules: Sequence[Module], weights: Sequence[Tensors], method: IA3
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    del method
+    if any(each["of_inputs"] for each in weights):
+        [module], [own] = modules[:1], weights[:1]
+        if len(module.columns) < module.outputs:
+            raise InteropError(
+                f"{module.name}: peft multiplies what all of its projections read by one vector"
+            )
+        return {"ia3_l": own["scale"][np.argsort(module.rows)][None]}, {}
+    vector = np.ones((modules[0].outputs, 1), "float32")
+    for module, own in zip(modules, weights, strict=True):
+        vector[module.columns, 0] = own["scale"]
+    return {"ia3_l": vector}, {}
+
+
+def _ia3_config(method: IA3, layers: ByModule, inputs_first: bool) -> dict[str, Any]:
+    del method
+    reading = [name for name, tensors in layers.items() if _reads(tensors)]
+    said = {"target_modules": list(layers), "feedforward_modules": reading}
+    return {**said, "fan_in_fan_out": inputs_first}
+
+
+_PLAIN_LORA = {"bias": "none", "use_dora": False, "lora_bias": False, "use_qalora": False, "use_bdlora": None}
+KINDS = {
+    "lora": Kind(
+        "LORA",
+        ("lora_A.weight", "lora_B.weight"),
+        _PLAIN_LORA,
+        _lora_method,
+        _read_lora,
+        _write_lora,
+        _lora_config,
+    ),
+    "loha": Kind("LOHA", _HADA, {}, _loha_method, _read_loha, _write_loha, _loha_config),
+    "ia3": Kind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config),
+}

@@ -1,0 +1,123 @@
+"""Writes a small folder for each adapter: what peft saves of random weights, and the hidden states with them.
+
+The base models are those of tests/models/golden. It runs in the environment of make_transformers_golden.py,
+so that the tests need neither torch nor peft:
+
+    build/transformers/bin/pip install peft==0.21.2
+    build/transformers/bin/python tests/interop/peft/golden/make_peft_golden.py [NAME ...]
+
+A folder holds peft's `adapter_config.json` and `adapter_model.safetensors`, and in `answers.npz` the versions
+(`made_with`) and the last hidden states (`hidden/last`) for the base's golden inputs.
+
+With `--read FOLDER BASE`, it loads an adapter that firth has written, on a base of tests/models/golden, and
+prints how far the hidden states are from those of `answers.npz` in that folder.
+"""
+
+import argparse
+import json
+import pathlib
+
+import numpy as np
+import peft
+import torch
+import transformers
+
+HERE = pathlib.Path(__file__).parent
+BASES = HERE.parents[2] / "models" / "golden"
+MODELS = {
+    "bert": (transformers.BertModel, transformers.BertConfig, "bert."),
+    "llama": (transformers.LlamaModel, transformers.LlamaConfig, "model."),
+    "gpt2": (transformers.GPT2Model, transformers.GPT2Config, "transformer."),
+}
+LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+ADAPTERS = {
+    "bert_lora": ("bert", peft.LoraConfig(r=2, lora_alpha=3, target_modules=["query", "value"])),
+    "bert_rslora": (
+        "bert",
+        peft.LoraConfig(
+            r=3,
+            lora_alpha=2,
+            use_rslora=True,
+            target_modules=["key", "output.dense", "intermediate.dense"],
+            rank_pattern={"intermediate.dense": 2},
+            alpha_pattern={"1.attention.self.key": 5},
+        ),
+    ),
+    "llama_lora": ("llama", peft.LoraConfig(r=2, target_modules=LINEAR)),
+    "gpt2_lora": ("gpt2", peft.LoraConfig(r=2, fan_in_fan_out=True, target_modules=["c_attn", "c_proj"])),
+    "bert_ia3": ("bert", peft.IA3Config()),
+    "llama_ia3": ("llama", peft.IA3Config()),
+    "llama_loha": ("llama", peft.LoHaConfig(r=2, alpha=3, target_modules=["q_proj", "o_proj", "gate_proj"])),
+}
+
+
+def base_of(name: str) -> tuple[torch.nn.Module, dict[str, np.ndarray]]:
+    """Returns the base model of a golden file, and the file."""
+    with np.load(BASES / f"{name}.npz") as arrays:
+        golden = dict(arrays)
+    made, config, prefix = MODELS[name]
+    model = made(config(**json.loads(str(golden["made_with"]))["config"])).eval()
+    weights = {key.removeprefix("weight/").removeprefix(prefix): each for key, each in golden.items()}
+    own = model.state_dict()
+    found = {key: torch.tensor(weights[key]) for key in own if key in weights}
+    missing = [key for key in own if key not in found and not key.endswith(("position_ids", "attn.bias"))]
+    assert not missing, missing
+    model.load_state_dict(found, strict=False)
+    return model, golden
+
+
+def states(model: torch.nn.Module, golden: dict[str, np.ndarray]) -> np.ndarray:
+    given = {"input_ids", "attention_mask", "token_type_ids"}
+    inputs = {key: torch.tensor(golden[f"input/{key}"]) for key in given if f"input/{key}" in golden}
+    with torch.no_grad():
+        return model(**inputs).last_hidden_state.numpy()
+
+
+def make(name: str) -> None:
+    base, config = ADAPTERS[name]
+    model, golden = base_of(base)
+    before = states(model, golden)
+    model = peft.get_peft_model(model, config).eval()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for key, parameter in model.named_parameters():
+            if parameter.requires_grad:
+                parameter.copy_(torch.randn(parameter.shape) * 0.3 + ("ia3" in key))
+    found = states(model, golden)
+    made_with = {
+        "peft": peft.__version__,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "command": f"python tests/interop/peft/golden/make_peft_golden.py {name}",
+        "base": base,
+    }
+    folder = HERE / name
+    model.save_pretrained(folder)
+    (folder / "README.md").unlink()
+    np.savez_compressed(folder / "answers.npz", made_with=json.dumps(made_with), **{"hidden/last": found})
+    size = sum(each.stat().st_size for each in folder.iterdir())
+    print(f"{folder}: {size} bytes, differs from its base by {np.abs(found - before).max():.3f}")
+
+
+def read(folder: str, base: str) -> None:
+    model, golden = base_of(base)
+    with np.load(pathlib.Path(folder) / "answers.npz") as answers:
+        expected = answers["hidden/last"]
+    found = states(peft.PeftModel.from_pretrained(model, folder).eval(), golden)
+    print(f"{folder}: {np.abs(found - expected).max()} at most from {np.abs(expected).max()}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ADAPTERS)}; all if none")
+    parser.add_argument("--read", nargs=2, metavar=("FOLDER", "BASE"))
+    arguments = parser.parse_args()
+    if arguments.read:
+        read(*arguments.read)
+        return
+    for name in arguments.names or ADAPTERS:
+        make(name)
+
+
+if __name__ == "__main__":
+    main()
