@@ -20,7 +20,7 @@ ByModule: TypeAlias = Mapping[str, Tensors]
 
 
 @dataclasses.dataclass(frozen=True)
-class Kind:
+class AdapterKind:
     """A kind of adapters.
 
     Attributes:
@@ -203,7 +203,7 @@ def _ia3_config(method: IA3, layers: ByModule, inputs_first: bool) -> dict[str, 
 
 _PLAIN_LORA = {"bias": "none", "use_dora": False, "lora_bias": False, "use_qalora": False, "use_bdlora": None}
 KINDS = {
-    "lora": Kind(
+    "lora": AdapterKind(
         "LORA",
         ("lora_A.weight", "lora_B.weight"),
         _PLAIN_LORA,
@@ -212,6 +212,6 @@ KINDS = {
         _write_lora,
         _lora_config,
     ),
-    "loha": Kind("LOHA", _HADA, {}, _loha_method, _read_loha, _write_loha, _loha_config),
-    "ia3": Kind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config),
+    "loha": AdapterKind("LOHA", _HADA, {}, _loha_method, _read_loha, _write_loha, _loha_config),
+    "ia3": AdapterKind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config),
 }

@@ -12,7 +12,7 @@ from firth.interop.bundles import recipe_of
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.finding import family_of
 from firth.interop.hugging_face.rules import Array
-from firth.interop.peft.kinds import KINDS, Kind
+from firth.interop.peft.kinds import KINDS, AdapterKind
 from firth.interop.peft.modules import Module, modules_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import load_model
@@ -102,7 +102,9 @@ def _settings(path: str) -> tuple[dict[str, Any], str]:
     return config, kinds[stated]
 
 
-def _tensors(path: str, kind: Kind, recipe: RunRecipe) -> tuple[dict[str, dict[str, Array]], tuple[str, ...]]:
+def _tensors(
+    path: str, kind: AdapterKind, recipe: RunRecipe
+) -> tuple[dict[str, dict[str, Array]], tuple[str, ...]]:
     """Returns the adapter's tensors by layer and end, and the names of the others.
 
     Layers have their names in the base model, whether the adapter was made for it or for one with heads.
