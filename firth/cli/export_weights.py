@@ -57,7 +57,7 @@ def register(app: typer.Typer) -> None:
         app: Command to add it to.
     """
     examples = commands.epilog(
-        *(f"firth export bert_mini --format {name}" for name in _WRITABLE),
+        *(f"firth export gpt2_tiny --format {name}" for name in _WRITABLE),
         f"firth export firth-runs/minilm/bundle --format {next(iter(_WRITABLE))} --output mine",
     )
     app.command("export", epilog=examples)(_export)

@@ -1,7 +1,10 @@
 """`firth export`: what it says, and what it refuses."""
 
+import re
+
 import pytest
 
+from firth.interop.keras_hub.exporting import family_of
 from firth.models import build_model, save_model
 from firth.recipes import load_recipe
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
@@ -52,3 +55,8 @@ def test_what_is_left_out_is_said_before_the_files(firth, tmp_path):
     first = result.stdout.splitlines()[0]
     assert first.startswith("left out, since transformers has no place for them: heads/generator/")
     assert first.endswith(" more")
+
+
+def test_the_model_of_the_examples_is_one_that_keras_hub_has(firth):
+    (name,) = re.findall(r"firth export (\w+) --format keras", firth("export", "--help").stdout)
+    assert family_of(load_recipe(name)).backbone
