@@ -36,9 +36,9 @@ LARGE_VOCABULARY = "elmo_small"
 WORDS, MEGABYTES, LARGE_STEPS = 300_000, 6_000, 20
 
 
-def make_recipe(name: str, steps: int) -> Recipe:
+def make_recipe(name: str, steps: int, *more: str) -> Recipe:
     """Returns a preset that trains for so many steps, a tenth of them warm-up where it has one."""
-    overrides = [f"training.steps={steps}", f"training.checkpoint_every_steps={steps}"]
+    overrides = [f"training.steps={steps}", f"training.checkpoint_every_steps={steps}", *more]
     overrides.append(f"training.log_every_steps={max(steps // 20, 1)}")
     if hasattr(load_recipe(name).training.optimizer, "warmup_steps"):
         overrides.append(f"training.optimizer.warmup_steps={max(steps // 10, 1)}")

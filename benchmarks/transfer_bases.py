@@ -26,12 +26,14 @@ class Family(NamedTuple):
 
     Attributes:
         preset: The preset that is pre-trained.
+        batch_size: Rows of a step of that, if not the preset's: few, where it would have too few steps.
         more: More of the recipe that adapts a model.
         untrained: What that recipe says for a model that is not pre-trained.
         is_features: Whether a model's layers are features, so that word vectors are compared with it.
     """
 
     preset: str
+    batch_size: int = 0
     more: Mapping[str, Any] = {}
     untrained: Mapping[str, Any] = {}
     is_features: bool = False
@@ -42,12 +44,12 @@ FAMILIES = {
     "BERT": Family("bert_tiny"),
     "ELMo": Family(
         "elmo_tiny",
-        {"task.form.cells": 64, "task.form.layers": 1},
-        {"method.kind": "full"},
+        more={"task.form.cells": 64, "task.form.layers": 1},
+        untrained={"method.kind": "full"},
         is_features=True,
     ),
     "GPT": Family("gpt_1_tiny"),
-    "ELECTRA": Family("electra_tiny"),
+    "ELECTRA": Family("electra_tiny", batch_size=8),
     "T5": Family("t5_tiny"),
 }
 
@@ -61,8 +63,9 @@ def make_starts(name: str, folder: pathlib.Path, tokens: int) -> dict[str, Start
         tokens: Tokens to pre-train on.
     """
     family = FAMILIES[name]
+    rows = f"-{family.batch_size}" if family.batch_size else ""
     places = {
-        PRETRAINED: folder / f"{family.preset}-{tokens}",
+        PRETRAINED: folder / f"{family.preset}-{tokens}{rows}",
         UNTRAINED: folder / f"{family.preset}-untrained",
     }
     vectors = folder / "vectors.npz"
@@ -89,10 +92,11 @@ def _make(
     from firth.recipes import load_recipe
     from firth.training.pretraining import train
 
-    corpus = Corpus(folder / "corpus")
-    prepared = corpus.prepare(load_recipe(family.preset))
-    per_step = load_recipe(family.preset).training.batch_size * prepared.tokens_per_row
-    recipe = make_recipe(family.preset, max(round(tokens / per_step), 2))
+    preset = load_recipe(family.preset)
+    prepared = Corpus(folder / "corpus").prepare(preset)
+    batch_size = family.batch_size or preset.training.batch_size
+    steps = max(round(tokens / (batch_size * prepared.tokens_per_row)), 2)
+    recipe = make_recipe(family.preset, steps, f"training.batch_size={batch_size}")
     if not places[UNTRAINED].exists():
         save_model(build_model(recipe), recipe, prepared.tokenizer, places[UNTRAINED])
     if not places[PRETRAINED].exists():
