@@ -35,7 +35,7 @@ from benchmarks.transfer_runs import Cell, CellError
 from benchmarks.transfer_scores import chosen, difference, median_run, together, verdict
 from benchmarks.transfer_tasks import DEFAULT, TASKS, TransferTask, find
 
-TOKENS, RECORDS, EPOCHS = 1_000_000, 500, 5
+TOKENS, RECORDS, EPOCHS = 3_000_000, 500, 5
 HEADER = (
     "| model | task | score | start | | next to | | difference | |\n|---|---|---|---|---|---|---|---|---|"
 )

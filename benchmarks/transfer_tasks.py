@@ -124,7 +124,7 @@ TASKS: dict[str, TransferTask] = {
         length=512,
     ),
 }
-DEFAULT = ("package", "parameters", "sst2", "rte")
+DEFAULT = ("package", "parameters", "sst2")
 
 
 def find(name: str, folder: pathlib.Path, scratch: pathlib.Path) -> TransferTask | None:
