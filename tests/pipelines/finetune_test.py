@@ -123,7 +123,8 @@ def test_a_second_model_is_compared_with_the_first(first, folder):
 
 
 def test_other_data_do_not_go_into_the_folder_of_a_run(first, folder):
-    write_csv(folder / "others.csv", [["text", "label"], ["the cat", "a"], ["the word", "b"]])
+    others = [[f"the {word} {label}", label] for word in ("cat", "mat", "word", "man") for label in "ab"]
+    write_csv(folder / "others.csv", [["text", "label"], *others])
     result = finetune(folder, *of_csv("others.csv"))
     assert result.exit_code == 2 and "no longer read: " in result.stderr
 

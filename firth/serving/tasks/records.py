@@ -52,7 +52,8 @@ def features_of_words(served: Served, *texts: tf.RaggedTensor) -> dict[str, tf.T
     return {
         names.DOCUMENT_IDS: tf.concat(documents, axis=1),
         names.CHARACTERS: tf.concat([part[names.CHARACTERS] for part in parts], axis=1),
-        names.POOLED_POSITIONS: tf.zeros_like(documents[0][:, :1]),
+        # Written so that the width is known where an export does not know the length of the rows.
+        names.POOLED_POSITIONS: tf.zeros([tf.shape(documents[0])[0], 1], tf.int32),
     }
 
 
