@@ -204,7 +204,11 @@ def _below(layer: keras.layers.Layer, seen: set[int]) -> Iterator[ExtensibleLaye
 
 
 class Additions(keras.layers.Layer):
-    """The additions of a model, which are tracked here, as layers that are built track nothing more."""
+    """The additions of a model, which are tracked here, as layers that are built track nothing more.
+
+    Args:
+        **kwargs: Arguments of `keras.layers.Layer`, such as `name`.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
