@@ -68,6 +68,7 @@ def test_metrics_equal_the_sums_in_numpy_and_kept_thresholds_bless(tmp_path, exa
     assert result.value == pytest.approx(expected["overall"]["mlm_perplexity"], rel=1e-6)
 
 
+@pytest.mark.repeated
 def test_a_broken_threshold_does_not_bless_even_beside_a_baseline(tmp_path, examples, expected):
     kept = Threshold(metric="unigram_perplexity", upper_bound=1e6)
     broken = Threshold(metric="mlm_accuracy", lower_bound=expected["overall"]["mlm_accuracy"] + 0.01)

@@ -99,6 +99,7 @@ def test_lineage_names_the_base(first, folder):
     assert {"TaskRowGen", "Trainer"} <= names
 
 
+@pytest.mark.repeated
 def test_what_has_not_changed_is_cached(first, folder):
     """The head's weights, the training among them: of a changed seed only what depends on it runs anew."""
     result = finetune(

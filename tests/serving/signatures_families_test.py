@@ -137,6 +137,7 @@ def test_a_row_alone_adds_what_it_adds_in_a_batch(name):
                 np.testing.assert_allclose(value[0], together[key][index], rtol=1e-4, err_msg=key)
 
 
+@pytest.mark.repeated
 def test_masks_are_filled_by_the_mask_decoder():
     made, text = served("deberta_v3_tiny"), "the [MASK] sat on a [MASK]"
     features = made.encode(tf.constant([text])).features

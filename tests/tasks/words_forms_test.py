@@ -165,6 +165,7 @@ def tagger(tokenizer) -> Served:
     return served
 
 
+@pytest.mark.repeated
 def test_words_keep_their_tags_and_are_read_whole(tagger):
     made = made_of(tagger)
     sentences = [

@@ -102,6 +102,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.repeated
 def test_other_kinds_through_the_v1_loader(tmp_path):
     counts = count_spaced_words(STRINGS)
     tokenizers = {

@@ -77,6 +77,7 @@ def test_killed_and_resumed_equals_uninterrupted(artifact, recipe, uninterrupted
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.repeated
 def test_terminated_saves_says_so_and_goes_on(artifact, recipe, uninterrupted, tmp_path):
     recipe = recipe.model_copy(
         update={"training": recipe.training.model_copy(update={"checkpoint_every_steps": STEPS})}

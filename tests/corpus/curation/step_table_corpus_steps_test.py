@@ -66,6 +66,7 @@ def corpus():
     return documents
 
 
+@pytest.mark.repeated
 def test_order_batches_groups_and_workers_change_nothing(tmp_path, steps):
     documents = corpus()
 

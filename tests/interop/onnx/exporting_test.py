@@ -138,6 +138,7 @@ def test_an_encoder_gives_states_logits_and_what_is_pooled(case, size):
         np.testing.assert_allclose(of_pairs, pooled, **TOLERANCE)
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("case", DECODERS)
 def test_a_decoder_gives_states_and_logits(case, size):
