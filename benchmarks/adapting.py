@@ -24,8 +24,8 @@ from firth.scores.lead import lead
 from firth.serving.evaluate import evaluator
 from firth.serving.served import Served
 from firth.tasks import TASKS
-from firth.tasks.labelled_data import read_labelled_data
-from firth.tasks.labelled_examples import to_example
+from firth.tasks.labelled.data import read_labelled_data
+from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.readers.records import TEXT
 from firth.tasks.task_rows import make_task_rows

@@ -82,14 +82,14 @@ def add_backbone(tree: pathlib.Path) -> None:
     copied = named(class_of(types.read_text(encoding="utf-8"), "MaskedTransformerConfig"))
     copied = copied.replace('"masked_transformer"', f'"{BACKBONE}"')
     replace(types, "AnyTransformer = ", f"{copied}\n\n\nAnyTransformer = CopiedTransformerConfig | ")
-    source = named((tree / "models" / "masked_transformer.py").read_text(encoding="utf-8"))
+    source = named((tree / "models" / "backbones" / "masked_transformer.py").read_text(encoding="utf-8"))
     source = source.replace("recipes.models.model import", "recipes.models.transformers import")
-    (tree / "models" / f"{BACKBONE}.py").write_text(source, encoding="utf-8")
+    (tree / "models" / "backbones" / f"{BACKBONE}.py").write_text(source, encoding="utf-8")
     table = tree / "models" / "tables.py"
     line = '    "masked_transformer": MaskedTransformerBackbone,\n'
     replace(table, line, f'{line}    "{BACKBONE}": CopiedTransformerBackbone,\n')
-    first = "from firth.models.encoder_decoder"
-    replace(table, first, f"from firth.models.{BACKBONE} import CopiedTransformerBackbone\n{first}")
+    first = "from firth.models.backbones.encoder_decoder"
+    replace(table, first, f"from firth.models.backbones.{BACKBONE} import CopiedTransformerBackbone\n{first}")
 
 
 def add_heads(tree: pathlib.Path) -> None:
@@ -101,15 +101,15 @@ def add_heads(tree: pathlib.Path) -> None:
     replace(counts, mark, f"{copied}\n\n\n{mark}")
     line = '    "masked_lm": MaskedLMHeadCounts,\n'
     replace(counts, line, f'{line}    "{HEADS}": CopiedHeadCounts,\n')
-    source = (tree / "models" / "masked_lm_heads.py").read_text(encoding="utf-8")
-    (tree / "models" / f"{HEADS}.py").write_text(
+    source = (tree / "models" / "objective_heads" / "masked_lm.py").read_text(encoding="utf-8")
+    (tree / "models" / "objective_heads" / f"{HEADS}.py").write_text(
         source.replace("MaskedLMHeads", "CopiedHeads"), encoding="utf-8"
     )
     table = tree / "models" / "tables.py"
     line = '    "masked_lm": MaskedLMHeads,\n'
     replace(table, line, f'{line}    "{HEADS}": CopiedHeads,\n')
-    first = "from firth.models.encoder_decoder"
-    replace(table, first, f"from firth.models.{HEADS} import CopiedHeads\n{first}")
+    first = "from firth.models.backbones.encoder_decoder"
+    replace(table, first, f"from firth.models.objective_heads.{HEADS} import CopiedHeads\n{first}")
 
 
 def use_heads(tree: pathlib.Path) -> None:

@@ -286,7 +286,7 @@ TABLES = {
     "models/tables.py": "models; and heads, some of which are called as objectives are",
     "objectives/table.py": "objectives",
     "recipes/counting/heads.py": "heads again, counted without Keras",
-    "tasks/data_readers.py": "labelled data",
+    "tasks/labelled/data_readers.py": "labelled data",
     "tasks/table.py": "tasks",
     "tokenizers/table.py": "tokenizers",
     "training/optimizers.py": "optimizers",

@@ -21,7 +21,7 @@ from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences, WordPieceTokenizerConfig
 from firth.tasks import TASKS
 from firth.tasks.encoded import EncodedRecord
-from firth.tasks.labelled_data import LABELLED_DATA
+from firth.tasks.labelled.data import LABELLED_DATA
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord, RefusedFileError
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer

@@ -10,19 +10,19 @@ Example: a backbone alone, from its config.
 (1, 5, 8)
 """
 
-from firth.models.bilstm import BiLSTMBackbone
+from firth.models.backbones.bilstm import BiLSTMBackbone
+from firth.models.backbones.causal_transformer import CausalTransformerBackbone
+from firth.models.backbones.encoder_decoder import EncoderDecoderBackbone
+from firth.models.backbones.masked_transformer import MaskedTransformerBackbone
+from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.models.build import build_backbone, build_model, build_pretraining_model
 from firth.models.bundle import BundleError, load_model, save_model
-from firth.models.causal_transformer import CausalTransformerBackbone
 from firth.models.elmo_import import load_elmo
-from firth.models.encoder_decoder import EncoderDecoderBackbone
-from firth.models.masked_transformer import MaskedTransformerBackbone
 from firth.models.outputs.example_sums import example_sums, total_loss
 from firth.models.outputs.predictions import Predictions, predictions_of_logits
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES, HEADS
 from firth.models.task_model import TaskModel
-from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 from firth.recipes.models.model import (
     BiLSTMConfig,
     CausalTransformerConfig,

@@ -16,8 +16,8 @@ import safetensors
 from firth import storage
 from firth.layers.elements.seeds import undrawn
 from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.models.backbones.carried_state import CarriedState
 from firth.models.build import build_model
-from firth.models.carried_state import CarriedState
 from firth.recipes import RecipeError, recipe_to_yaml
 from firth.recipes.base.errors import first_of
 from firth.recipes.reading.loading import load_run_recipe

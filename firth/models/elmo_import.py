@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from firth.models.bilstm import BiLSTMBackbone
+from firth.models.backbones.bilstm import BiLSTMBackbone
 
 # Characters in these files are counted from a word's first byte; 0 is a position without a word, in ours.
 _ALPHABET = 261

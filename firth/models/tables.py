@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from firth.models.bidirectional_lm_heads import BidirectionalLMHeads
-from firth.models.bilstm import BiLSTMBackbone
-from firth.models.causal_transformer import CausalTransformerBackbone
-from firth.models.encoder_decoder import EncoderDecoderBackbone
-from firth.models.language_model_heads import LanguageModelHeads
-from firth.models.masked_lm_heads import MaskedLMHeads
-from firth.models.masked_transformer import MaskedTransformerBackbone
-from firth.models.permutation_lm_heads import PermutationLMHeads
-from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
-from firth.models.span_masking_heads import SpanMaskingHeads
+from firth.models.backbones.bilstm import BiLSTMBackbone
+from firth.models.backbones.causal_transformer import CausalTransformerBackbone
+from firth.models.backbones.encoder_decoder import EncoderDecoderBackbone
+from firth.models.backbones.masked_transformer import MaskedTransformerBackbone
+from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.models.objective_heads.bidirectional_lm import BidirectionalLMHeads
+from firth.models.objective_heads.language_model import LanguageModelHeads
+from firth.models.objective_heads.masked_lm import MaskedLMHeads
+from firth.models.objective_heads.permutation_lm import PermutationLMHeads
+from firth.models.objective_heads.replaced_token_detection import ReplacedTokenDetectionHeads
+from firth.models.objective_heads.span_masking import SpanMaskingHeads
 from firth.models.task_heads.choices import ChoicesHeads
 from firth.models.task_heads.contrastive import ContrastiveHeads
 from firth.models.task_heads.mixed_tags import MixedTagsHeads
@@ -20,7 +21,6 @@ from firth.models.task_heads.pooled import PooledHeads
 from firth.models.task_heads.pooled_language_model import PooledLanguageModelHeads
 from firth.models.task_heads.spans import SpansHeads
 from firth.models.task_heads.tokens import TokensHeads
-from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
 
 # By `recipe.model.kind`.
 BACKBONES: dict[str, Any] = {

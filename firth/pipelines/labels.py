@@ -10,8 +10,8 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tasks.tasks import task_types
 from firth.scores import score_of
 from firth.scores.table import SCORES
-from firth.tasks.docstrings import DOCSTRING_TASKS
-from firth.tasks.labelled_data import LabelledData, class_names, published_scores, read_labelled_data
+from firth.tasks.docstrings.records import DOCSTRING_TASKS
+from firth.tasks.labelled.data import LabelledData, class_names, published_scores, read_labelled_data
 from firth.tasks.readers import FORMATS, format_of, split_file
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 

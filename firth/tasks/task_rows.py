@@ -14,7 +14,7 @@ from firth.corpus.packing.packed_rows import Row
 from firth.recipes.tasks.tasks import AnyTask
 from firth.recipes.tokenizers.tokenizer import Sequences
 from firth.tasks.encoded import EncodedRecord
-from firth.tasks.labelled_examples import from_example, parts_of
+from firth.tasks.labelled.examples import from_example, parts_of
 from firth.tasks.packing import TaskRowsError, pack_records
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.splits.mixing import EVAL

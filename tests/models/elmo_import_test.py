@@ -14,7 +14,7 @@ from tests.models.elmo_in_numpy import ElmoInNumpy
 from tests.shared_data import shared_data
 
 h5py = pytest.importorskip("h5py")
-PACKED = "tests/models/bilstm_test.py::test_packed_equals_alone_and_padding_changes_nothing"
+PACKED = "tests/models/backbones/bilstm_test.py::test_packed_equals_alone_and_padding_changes_nothing"
 LISTS, LENGTH = 3, 64
 NAMES = ("characters", "document_ids")
 

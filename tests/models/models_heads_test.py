@@ -9,9 +9,9 @@ import pytest
 
 from firth import features as names
 from firth.models import PretrainingModel, example_sums, total_loss
-from firth.models.language_model_heads import LanguageModelHeads
-from firth.models.replaced_token_detection_heads import ReplacedTokenDetectionHeads
-from firth.models.span_masking_heads import SpanMaskingHeads
+from firth.models.objective_heads.language_model import LanguageModelHeads
+from firth.models.objective_heads.replaced_token_detection import ReplacedTokenDetectionHeads
+from firth.models.objective_heads.span_masking import SpanMaskingHeads
 from firth.recipes.models import blocks
 from firth.recipes.models.model import CausalTransformerConfig, EncoderDecoderConfig, MaskedTransformerConfig
 from firth.recipes.objectives.language_models import CausalLM

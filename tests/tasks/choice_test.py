@@ -21,7 +21,7 @@ from firth.scores import compute
 from firth.serving.served import Served
 from firth.serving.tasks.choose import choose
 from firth.tasks import TASKS
-from firth.tasks.labelled_data import read_labelled_data
+from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
 from firth.training.row_files import read_rows

@@ -15,7 +15,7 @@ from firth.serving.served import Served
 from firth.serving.tasks.records import features_of_pieces
 from firth.serving.tasks.tag import tag
 from firth.tasks import TASKS
-from firth.tasks.labelled_data import read_labelled_data
+from firth.tasks.labelled.data import read_labelled_data
 from firth.tasks.packing import pack_records
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.words import pieces_of_words

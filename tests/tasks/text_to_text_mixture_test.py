@@ -19,7 +19,7 @@ from firth.recipes.tasks.text_tasks import TextTasks
 from firth.recipes.tasks.text_to_text import LabelWords, TextToText, WrittenNumber
 from firth.scores import Collected
 from firth.tasks import TASKS
-from firth.tasks.labelled_data import read_labelled_data
+from firth.tasks.labelled.data import read_labelled_data
 from tests.exported_model import RECIPE
 
 GRAMMAR = LabelWords(prefix="cola sentence: ", words=("unacceptable", "acceptable"))

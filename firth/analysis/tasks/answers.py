@@ -68,7 +68,7 @@ def wrong_answers(answers: Sequence[Collected], records: str) -> list[WrongAnswe
         answers: Records with their answers.
         records: Folder of LabelledExampleGen's examples.
     """
-    from firth.tasks.labelled_examples import from_example
+    from firth.tasks.labelled.examples import from_example
     from firth.tasks.texts import key_of
 
     wrong = [each for each in answers if _is_wrong(each.reference, each.prediction)]

@@ -69,7 +69,7 @@ class TaskRecord:
     Attributes:
         records: Report of LabelledExampleGen; None if it was not recorded.
         rows: Report of TaskRowGen by split.
-        skew: How the splits differ, as `firth.tasks.skew.find_skew` returns it.
+        skew: How the splits differ, as `firth.tasks.labelled.skew.find_skew` returns it.
         start: What the model started from, as `firth.training.starting` writes it; None for nothing known.
         trained: Number of parameters that the method trains; None if it was not counted.
         contamination: What of the held-out records was found in the corpora of the base, as

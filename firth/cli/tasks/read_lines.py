@@ -19,7 +19,7 @@ def print_read(report: Mapping[str, Any], recipe: "AdaptingRecipe") -> None:
     """Prints what was read of labelled data, what is odd about them, and how they are trained on.
 
     Args:
-        report: What `firth.tasks.labelled_data.LabelledData.report` returns.
+        report: What `firth.tasks.labelled.data.LabelledData.report` returns.
         recipe: Recipe of the run.
     """
     console = terminal()
@@ -43,7 +43,7 @@ def read_lines(report: Mapping[str, Any]) -> list[str]:
     """Returns what was read of labelled data: records, rejections with file and line, and repeated texts.
 
     Args:
-        report: What `firth.tasks.labelled_data.LabelledData.report` returns.
+        report: What `firth.tasks.labelled.data.LabelledData.report` returns.
     """
     lines = []
     for name, split in report["splits"].items():

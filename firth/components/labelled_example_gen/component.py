@@ -7,24 +7,24 @@ from firth.components.declaration import Component, declare
 from firth.components.labelled_example_gen.executor import Executor
 from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.tasks import AnyTask
-from firth.tasks.labelled_data import fingerprint as fingerprint_of
+from firth.tasks.labelled.data import fingerprint as fingerprint_of
 
 
 class LabelledExampleGen(Component):
     """Reads a recipe's labelled data into tf.Examples of the splits `train` and `eval`.
 
-    Each example is a record as `firth.tasks.labelled_examples.to_example` writes it. Records that cannot be
+    Each example is a record as `firth.tasks.labelled.examples.to_example` writes it. Records that cannot be
     read are rejected and counted; data that cannot be trained on are refused.
 
     Args:
         data: Labelled data of the recipe.
         task: Task of the recipe.
-        fingerprint: Result of `firth.tasks.labelled_data.fingerprint(data)`, taken now if it is not given.
+        fingerprint: Result of `firth.tasks.labelled.data.fingerprint(data)`, taken now if it is not given.
             The cached output is used again only while it stays the same.
 
     Outputs:
         examples: The records. Next to the splits stands `report.json`; see
-            `firth.tasks.labelled_data.LabelledData.report`. Custom property: `source`.
+            `firth.tasks.labelled.data.LabelledData.report`. Custom property: `source`.
 
     Raises:
         ValueError: without a fingerprint, for an unknown format or split, or a file that is not there.

@@ -12,8 +12,8 @@ from firth.components.execution import Artifacts, Properties
 from firth.corpus.io.record_files import write_records
 from firth.recipes.tasks.data import labelled_data_from_json
 from firth.recipes.tasks.tasks import task_from_json
-from firth.tasks.labelled_data import read_labelled_data
-from firth.tasks.labelled_examples import to_example
+from firth.tasks.labelled.data import read_labelled_data
+from firth.tasks.labelled.examples import to_example
 
 REPORT_FILE = "report.json"
 
@@ -30,7 +30,7 @@ class Executor(base_executor.BaseExecutor):
             exec_properties: `data` and `task` as JSON.
 
         Raises:
-            ValueError: as `firth.tasks.labelled_data.read_labelled_data` does.
+            ValueError: as `firth.tasks.labelled.data.read_labelled_data` does.
         """
         examples = artifact_utils.get_single_instance(output_dict["examples"])
         found = read_labelled_data(

@@ -20,7 +20,7 @@ class TaskDataValidator(Component):
 
     Outputs:
         found: `anomalies.json`, a list of objects of feature, anomaly and description; and `skew.json`, a
-            list of what `firth.tasks.skew.find_skew` returns.
+            list of what `firth.tasks.labelled.skew.find_skew` returns.
     """
 
     SPEC_CLASS = declare(

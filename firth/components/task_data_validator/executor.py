@@ -12,7 +12,7 @@ from firth import storage
 from firth.components.anomalies import anomalies_of, anomalies_text
 from firth.components.execution import Artifacts, Properties
 from firth.components.kept_files import keep_files
-from firth.tasks.skew import find_skew
+from firth.tasks.labelled.skew import find_skew
 
 FOUND_FILE, SKEW_FILE = "anomalies.json", "skew.json"
 _SPLITS = ("train", "eval")

@@ -17,7 +17,7 @@ class TaskRowGen(Component):
     A row holds several whole records, so that little of a batch is padding whatever their lengths are.
 
     Args:
-        examples: Labelled records, as `firth.tasks.labelled_examples` writes them.
+        examples: Labelled records, as `firth.tasks.labelled.examples` writes them.
         base: Model bundle whose tokenizer reads the records. Custom property, if there is one: `digest`.
         task: Task of the recipe.
         sequences: Rows of the recipe.

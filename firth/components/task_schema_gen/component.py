@@ -15,7 +15,7 @@ class TaskSchemaGen(Component):
         task: Task of the recipe, with its labels.
 
     Outputs:
-        schema: `schema.pbtxt`; see `firth.tasks.schema.task_schema`.
+        schema: `schema.pbtxt`; see `firth.tasks.labelled.schema.task_schema`.
     """
 
     SPEC_CLASS = declare(outputs={"schema": standard_artifacts.Schema}, parameters={"task": str})

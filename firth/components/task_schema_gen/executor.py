@@ -8,7 +8,7 @@ from tfx.types import artifact_utils
 from firth import storage
 from firth.components.execution import Artifacts, Properties
 from firth.recipes.tasks.tasks import task_from_json
-from firth.tasks.schema import task_schema
+from firth.tasks.labelled.schema import task_schema
 
 # As TFX's components look for it.
 SCHEMA_FILE = "schema.pbtxt"

@@ -6,7 +6,7 @@ import keras
 
 from firth.layers.elements.types import Tensor
 from firth.models.heads import Features, Generator
-from firth.models.language_model_heads import LanguageModelHeads
+from firth.models.objective_heads.language_model import LanguageModelHeads
 from firth.models.outputs.predictions import Predictions
 from firth.models.task_heads.pooled import PooledHeads
 

@@ -10,7 +10,7 @@ from firth.corpus.io.record_files import write_records
 from firth.corpus.packing.packed_rows import Chunk, make_row
 from firth.recipes.tasks.text_to_text import TextToText
 from firth.scores import Collected
-from firth.tasks.labelled_examples import to_example
+from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers.records import LabelledRecord
 from firth.tasks.texts import key_of
 

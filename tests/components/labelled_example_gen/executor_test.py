@@ -9,7 +9,7 @@ from tfx.types import artifact_utils
 from firth.components import LabelledExampleGen
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import ColumnData
-from firth.tasks.labelled_examples import from_example
+from firth.tasks.labelled.examples import from_example
 from firth.tasks.readers import RefusedFileError
 from tests.corpus.helpers import read_records
 

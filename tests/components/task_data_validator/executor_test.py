@@ -13,7 +13,7 @@ from firth.components import TaskDataValidator, TaskSchemaGen
 from firth.components.task_data_validator.executor import TaskDataError
 from firth.corpus.io.record_files import write_records
 from firth.recipes.tasks.classification import Classification
-from firth.tasks.labelled_examples import to_example
+from firth.tasks.labelled.examples import to_example
 from firth.tasks.readers.records import LabelledRecord
 from tests.components.components_corpus_test import run
 

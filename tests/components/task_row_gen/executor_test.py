@@ -16,7 +16,7 @@ from firth.corpus.io.record_files import write_records
 from firth.recipes.reading.bundles import NoBundleError, digest_of_bundle
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tokenizers.tokenizer import Sequences
-from firth.tasks.labelled_examples import to_example
+from firth.tasks.labelled.examples import to_example
 from firth.tasks.packing import TaskRowsError
 from firth.tasks.readers import LabelledRecord
 from firth.tasks.texts import key_of

@@ -3,7 +3,7 @@
 import pytest
 
 from firth.recipes.tasks.data import PublishedData
-from firth.tasks.labelled_data import fingerprint
+from firth.tasks.labelled.data import fingerprint
 from firth.tasks.readers import RefusedFileError, read_split
 from tests.shared_data import shared_data
 

@@ -6,7 +6,7 @@ import pytest
 
 from firth.recipes.tasks.classification import Classification
 from firth.recipes.tasks.data import ColumnData, DataMixture
-from firth.tasks.labelled_data import class_names, fingerprint, read_labelled_data
+from firth.tasks.labelled.data import class_names, fingerprint, read_labelled_data
 
 TASK = Classification(labels=("bad", "good"))
 

@@ -6,8 +6,8 @@ import pytest
 
 from firth.interop.hugging_face.families import FAMILIES
 from firth.models import example_sums, total_loss
-from firth.models.permutation_lm_heads import PermutationLMHeads
-from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.recipes.objectives.permutation import PermutationLM
 from tests.backends.gradients import compiled
 from tests.models import references, weights

@@ -9,9 +9,9 @@ import pytest
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.data import DocstringsData
 from firth.recipes.tasks.tagging import Tagging
-from firth.tasks.docstring_texts import docstring_texts, python_files
-from firth.tasks.docstrings import docstring_records, docstring_task
-from firth.tasks.labelled_data import class_names, fingerprint, published_scores, read_labelled_data
+from firth.tasks.docstrings.records import docstring_records, docstring_task
+from firth.tasks.docstrings.texts import docstring_texts, python_files
+from firth.tasks.labelled.data import class_names, fingerprint, published_scores, read_labelled_data
 from firth.tasks.readers import RefusedFileError
 
 # Of the standard library, so that they are always there.

@@ -9,8 +9,8 @@ from firth.recipes.base.errors import suggest
 from firth.recipes.base.paths import suggest_path
 from firth.recipes.tasks.data import ColumnData, DataMixture, DocstringsData, PublishedData
 from firth.recipes.tasks.task import Task
-from firth.tasks.docstring_texts import python_files
-from firth.tasks.docstrings import DocstringTask, docstring_records, docstring_task
+from firth.tasks.docstrings.records import DocstringTask, docstring_records, docstring_task
+from firth.tasks.docstrings.texts import python_files
 from firth.tasks.readers import (
     LABELS,
     LabelledRecords,

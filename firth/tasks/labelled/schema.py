@@ -6,7 +6,7 @@ from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from firth.recipes.tasks.task import Task
-from firth.tasks.labelled_examples import ANSWER_STARTS, ANSWERS, ID, LABEL, SOURCE
+from firth.tasks.labelled.examples import ANSWER_STARTS, ANSWERS, ID, LABEL, SOURCE
 from firth.tasks.readers.records import ROLES
 from firth.tasks.readers.row_format import LISTS
 
@@ -15,7 +15,7 @@ Features = list[schema_pb2.Feature]
 
 
 def task_schema(task: Task) -> str:
-    """Returns the schema of records as `firth.tasks.labelled_examples` writes them, as text.
+    """Returns the schema of records as `firth.tasks.labelled.examples` writes them, as text.
 
     A schema that is inferred from a few records would take their texts for the only ones that there may be.
     Here texts are any texts, each text that the task reads is there in each record, and a label is one of the

@@ -13,8 +13,8 @@ from firth.recipes.tasks.embedding import SentenceEmbedding
 from firth.recipes.tasks.span import SpanAnswering
 from firth.recipes.tasks.tagging import Tagging
 from firth.recipes.tasks.task import Task
-from firth.tasks.data_readers import LABELLED_DATA
-from firth.tasks.labelled_data import class_names, fingerprint, published_scores, read_labelled_data
+from firth.tasks.labelled.data import class_names, fingerprint, published_scores, read_labelled_data
+from firth.tasks.labelled.data_readers import LABELLED_DATA
 from firth.tasks.readers import LABELS, AnswerSpan, RefusedFileError
 from tests.shared_data import shared_data
 

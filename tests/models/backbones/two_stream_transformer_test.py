@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from firth.models import example_sums, total_loss
-from firth.models.permutation_lm_heads import PermutationLMHeads
-from firth.models.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.models.backbones.two_stream_transformer import TwoStreamTransformerBackbone
+from firth.models.objective_heads.permutation_lm import PermutationLMHeads
 from firth.recipes.models import blocks
 from firth.recipes.models.model import TwoStreamTransformerConfig
 from firth.recipes.objectives.permutation import PermutationLM

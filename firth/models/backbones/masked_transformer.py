@@ -8,8 +8,8 @@ import keras
 from firth import features as names
 from firth.layers import MaskedTransformer
 from firth.layers.elements.types import Tensor
-from firth.models.backbone import Stages, stages_of
-from firth.models.transformer_backbone import TransformerBackbone
+from firth.models.backbones.backbone import Stages, stages_of
+from firth.models.backbones.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import MaskedTransformerConfig
 
 

@@ -10,8 +10,8 @@ from firth import features as names
 from firth.layers import BiLSTM, CharCNN, Highway
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Shape, Tensor
-from firth.models.backbone import Backbone, Stages, stages_of
-from firth.models.carried_state import CarriedState
+from firth.models.backbones.backbone import Backbone, Stages, stages_of
+from firth.models.backbones.carried_state import CarriedState
 from firth.recipes.models.model import BiLSTMConfig
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorflow_metadata.proto.v0 import statistics_pb2
 
-from firth.tasks.labelled_examples import LABEL
+from firth.tasks.labelled.examples import LABEL
 from firth.tasks.readers.records import ROLES
 
 # A difference is told if it is this much larger than chance would make it, and large enough to matter.

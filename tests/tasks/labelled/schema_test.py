@@ -7,10 +7,10 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from firth.corpus.documents.example import Example
 from firth.recipes.tasks.classification import Classification, Regression
 from firth.recipes.tasks.tagging import Tagging
-from firth.tasks.labelled_examples import to_example
+from firth.tasks.labelled.examples import to_example
+from firth.tasks.labelled.schema import _LABELS, task_schema
 from firth.tasks.readers.labels import LABELS
 from firth.tasks.readers.records import AnswerSpan, LabelledRecord
-from firth.tasks.schema import _LABELS, task_schema
 
 KINDS = {"bytes_list": schema_pb2.BYTES, "int64_list": schema_pb2.INT, "float_list": schema_pb2.FLOAT}
 OF_TYPES = {

@@ -11,8 +11,8 @@ from firth.corpus.packing.mixture_plan import Share
 from firth.recipes.base.errors import suggest
 from firth.recipes.tasks.data import AnyLabelledData
 from firth.recipes.tasks.task import Task
-from firth.tasks.data_readers import LABELLED_DATA
-from firth.tasks.labelled_examples import parts_of
+from firth.tasks.labelled.data_readers import LABELLED_DATA
+from firth.tasks.labelled.examples import parts_of
 from firth.tasks.readers import LabelledRecord, LabelledRecords, RefusedFileError, RejectedLine
 from firth.tasks.splits.holding_out import hold_out, key_of_texts
 from firth.tasks.splits.mixing import EVAL, TRAIN, repeated, shares_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from firth.corpus.documents.hashing import hash63
-from firth.tasks.docstring_texts import DocstringText
+from firth.tasks.docstrings.texts import DocstringText
 from firth.tasks.readers.records import CONTEXT, QUESTION, AnswerSpan, LabelledRecord
 
 _MOST_WORDS = 120

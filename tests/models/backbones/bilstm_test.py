@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from firth.models import PretrainingModel
-from firth.models.bilstm import BiLSTMBackbone
+from firth.models.backbones.bilstm import BiLSTMBackbone
 from firth.recipes.models.model import BiLSTMConfig
 from firth.recipes.objectives.language_models import BidirectionalLM
 from tests.backends.gradients import gradients

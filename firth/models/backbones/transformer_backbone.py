@@ -9,7 +9,7 @@ from firth import features as names
 from firth.layers import Embedding, InputEmbedding
 from firth.layers.elements.initializers import normal
 from firth.layers.elements.types import Tensor
-from firth.models.backbone import Backbone
+from firth.models.backbones.backbone import Backbone
 
 
 class TransformerBackbone(Backbone):

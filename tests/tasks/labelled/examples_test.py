@@ -2,7 +2,7 @@ import pytest
 import tensorflow as tf
 
 from firth.corpus.documents.example import Example
-from firth.tasks.labelled_examples import from_example, parts_of, to_example
+from firth.tasks.labelled.examples import from_example, parts_of, to_example
 from firth.tasks.readers import AnswerSpan, LabelledRecord
 
 QUESTION = {"question": "When?", "context": "In 1066, and again in 1066."}

@@ -10,8 +10,8 @@ from firth import features as names
 from firth.layers import CausalTransformer, MaskedTransformer
 from firth.layers.blocks.causal_transformer import Cache
 from firth.layers.elements.types import Shape, Tensor
-from firth.models.backbone import Stages, stages_of
-from firth.models.transformer_backbone import TransformerBackbone
+from firth.models.backbones.backbone import Stages, stages_of
+from firth.models.backbones.transformer_backbone import TransformerBackbone
 from firth.recipes.models.model import EncoderDecoderConfig
 
 

@@ -10,7 +10,7 @@ from firth import features as names
 from firth.layers import Embedding
 from firth.layers.blocks.two_stream_transformer import TwoStreamTransformer
 from firth.layers.elements.types import Tensor
-from firth.models.backbone import Backbone, Stages, stages_of
+from firth.models.backbones.backbone import Backbone, Stages, stages_of
 from firth.recipes.models.model import TwoStreamTransformerConfig
 
 

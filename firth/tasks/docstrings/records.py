@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from firth.corpus.documents.hashing import hash63
 from firth.recipes.tasks.data import DocstringsData
-from firth.tasks.docstring_spans import type_records
-from firth.tasks.docstring_texts import PARAGRAPH, DocstringText, docstring_texts, python_files
+from firth.tasks.docstrings.texts import PARAGRAPH, DocstringText, docstring_texts, python_files
+from firth.tasks.docstrings.type_questions import type_records
 from firth.tasks.readers import (
     ClassLabels,
     LabelledRecord,

@@ -1,0 +1,1 @@
+"""Backbones: from features to hidden states, one file each."""

@@ -1,0 +1,1 @@
+"""Labelled records made of docstrings: their tasks, their texts, questions on types."""
