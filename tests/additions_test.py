@@ -208,14 +208,18 @@ def test_an_objective_touches_its_type_its_file_its_test_and_one_table(tree):
 def test_a_backbone_touches_its_type_its_file_its_test_and_one_table(tree):
     add_backbone(tree)
     touched = changed(tree)
-    assert touched == [f"models/{BACKBONE}.py", "models/tables.py", "recipes/models/transformers.py"]
+    assert touched == [
+        f"models/backbones/{BACKBONE}.py",
+        "models/tables.py",
+        "recipes/models/transformers.py",
+    ]
     assert len(touched) + 1 == stated("Backbone")
 
 
 def test_heads_touch_their_counts_their_file_their_test_and_one_table(tree):
     add_heads(tree)
     touched = changed(tree)
-    assert touched == [f"models/{HEADS}.py", "models/tables.py", "recipes/counting/heads.py"]
+    assert touched == [f"models/objective_heads/{HEADS}.py", "models/tables.py", "recipes/counting/heads.py"]
     assert len(touched) + 1 == stated("Heads")
 
 

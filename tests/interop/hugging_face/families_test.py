@@ -12,7 +12,7 @@ from firth.models.bundle import specs_of, weights_by_path
 from firth.recipes import PermutationLM, load_recipe
 from tests.interop.hugging_face.checkpoints import opened
 from tests.models import references
-from tests.models import two_stream_transformer_parity_test as xlnet
+from tests.models.backbones import two_stream_transformer_parity_test as xlnet
 from tests.models.references import REFERENCES, Reference
 
 FILES = {name: name for name in REFERENCES} | {"xlnet": "xlnet"}
