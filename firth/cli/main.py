@@ -1,6 +1,7 @@
 """The command itself: its subcommands, and the message after an unexpected error."""
 
 import atexit
+import os
 import sys
 import tempfile
 import traceback
@@ -82,6 +83,8 @@ def _options(
 def main() -> None:
     """Runs the command, and turns unexpected errors into a sentence and a file with the traceback."""
     atexit.register(_ignore_what_cannot_be_raised)
+    # TensorFlow writes nine lines about the machine before any answer; its errors are raised as well.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     # Said of the Python that the lock is for, before the answer, by a package that TensorFlow imports.
     warnings.filterwarnings("ignore", "You are using a non-supported Python version", FutureWarning)
     try:

@@ -1,5 +1,9 @@
+import os
+import pathlib
 import subprocess
 import sys
+
+import firth
 
 PROGRAM = """
 import sys
@@ -22,3 +26,15 @@ def test_what_fails_while_python_ends_is_not_said():
         process = subprocess.run(command, capture_output=True, text=True)
         said[call] = (process.returncode, process.stdout[:6], "taken down too late" in process.stderr)
     assert said == {"main()": (0, "firth ", False), "": (0, "", True)}
+
+
+def test_a_refusal_is_all_that_is_printed(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\none,x\ntwo,y\n")
+    said = ["finetune", "nothing", "--task", "classification", "--train", "a.csv", "--text", "text"]
+    shell = {name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
+    shell["PYTHONPATH"] = str(pathlib.Path(firth.__file__).parents[1])
+    command = [sys.executable, "-m", "firth", *said]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=shell)
+    assert (process.returncode, process.stdout) == (2, "")
+    (line,) = process.stderr.splitlines()
+    assert line.startswith("error: BASE nothing: ")

@@ -98,7 +98,8 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         metavar="METHOD",
-        help="What is trained: full (all), head, last_layers, discriminative or gradual_unfreezing.",
+        help="What is trained or added: full (all) if not given; head, last_layers, gradual_unfreezing, lora "
+        "and others, which docs/how-to/finetune.md lists.",
     ),
 ]
 Epochs = Annotated[
