@@ -8,7 +8,7 @@ from firth.analysis.tasks.clean import clean_scores, contamination_line, whole_a
 from firth.analysis.tasks.record import TaskRecord
 from firth.analysis.tasks.scores import held_out_scores
 from firth.analysis.tensorboard import tensorboard_command
-from firth.analysis.threshold_results import overall, threshold_results
+from firth.analysis.threshold_results import EXAMPLE_COUNT, overall, threshold_results
 from firth.evaluation.record_scores import CLEAN, LEAD, RECORDS
 from firth.recipes import recipe_to_yaml
 
@@ -38,7 +38,8 @@ def render_task_report(record: RunRecord, task: TaskRecord) -> str:
     """
     metrics, goal = overall(record.evaluation), record.recipe.goal
     scores = held_out_scores(metrics, goal.score_names)
-    named = {RECORDS}
+    # Rows of several short records, which a reader would take for the records.
+    named = {RECORDS, EXAMPLE_COUNT}
     named |= {name for each in goal.score_names for name in (each, f"{each}_low", f"{each}_high")}
     return render_page(
         kind="task report",

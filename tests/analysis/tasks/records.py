@@ -25,7 +25,14 @@ def adapting_recipe(**values):
 
 
 def film_record():
-    metrics = {"accuracy": 0.75, "accuracy_low": 0.5, "accuracy_high": 0.875, "f1": 0.625, "label_loss": 0.5}
+    metrics = {
+        "accuracy": 0.75,
+        "accuracy_low": 0.5,
+        "accuracy_high": 0.875,
+        "f1": 0.625,
+        "label_loss": 0.5,
+        "example_count": 3.0,
+    }
     slices = {"length=0-16": {"accuracy": 0.8125}, f"label={HOSTILE}": {"accuracy": 0.25}}
     history = [
         {"step": step, "label_loss": 1.0 / step, "loss": 1.0 / step, "held_out_label_loss": 2.0 / step,

@@ -54,6 +54,10 @@ def contamination(*steps, **counts):
     return {**counted, "corpora": [{"model": "minilm", "steps": []}, {"model": "mine", "steps": steps}]}
 
 
+def test_rows_are_not_shown_where_scores_stand(full):
+    assert "example_count" not in full
+
+
 def test_scores_stand_whole_and_clean_side_by_side(full):
     record, task = film_record(), task_record()
     clean = {"accuracy": 0.6875, "accuracy_low": 0.25, "accuracy_high": 0.9375, "f1": 0.5, "records": 5.0}
