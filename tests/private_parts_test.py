@@ -18,11 +18,13 @@ _OPTIMIZERS = (
     "would need `tf.__internal__`, which merges replicas under XLA"
 )
 _INDEX = "Keras's page on the base of optimizers names it to those who write their own"
+_RESOURCE = "TensorFlow's page on `TrackableResource` names it to those who write their own"
 # By file and name, each with why no public part serves.
 EXCEPTIONS = {
     ("components/curator/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/sequence_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
     ("components/tokenizer_gen/executor.py", "_make_beam_pipeline"): _EXECUTORS,
+    ("tokenizers/graph/model_kernel.py", "_create_resource"): _RESOURCE,
     ("tokenizers/piece_tokenizer.py", "_add_special_token"): "KerasHub's tokenizers name special pieces so",
     ("training/optimizers.py", "_all_reduce_sum_gradients"): _OPTIMIZERS,
     ("training/optimizers.py", "_clip_gradients"): _OPTIMIZERS,

@@ -17,7 +17,7 @@ from firth.serving.weights import StreamedWeights
 from firth.storage.tensor_files import TensorFile
 from firth.tokenizers import save_tokenizer
 from tests.exported_model import RECIPE, make_served
-from tests.serving.signatures_families_test import PRESETS, TEXTS, served, trained_tokenizer
+from tests.serving.signatures_families_test import PRESETS, TEXTS, served
 
 
 def bundle_of(model: Served, folder: pathlib.Path) -> pathlib.Path:
@@ -71,9 +71,7 @@ def test_a_bundle_is_exported_with_no_more_than_its_largest_tensor_in_memory(tmp
     "name", [pytest.param(name, marks=[pytest.mark.repeated] * (name != "elmo_tiny")) for name in PRESETS]
 )
 def test_every_kind_of_model_computes_with_streamed_weights(name, tmp_path):
-    # Made anew: a test that sets TensorFlow's seed ends the SentencePiece kernels that were made before it.
-    trained_tokenizer.cache_clear()
-    model = served.__wrapped__(name)
+    model = served(name)
     outline = build_outline(model.recipe)
     with open_weights(bundle_of(model, tmp_path)) as file:
         weights = StreamedWeights(outline, file)

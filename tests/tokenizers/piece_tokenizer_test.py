@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -69,6 +70,16 @@ def test_words_are_tokenized_as_they_stand_in_their_text(tokenizer):
     assert text_again.replace(" ", "") == text.replace(" ", "")
     if tokenizer.kind != "wordpiece":
         assert text_again == text
+
+
+def test_a_seed_set_after_it_was_made_leaves_it_usable(tokenizer):
+    """`set_random_seed` drops TensorFlow's operations, and with them what only they hold."""
+    in_graph = tf.function(tokenizer.tokenize)
+    ids = tokenizer.tokenize(TEXTS).to_list()
+    assert in_graph(tf.constant(TEXTS)).to_list() == ids
+    keras.utils.set_random_seed(1)
+    assert tokenizer.tokenize(TEXTS).to_list() == ids
+    assert in_graph(tf.constant(TEXTS)).to_list() == ids
 
 
 def test_roles(tokenizer):

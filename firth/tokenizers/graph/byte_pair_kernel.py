@@ -6,13 +6,13 @@ are split here, and each distinct word of a batch is encoded once.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import tensorflow as tf
 
 from firth.tokenizers.graph import split_pattern
 from firth.tokenizers.graph.byte_pieces import byte_pieces, to_bytes
-from firth.tokenizers.graph.sentencepiece_model import MergingPiece, kernel_of, merging_model
+from firth.tokenizers.graph.model_kernel import ModelKernel
+from firth.tokenizers.graph.sentencepiece_model import MergingPiece, merging_model
 from firth.tokenizers.graph.specials import any_of
 
 # Characters that no byte becomes: between words, before a special piece, for byte 0, for what is unknown.
@@ -106,7 +106,7 @@ class BytePairKernel(tf.Module):
             for piece, index in every.items()
         )
         self._splitter = WordSplitter(alone, after_space, all_spaces, pattern)
-        self._merger = kernel_of(merging_model(pieces, _UNKNOWN))
+        self._merger = ModelKernel(merging_model(pieces, _UNKNOWN))
         self._never_made = None
         if whole_words:
             made = {piece: id for piece, id in every.items() if piece not in special and _is_of_bytes(piece)}
@@ -130,7 +130,7 @@ def _is_of_bytes(piece: str) -> bool:
     return set(byte_pieces()).issuperset(piece)
 
 
-def _never_made(merger: Any, words: Mapping[str, int]) -> tf.lookup.StaticHashTable | None:
+def _never_made(merger: ModelKernel, words: Mapping[str, int]) -> tf.lookup.StaticHashTable | None:
     """Returns the ids of the words that are pieces, and that merges do not make; None if there are none."""
     with tf.init_scope(), tf.device("CPU"):
         made = merger.tokenize(list(words)).to_list()

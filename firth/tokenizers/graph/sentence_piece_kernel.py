@@ -6,8 +6,9 @@ from typing import NamedTuple
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from firth.tokenizers.graph.model_kernel import ModelKernel
 from firth.tokenizers.graph.preparation import Preparation
-from firth.tokenizers.graph.sentencepiece_model import kernel_of, without_normalization
+from firth.tokenizers.graph.sentencepiece_model import without_normalization
 from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
@@ -128,7 +129,7 @@ class SentencePieceKernel(tf.Module):
         self._late = SpecialSplitter(late.intersection(alone), late.intersection(after_space), spaces)
         self._steps = TextSteps(preparation.steps, model)
         self._prefix = preparation.prefix
-        self._model = kernel_of(without_normalization(model))
+        self._model = ModelKernel(without_normalization(model))
 
     def __call__(self, text: tf.Tensor, after_space: tf.Tensor | None = None) -> tf.RaggedTensor:
         """Tokenizes string [batch] to int32 [batch, (pieces)], with int64 row splits.

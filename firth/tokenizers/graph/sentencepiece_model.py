@@ -5,13 +5,9 @@ A model is a protocol buffer; where two are written one after the other, their p
 """
 
 import enum
-import hashlib
 import struct
 from collections.abc import Iterable
 from typing import NamedTuple
-
-import tensorflow as tf
-import tensorflow_text as tf_text
 
 from firth.tokenizers.graph.sentencepiece_proto import ModelProto
 
@@ -82,20 +78,6 @@ def _with_identity(model: bytes, escaped: bool) -> bytes:
         "escape_whitespaces": escaped,
     }
     return model + ModelProto(normalizer_spec=identity).SerializeToString()
-
-
-def kernel_of(model: bytes, out_type: tf.DType = tf.int32) -> tf_text.SentencepieceTokenizer:
-    """Returns the kernel that reads a model.
-
-    A loaded graph finds a kernel by its name, so it is named after the model: two would be one otherwise.
-
-    Args:
-        model: Bytes of a model.
-        out_type: What the kernel returns: ids (`tf.int32`) or pieces (`tf.string`).
-    """
-    with tf.init_scope(), tf.device("CPU"):
-        name = f"sentencepiece_{hashlib.sha256(model).hexdigest()[:16]}"
-        return tf_text.SentencepieceTokenizer(model, out_type=out_type, name=name)
 
 
 def without_normalization(model: bytes) -> bytes:

@@ -6,8 +6,8 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from firth.tokenizers.graph import letters
+from firth.tokenizers.graph.model_kernel import ModelKernel
 from firth.tokenizers.graph.normalizer import build_replacing_model
-from firth.tokenizers.graph.sentencepiece_model import kernel_of
 from firth.tokenizers.graph.sentencepiece_proto import ModelProto, parse_model
 
 # What Unicode, and the languages of the references, count as a space.
@@ -126,7 +126,7 @@ class _OwnMap(tf.Module):
         spec.precompiled_charsmap = theirs.normalizer_spec.precompiled_charsmap
         spec.add_dummy_prefix = spec.remove_extra_whitespaces = spec.escape_whitespaces = False
         self._has_map = bool(spec.precompiled_charsmap)
-        self._kernel = kernel_of(ours.SerializeToString(), tf.string)
+        self._kernel = ModelKernel(ours.SerializeToString(), tf.string)
 
     def __call__(self, text: tf.Tensor) -> tf.Tensor:
         if not self._has_map:
