@@ -283,6 +283,7 @@ TABLES = {
     "interop/peft/kinds.py": "methods that peft has too",
     "layers/attention/building.py": "positions that attention reads",
     "layers/blocks/input_embedding.py": "positions that are added to embeddings, the other half",
+    "models/additions/table.py": "methods whose additions do not merge",
     "models/tables.py": "models; and heads, some of which are called as objectives are",
     "objectives/table.py": "objectives",
     "recipes/counting/heads.py": "heads again, counted without Keras",

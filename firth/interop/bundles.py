@@ -37,10 +37,17 @@ def recipe_of(bundle: str | os.PathLike[str]) -> RunRecipe:
         bundle: Path of the folder that `firth.models.save_model` wrote.
 
     Raises:
-        InteropError: if it is not a bundle, or is damaged.
+        InteropError: if it is not a bundle, or is damaged, or has additions of a method that does not merge,
+            which other formats have no place for.
     """
     with _told(bundle):
-        return read_recipe(bundle)
+        recipe = read_recipe(bundle)
+    if recipe.trained_by.extends_model:
+        raise InteropError(
+            f"{os.fspath(bundle)} has additions of method.kind: {recipe.trained_by.kind}, which do not "
+            "merge, and other formats have no place for them"
+        )
+    return recipe
 
 
 @contextlib.contextmanager

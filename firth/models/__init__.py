@@ -10,6 +10,8 @@ Example: a backbone alone, from its config.
 (1, 5, 8)
 """
 
+from firth.models.additions.holding import TuningError
+from firth.models.additions.table import ADDITIONS
 from firth.models.backbones.bilstm import BiLSTMBackbone
 from firth.models.backbones.causal_transformer import CausalTransformerBackbone
 from firth.models.backbones.encoder_decoder import EncoderDecoderBackbone
@@ -32,6 +34,7 @@ from firth.recipes.models.model import (
 )
 
 __all__ = [
+    "ADDITIONS",
     "BACKBONES",
     "HEADS",
     "BiLSTMBackbone",
@@ -46,6 +49,7 @@ __all__ = [
     "Predictions",
     "PretrainingModel",
     "TaskModel",
+    "TuningError",
     "TwoStreamTransformerBackbone",
     "TwoStreamTransformerConfig",
     "build_backbone",

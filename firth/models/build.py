@@ -8,6 +8,7 @@ import keras
 import numpy.typing as npt
 
 from firth.layers.elements.types import Seed
+from firth.models.additions.table import extend
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.pretraining import PretrainingModel
 from firth.models.tables import BACKBONES
@@ -47,10 +48,15 @@ def build_backbone(
 def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
     """Returns the model that a run trains, with its weights made from `recipe.seed`.
 
+    What a method adds that does not merge is a part of it.
+
     Args:
         recipe: The whole recipe of a run of any kind; its `model`, its goal, `tokenizer.vocabulary_size`,
-            `seed` and `training.precision` are read.
+            `seed`, `training.precision` and method are read.
         dtype: A Keras dtype or policy in the place of `recipe.training.precision`.
+
+    Raises:
+        TuningError: if the method's additions do not fit the model.
 
     Example: see `build_pretraining_model`, and `tests/recipes/run/adapting_test.py` for a task.
     """
@@ -64,6 +70,8 @@ def build_model(recipe: RunRecipe, dtype: Any = None) -> BackboneWithHeads:
         name=kind.name_in_paths,
     )
     model.build()
+    if recipe.trained_by.extends_model:
+        extend(model, recipe.trained_by)
     if recipe.model.carries_state:
         model.backbone.carry(recipe.training.batch_size)
     return model

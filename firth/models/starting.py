@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -13,7 +13,7 @@ from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.models.bundle import BundleError, open_weights, untrained_weights, weights_by_path
 from firth.recipes.base.errors import first_of
 
-_BACKBONE = "backbone/"
+_BACKBONE, _ADDED = "backbone/", "added/"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,6 +101,7 @@ def start_from(
             for name in variables.keys() & shapes.keys() - taken
             if added.fits(shapes[name], tuple(variables[name].shape))
         }
+        _check_additions(os.fspath(folder), shapes.keys() - variables.keys())
         _check_backbone(os.fspath(folder), variables.keys() - taken - grown, shapes)
         for name in taken:
             variables[name].assign(file[name])
@@ -110,6 +111,14 @@ def start_from(
         trained = (taken | grown) - set(untrained_weights(file))
     fresh = (name for name in variables if name not in trained)
     return Start(tuple(fresh), tuple(sorted(shapes.keys() - taken - grown)))
+
+
+def _check_additions(folder: str, unused: Iterable[str]) -> None:
+    if added := [name for name in unused if name.startswith(_ADDED)]:
+        raise BundleError(
+            f"{folder} has additions of a method that does not merge, such as {min(added)}, which nothing "
+            "starts from; start from the bundle that it was adapted from"
+        )
 
 
 def _check_backbone(folder: str, fresh: set[str], shapes: dict[str, tuple[int, ...]]) -> None:

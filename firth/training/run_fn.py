@@ -34,7 +34,7 @@ def run_fn(fn_args: Any) -> None:
     The Trainer takes its name, `firth.training.run_fn.run_fn`. It writes `bundle`, which
     `firth.models.load_model` reads, next to the SavedModel. If the recipe's method adds something to the
     model, it also writes `adapter`, which `firth.tuning.load_adapter` reads, and makes it a part of the
-    weights of the bundle and of the SavedModel.
+    weights of the bundle and of the SavedModel, where the method merges.
 
     Args:
         fn_args: `tfx.v1.components.FnArgs`. Used are `train_files` (patterns `<uri>/Split-train/*` in the
@@ -69,7 +69,8 @@ def run_fn(fn_args: Any) -> None:
     if recipe.trained_by.adds:
         storage.remove(adapter)
         save_adapter(model, recipe, adapter)
-        merge(model)
+        if recipe.trained_by.merges:
+            merge(model)
     with storage.scratch_folder() as scratch:
         write_evidence(scratch, corpora_of(recipe, tokenizer_directory))
         carried = {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}

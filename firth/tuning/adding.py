@@ -1,24 +1,13 @@
 """Additions to a model: where they are made, how they are held, and how they become a part of its weights."""
 
-import contextlib
 import fnmatch
 from collections.abc import Callable, Iterable
 
-import keras
-
-from firth.layers.elements.extensible import Addition, Place, extensible_layers
+from firth.layers.elements.extensible import Addition, Place
+from firth.models.additions.holding import TuningError, hold, path_below, places_of
 from firth.models.backbone_with_heads import BackboneWithHeads
 from firth.recipes.base.errors import first_of, suggest
-from firth.tuning.groups import TuningError, freeze
-
-
-def places_of(model: BackboneWithHeads) -> list[Place]:
-    """Returns the places of a model's backbone, in the order in which they were made.
-
-    Args:
-        model: Model, built.
-    """
-    return [place for layer in extensible_layers(model.backbone) for place in layer.places()]
+from firth.tuning.groups import freeze
 
 
 def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) -> list[Place]:
@@ -60,19 +49,16 @@ def check_rank(rank: int, places: list[Place]) -> None:
             )
 
 
-def _path(place: Place) -> str:
-    """Its path below the backbone."""
-    return place.path.removeprefix("backbone/")
-
-
 def _names(pattern: str, place: Place) -> bool:
-    return fnmatch.fnmatchcase(_path(place), pattern) or fnmatch.fnmatchcase(_path(place), f"*/{pattern}")
+    return fnmatch.fnmatchcase(path_below(place), pattern) or fnmatch.fnmatchcase(
+        path_below(place), f"*/{pattern}"
+    )
 
 
 def _nearest(pattern: str, places: list[Place]) -> str:
     """Returns the names that a pattern may mean: ends of paths of as many parts as it has, or whole paths."""
     parts = pattern.count("/") + 1
-    ends = dict.fromkeys("/".join(_path(place).split("/")[-parts:]) for place in places)
+    ends = dict.fromkeys("/".join(path_below(place).split("/")[-parts:]) for place in places)
     said = suggest(pattern.replace("*", ""), ends)
     return said if said.startswith("did") else f"one of: {first_of(list(ends), most=12)}"
 
@@ -94,17 +80,7 @@ def add(
         TuningError: if something is added at such a place already.
     """
     freeze([model.backbone.trainable_weights])
-    for place in places:
-        addition = make(place)
-        with contextlib.ExitStack() as scopes:
-            for part in (model.name, model.added.name, *_path(place).split("/")):
-                scopes.enter_context(keras.name_scope(part))
-            addition.build((None, None, place.inputs))
-        try:
-            place.layer.extend(place.name, addition)
-        except ValueError as error:
-            raise TuningError(f"method.kind: {kind}: {error}") from None
-        model.added.held.append(addition)
+    hold(model, kind, places, make)
 
 
 def merge(model: BackboneWithHeads) -> None:
@@ -112,9 +88,16 @@ def merge(model: BackboneWithHeads) -> None:
 
     Args:
         model: Model with additions of a method that merges; afterwards it has none.
+
+    Raises:
+        TuningError: for additions of a method that does not merge.
     """
     for place in places_of(model):
         addition = place.layer.addition(place.name)
+        if addition is not None and place.columns is None:
+            raise TuningError(
+                f"{place.path}: {addition.name} is no part of a projection, and cannot be merged"
+            )
         if addition is not None and place.columns is not None:
             kernel, bias = place.columns.read()
             place.columns.write(*addition.merged(kernel, bias))

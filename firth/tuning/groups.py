@@ -4,13 +4,10 @@ from collections.abc import Iterable
 
 import keras
 
+from firth.models.additions.holding import TuningError
 from firth.models.backbone_with_heads import BackboneWithHeads
 
 Weights = list[keras.Variable]
-
-
-class TuningError(ValueError):
-    """A model that a method cannot prepare."""
 
 
 def groups_of(model: BackboneWithHeads) -> list[Weights]:

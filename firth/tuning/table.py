@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.tuning import ia3, layers, loha, lora
+from firth.tuning import bottleneck, ia3, layers, loha, lora
 from firth.tuning.multipliers import Multipliers
 
 # From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of
@@ -21,4 +21,6 @@ METHODS: dict[str, Prepare] = {
     "lora": lora.prepare_lora,
     "loha": loha.prepare_loha,
     "ia3": ia3.prepare_ia3,
+    "houlsby": bottleneck.prepare_bottleneck,
+    "pfeiffer": bottleneck.prepare_bottleneck,
 }

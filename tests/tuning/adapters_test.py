@@ -1,7 +1,5 @@
 """A run that adapts by an addition: saved alone, merged, served, resumed, and refused on another base."""
 
-import types
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,56 +9,13 @@ from firth.interop import peft
 from firth.interop.errors import InteropError
 from firth.models import build_model, load_model
 from firth.models.bundle import weights_by_path
-from firth.recipes.models.model import CausalTransformerConfig
-from firth.recipes.objectives.language_models import CausalLM
 from firth.recipes.reading.bundles import digest_of_bundle
 from firth.recipes.run.adapting import AdaptingRecipe
-from firth.tokenizers import WordPieceTokenizer, save_tokenizer
 from firth.training import train
-from firth.training.run_fn import run_fn
 from firth.tuning import AdapterError, load_adapter
-from tests.training.artifacts import VOCABULARY, raw_row, tiny_recipe, write_bundle, write_rows
+from tests.training.artifacts import VOCABULARY, tiny_recipe, write_bundle
 from tests.training.kills import copies_after, steps_made
-
-ROWS, STEPS = 7, 4
-
-
-def base_recipe(family):
-    recipe = tiny_recipe()
-    if family == "bert":
-        return recipe
-    same = {key: getattr(recipe.model, key) for key in ("layers", "width", "attention", "positions")}
-    return recipe.model_copy(update={"model": CausalTransformerConfig(**same), "objective": CausalLM()})
-
-
-def adapting(family, folder) -> AdaptingRecipe:
-    """A recipe over a bundle, next to which are labelled rows and the tokenizer."""
-    recipe = base_recipe(family)
-    bundle = write_bundle(folder / "bundle", recipe)
-    save_tokenizer(WordPieceTokenizer(VOCABULARY), folder / "tokenizer")
-    rows = [{**raw_row(number), features.RECORD_LABELS: [number % 2, 1]} for number in range(ROWS)]
-    write_rows(folder / "Split-train" / "data-00000.gz", rows)
-    form = {"bert": {"kind": "bert"}, "gpt": {"kind": "last_token"}}[family]
-    optimizer = {"kind": "adamw", "learning_rate": 0.01, "warmup_steps": 0, "weight_decay": 0.5}
-    return AdaptingRecipe(
-        name="adapted",
-        data={"kind": "columns", "train": "labelled.csv"},
-        base={"bundle": bundle, "digest": digest_of_bundle(bundle)},
-        tokenizer=recipe.tokenizer,
-        sequences=recipe.sequences,
-        model=recipe.model,
-        task={"kind": "classification", "labels": ("no", "yes"), "form": form},
-        method={"kind": "lora", "rank": 2, "dropout": 0.1},
-        training={
-            "steps": STEPS,
-            "batch_size": 4,
-            "checkpoint_every_steps": 2,
-            "log_every_steps": 1,
-            "optimizer": optimizer,
-        },
-        epochs=2.0,
-        examples_per_step=8,
-    )
+from tests.tuning.runs import adapting, run
 
 
 @pytest.fixture(scope="module", params=["bert", "gpt"])
@@ -68,16 +23,7 @@ def adapted(request, tmp_path_factory):
     """A folder with a run of the Trainer's own function, and the recipe of the run."""
     folder = tmp_path_factory.mktemp(request.param)
     recipe = adapting(request.param, folder)
-    config = {"recipe": recipe.to_json(), "checkpoint_root": str(folder / "checkpoints")}
-    run_fn(
-        types.SimpleNamespace(
-            train_files=[f"{folder}/Split-train/*"],
-            eval_files=[],
-            serving_model_dir=str(folder / "model" / "Format-Serving"),
-            model_run_dir=str(folder / "run"),
-            custom_config=config,
-        )
-    )
+    run(folder, recipe)
     return folder, recipe
 
 
@@ -159,15 +105,15 @@ def test_a_vocabulary_that_grows_is_refused(adapted):
 def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
     recipe = adapting("bert", tmp_path)
 
-    def run(place, checkpoints):
+    def trained(place, checkpoints):
         files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
         model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
         return {path: np.array(each) for path, each in weights_by_path(model).items()}
 
     with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
-        expected = run("first", tmp_path / "c")
+        expected = trained("first", tmp_path / "c")
     with steps_made() as steps:
-        resumed = run("second", tmp_path / "killed")
+        resumed = trained("second", tmp_path / "killed")
     assert steps == [3, 4] and set(resumed) > set(weights_by_path(build_model(recipe)))
     for path, each in resumed.items():
         np.testing.assert_array_equal(each, expected[path], err_msg=path)

@@ -1,5 +1,7 @@
 """Methods that add something to projections, on every family of backbones."""
 
+import re
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,7 +9,7 @@ import tensorflow as tf
 from firth.models import PretrainingModel
 from firth.models.bundle import weights_by_path
 from firth.recipes.training.optimizers import AdamWConfig
-from firth.recipes.tuning import adding
+from firth.recipes.tuning import adding, bottleneck
 from firth.training.optimizers import build_optimizer
 from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
@@ -35,6 +37,13 @@ CASES = {
     "denoising": 32,
     "bidirectional_lm": 12,
 }
+# Those that do not merge: an adapter in each block, or two, and in a decoder no third one.
+EXTENDING = {
+    "houlsby": bottleneck.Houlsby(bottleneck=5),
+    "pfeiffer": bottleneck.Pfeiffer(reduction_factor=4.0, activation="gelu"),
+}
+BLOCKS = {case: 4 if "denoising" in case else 2 for case in CASES if case != "bidirectional_lm"}
+BLOCKS |= {"masked_lm, order of sentences": 1, "iid_denoising": 3}
 # Of the other methods, `make test` has one case: shared heads of keys and values, gates, no biases.
 OF_ALL = "causal_lm, table of its own"
 OPTIMIZER = AdamWConfig(learning_rate=0.01, warmup_steps=0, schedule="constant", weight_decay=0.5)
@@ -89,14 +98,34 @@ def test_it_starts_as_the_base_and_is_merged_into_it(case, method):
     np.testing.assert_allclose(logits_of(model, case) / scale, with_additions / scale, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "case, method",
+    [
+        pytest.param(case, method, marks=() if case in ("masked_lm", OF_ALL) else pytest.mark.repeated)
+        for method in EXTENDING
+        for case in BLOCKS
+    ],
+)
+def test_what_does_not_merge_starts_as_the_base_too(case, method):
+    model = model_of(case)
+    at_first = logits_of(model, case)
+    prepare(model, EXTENDING[method])
+    assert len(model.added.held) == BLOCKS[case] * len(EXTENDING[method].sublayers)
+    np.testing.assert_allclose(logits_of(model, case), at_first, atol=1e-5)
+    draw(model)
+    assert np.abs(logits_of(model, case) - at_first).max() > 0.01 * np.abs(at_first).max()
+    with pytest.raises(TuningError, match=f"{method} is no part of a projection"):
+        merge(model)
+
+
 def places_with_columns(model):
     return [place for place in places_of(model) if place.columns]
 
 
-@pytest.mark.parametrize("method", AS_WRITTEN)
+@pytest.mark.parametrize("method", [*AS_WRITTEN, *EXTENDING])
 def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(method):
-    model = model_of("masked_lm")
-    prepare(model, AS_WRITTEN[method])
+    model, used = model_of("masked_lm"), {**AS_WRITTEN, **EXTENDING}[method]
+    prepare(model, used)
     optimizer = build_optimizer(OPTIMIZER, 100)
     optimizer.build(model.trainable_variables)
     losses = TRAINED["masked_lm"][1].losses
@@ -108,7 +137,10 @@ def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(
     moved = {path for path, each in before.items() if (each != after[path].numpy()).any()}
     added = {path for path in before if path.startswith("added/")}
     assert len(added) == len(model.added.weights) and added <= moved
-    assert all(path.startswith(("added/", "heads/")) for path in moved)
+    norms = {path for path in before if re.search(r"block_.*_norm/", path)}
+    allowed = ("added/", "heads/", *(norms if getattr(used, "norms", False) else ()))
+    assert all(path.startswith(allowed) for path in moved)
+    assert moved >= (norms if getattr(used, "norms", False) else set())
 
 
 def test_the_product_is_scaled_by_alpha_and_the_rank():
@@ -161,6 +193,11 @@ def test_targets_are_named_by_the_ends_of_paths():
             "zzz names none .* one of: query, key, value",
         ),
         ("bidirectional_lm", {}, "names none of the 12 projections .* layer_0/forward_input"),
+        (
+            "bidirectional_lm",
+            bottleneck.Houlsby(),
+            "houlsby: adapters stand after .* BiLSTMBackbone has no such",
+        ),
         ("masked_lm", {"rank": 17}, "method.rank: 17, but .*attention/query has 16 inputs and 16 outputs"),
         (
             "bidirectional_lm",
@@ -171,7 +208,7 @@ def test_targets_are_named_by_the_ends_of_paths():
 )
 def test_what_does_not_fit_is_refused(case, method, message):
     with pytest.raises(TuningError, match=message):
-        prepare(model_of(case), adding.LoRA(**method))
+        prepare(model_of(case), adding.LoRA(**method) if isinstance(method, dict) else method)
 
 
 def test_a_hadamard_product_is_scaled_by_alpha_and_the_rank():

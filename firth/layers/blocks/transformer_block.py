@@ -196,10 +196,16 @@ class TransformerBlock(ExtensibleLayer):
         feed = read_with(self.feed_forward, training=training)
         sublayers.append(("feed_forward", feed, self.feed_forward_norm))
         for name, sublayer, norm in sublayers:
+            after = self._after(hidden, norm)
             dropped = self._dropped(sublayer, training)
-            hidden = hidden + self._extended(name, self._before(hidden, norm), dropped)
-            hidden = hidden if self._is_pre_norm else norm(hidden)
+            hidden = after(self._extended(name, self._before(hidden, norm), dropped, after=after))
         return hidden
+
+    def _after(self, hidden: Tensor, norm: keras.layers.Layer) -> Read:
+        """Returns the function from what a sublayer gives to what the next one finds."""
+        if self._is_pre_norm:
+            return lambda update: hidden + update
+        return lambda update: norm(hidden + update)
 
     def _dropped(self, sublayer: Read, training: bool | None) -> Read:
         return lambda states: self.dropout(sublayer(states), training=training)
@@ -208,7 +214,11 @@ class TransformerBlock(ExtensibleLayer):
         """Returns the sublayers with their dropout: what is added to the residual."""
         names = ["attention", "cross_attention", "feed_forward"]
         width = self.stack.width
-        return [Place(self, name, width, width) for name in names if getattr(self, name) is not None]
+        return [
+            Place(self, name, width, width, norm=getattr(self, f"{name}_norm"))
+            for name in names
+            if getattr(self, name) is not None
+        ]
 
     def _before(self, hidden: Tensor, norm: keras.layers.Layer) -> Tensor:
         """Returns what a sublayer reads."""

@@ -20,7 +20,9 @@ class Addition(Layer):
     """A layer that takes the place of another part of a model and calls it, once.
 
     Subclasses have `call(states, base)`, where `states` are what the part would read, a float tensor
-    [batch, length, inputs], and `base` is the part.
+    [batch, length, inputs], and `base` is the part. At a sublayer of a block it is
+    `call(states, base, after)`: `after` is the function from what the sublayer gives to what comes after it,
+    its sum with the residual, and the norm of it where one follows.
     """
 
     def merged(self, kernel: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -109,6 +111,7 @@ class Place:
         outputs: Width of what it gives.
         columns: Weights of the projection that it is; None for other parts.
         reads_states: Whether an addition is called with states; otherwise it is merged in each call.
+        norm: Norm before or after the sublayer that it is; None for other parts.
     """
 
     layer: "ExtensibleLayer"
@@ -117,6 +120,7 @@ class Place:
     outputs: int
     columns: Columns | None = None
     reads_states: bool = True
+    norm: keras.layers.Layer | None = None
 
     @property
     def path(self) -> str:
@@ -157,10 +161,10 @@ class ExtensibleLayer(Layer):
         """
         return self._additions.get(name)
 
-    def _extended(self, name: str, states: Tensor, base: Base) -> Tensor:
+    def _extended(self, name: str, states: Tensor, base: Base, **more: Base) -> Tensor:
         """Returns what stands at a place gives for states [batch, length, inputs]."""
         addition = self._additions.get(name)
-        return base(states) if addition is None else addition(states, base=base)
+        return base(states) if addition is None else addition(states, base=base, **more)
 
     def _extended_tokens(self, name: str, tokens: Tensor, base: Base, rows: Shape) -> Tensor:
         """Does the same for tokens [batch * length, inputs] of rows (batch, length)."""

@@ -92,13 +92,22 @@ def find_base(said: Any, origin: Origin, root: str, read: ReadRecipe) -> tuple[s
         read: Function that returns the recipe in a file, as `load_run_recipe` does.
 
     Raises:
-        RecipeError: if there is no such bundle.
+        RecipeError: if there is no such bundle, or a method has added something to it that does not merge.
     """
     try:
         bundle = _find(said, origin, root)
-        return bundle, _recipe_of(bundle, read)
+        recipe = _recipe_of(bundle, read)
     except NoBundleError as error:
         raise RecipeError([f"{origin.place}: {BASE}: {error}"]) from None
+    if recipe.trained_by.extends_model:
+        own = recipe.base.bundle if recipe.base else "its base"
+        raise RecipeError(
+            [
+                f"{origin.place}: {BASE}: {said} has additions of method.kind: {recipe.trained_by.kind}, "
+                f"which do not merge, and nothing starts from them; start from {own}"
+            ]
+        )
+    return bundle, recipe
 
 
 def check_stated(raw: RawRecipe, stated: dict[str, Any], brought: dict[str, Any], bundle: str) -> None:

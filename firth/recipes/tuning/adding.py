@@ -22,6 +22,7 @@ class AddingMethod(Method):
     """
 
     adds: ClassVar[bool] = True
+    merges: ClassVar[bool] = True
 
 
 class LoRA(AddingMethod):

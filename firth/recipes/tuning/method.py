@@ -13,9 +13,18 @@ class Method(Config):
 
     Attributes:
         adds: Whether it adds something to the model, which is also saved alone.
+        merges: Whether what it adds becomes a part of the weights that it is added to. If not, it stays a
+            part of the model that is saved and served, and `firth.models.ADDITIONS` has the function that
+            makes it.
     """
 
     adds: ClassVar[bool] = False
+    merges: ClassVar[bool] = False
+
+    @property
+    def extends_model(self) -> bool:
+        """Whether the recipe's model is its base and, for as long as it lives, what the method adds."""
+        return self.adds and not self.merges
 
     if TYPE_CHECKING:
         kind: str

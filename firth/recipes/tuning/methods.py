@@ -7,6 +7,7 @@ import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA
+from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
 from firth.recipes.tuning.method import Method
 
 
@@ -74,6 +75,6 @@ class GradualUnfreezing(Method):
 
 
 AnyMethod = Annotated[
-    Full | Head | LastLayers | Discriminative | GradualUnfreezing | LoRA | LoHa | IA3,
+    Full | Head | LastLayers | Discriminative | GradualUnfreezing | LoRA | LoHa | IA3 | Houlsby | Pfeiffer,
     pydantic.Field(discriminator="kind"),
 ]

@@ -1,0 +1,60 @@
+"""The places of a model that something is added to, and how the model holds it."""
+
+import contextlib
+from collections.abc import Callable, Iterable
+
+import keras
+
+from firth.layers.elements.extensible import Addition, Place, extensible_layers
+from firth.models.backbone_with_heads import BackboneWithHeads
+
+
+class TuningError(ValueError):
+    """A model that a method cannot prepare."""
+
+
+def places_of(model: BackboneWithHeads) -> list[Place]:
+    """Returns the places of a model's backbone, in the order in which they were made.
+
+    Args:
+        model: Model, built.
+    """
+    return [place for layer in extensible_layers(model.backbone) for place in layer.places()]
+
+
+def path_below(place: Place) -> str:
+    """Returns the path of a place below the backbone, such as `encoder/block_0/attention`.
+
+    Args:
+        place: Place of a backbone.
+    """
+    return place.path.removeprefix("backbone/")
+
+
+def hold(
+    model: BackboneWithHeads, kind: str, places: Iterable[Place], make: Callable[[Place], Addition]
+) -> None:
+    """Adds something at places of a model's backbone.
+
+    Weights of an addition have a path such as `added/encoder/block_0/attention/query/lora/down`.
+
+    Args:
+        model: Model, built.
+        kind: Kind of the method, for errors.
+        places: Places of the backbone.
+        make: Function from a place to its addition, not built.
+
+    Raises:
+        TuningError: if something is added at such a place already.
+    """
+    for place in places:
+        addition = make(place)
+        with contextlib.ExitStack() as scopes:
+            for part in (model.name, model.added.name, *path_below(place).split("/")):
+                scopes.enter_context(keras.name_scope(part))
+            addition.build((None, None, place.inputs))
+        try:
+            place.layer.extend(place.name, addition)
+        except ValueError as error:
+            raise TuningError(f"method.kind: {kind}: {error}") from None
+        model.added.held.append(addition)

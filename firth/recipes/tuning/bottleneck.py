@@ -1,0 +1,103 @@
+"""Methods that add small layers after the sublayers of each block, and train those and the task's head."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.models.blocks import Activation
+from firth.recipes.tuning.method import Method
+
+
+class BottleneckMethod(Method):
+    """A method that adds bottleneck adapters, small layers with an activation, to each block.
+
+    What they do is no part of a projection, so they stay a part of the model that is saved and served.
+
+    Attributes:
+        sublayers: Sublayers of a block that an adapter stands after.
+        reads_sum: Whether an adapter reads the sublayer's sum with the residual, after its norm if one
+            follows, and not what the sublayer gives.
+    """
+
+    adds: ClassVar[bool] = True
+    sublayers: ClassVar[tuple[str, ...]] = ()
+    reads_sum: ClassVar[bool] = False
+
+    activation: Activation
+    norms: bool
+
+    def width_in(self, width: int) -> int:
+        """Returns the width of the layer between.
+
+        Args:
+            width: Width of the hidden states.
+        """
+        raise NotImplementedError
+
+
+class Houlsby(BottleneckMethod):
+    """Two adapters in each block, after the attention and after the feed-forward layer, are trained.
+
+    Houlsby et al. 2019, "Parameter-Efficient Transfer Learning for NLP", section 2.1. An adapter reads what
+    the sublayer gives, and adds `f(y D) U` to it before the residual is added. U starts at zero, so that the
+    model starts as its base. The norms of these sublayers are trained too, as in the paper.
+
+    Attributes:
+        bottleneck: Columns of D; the paper's best are 8 to 256, and 64 over all tasks.
+        activation: Activation f.
+        norms: Whether the norms of the sublayers are trained.
+    """
+
+    kind: Literal["houlsby"] = "houlsby"
+    sublayers: ClassVar[tuple[str, ...]] = ("attention", "feed_forward")
+    bottleneck: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 64
+    activation: Activation = "gelu"
+    norms: bool = True
+
+    def width_in(self, width: int) -> int:
+        """Returns `bottleneck`.
+
+        Args:
+            width: Width of the hidden states; not read.
+        """
+        return self.bottleneck
+
+    def conflicts(self, model: Any) -> Iterator[str]:
+        """Yields a line if the layer between is wider than the hidden states.
+
+        Args:
+            model: The recipe's `model`.
+        """
+        if self.bottleneck > model.width:
+            yield f"method.bottleneck: {self.bottleneck}, but the base's width is {model.width}"
+
+
+class Pfeiffer(BottleneckMethod):
+    """One adapter in each block, after the feed-forward layer, is trained.
+
+    Pfeiffer et al. 2021, "AdapterFusion: Non-Destructive Task Composition for Transfer Learning", appendix A.
+    It reads the sum of what the feed-forward layer gives with the residual, after the norm where one follows,
+    and adds `f(z D) U` to what that layer gives. U starts at zero, so that the model starts as its base.
+
+    Attributes:
+        reduction_factor: Width of the hidden states as a multiple of the columns of D.
+        activation: Activation f.
+        norms: Whether the norms of the feed-forward layers are trained.
+    """
+
+    kind: Literal["pfeiffer"] = "pfeiffer"
+    sublayers: ClassVar[tuple[str, ...]] = ("feed_forward",)
+    reads_sum: ClassVar[bool] = True
+    reduction_factor: Annotated[float, pydantic.Field(ge=1.0)] = 16.0
+    activation: Activation = "relu"
+    norms: bool = False
+
+    def width_in(self, width: int) -> int:
+        """Returns the width of the hidden states divided by the factor, rounded down, and at least 1.
+
+        Args:
+            width: Width of the hidden states.
+        """
+        return max(1, int(width / self.reduction_factor))

@@ -1,0 +1,30 @@
+"""What is trained of a model with bottleneck adapters."""
+
+from firth.models.additions.bottleneck import norms_of
+from firth.models.additions.table import extend
+from firth.models.backbone_with_heads import BackboneWithHeads
+from firth.recipes.tuning.bottleneck import BottleneckMethod
+from firth.tuning.groups import freeze
+from firth.tuning.multipliers import Multipliers
+
+
+def prepare_bottleneck(
+    model: BackboneWithHeads, method: BottleneckMethod, steps_per_epoch: int
+) -> Multipliers:
+    """Trains the adapters, the norms if the method asks for them, and the heads.
+
+    Args:
+        model: Model, built, to which the adapters are added if it does not hold them.
+        method: The recipe's method.
+        steps_per_epoch: Number of steps of an epoch; not read.
+
+    Raises:
+        TuningError: for a backbone without blocks.
+    """
+    del steps_per_epoch
+    extend(model, method)
+    freeze([model.backbone.trainable_weights])
+    for norm in norms_of(model, method) if method.norms else ():
+        for weight in norm.weights:
+            weight.trainable = True
+    return {}

@@ -1,0 +1,99 @@
+"""A run that adapts by what does not merge: it stays a part of the bundle and of what is served."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from firth import features
+from firth.interop.bundles import recipe_of
+from firth.interop.errors import InteropError
+from firth.models import ADDITIONS, BundleError, build_model, load_model
+from firth.models.bundle import weights_by_path
+from firth.models.starting import start_from
+from firth.recipes.base.errors import RecipeError
+from firth.recipes.base.types import configs_in, kinds_of
+from firth.recipes.reading.adapting import load_adapting_recipe
+from firth.recipes.tuning.methods import AnyMethod, Full
+from firth.serving.bundle import export_bundle
+from firth.training import train
+from firth.tuning import load_adapter
+from tests.training.artifacts import VOCABULARY
+from tests.training.kills import copies_after, steps_made
+from tests.tuning.runs import adapting, run
+
+HOULSBY = {"kind": "houlsby", "bottleneck": 4}
+
+
+@pytest.fixture(scope="module")
+def adapted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("houlsby")
+    recipe = adapting("bert", folder, HOULSBY)
+    run(folder, recipe)
+    return folder, recipe
+
+
+def texts():
+    ids = np.arange(24).reshape(1, 24) % len(VOCABULARY)
+    found = {features.TOKEN_IDS: ids, features.POSITION_IDS: ids % 24, features.DOCUMENT_IDS: 0 * ids + 1}
+    return {**found, features.SEGMENT_IDS: 0 * ids}
+
+
+def test_the_methods_that_do_not_merge_are_in_the_table():
+    kinds = [
+        kind for each in configs_in(AnyMethod) if each.adds and not each.merges for kind in kinds_of(each)
+    ]
+    assert list(ADDITIONS) == kinds
+
+
+def test_the_bundle_has_what_the_adapter_has_next_to_its_base(adapted):
+    folder, recipe = adapted
+    whole = load_model(folder / "model" / "bundle")
+    model, _ = load_adapter(folder / "model" / "adapter", recipe.base.bundle)
+    assert len(whole.added.held) == len(model.added.held) == 2
+    for path, each in weights_by_path(whole).items():
+        np.testing.assert_array_equal(each, weights_by_path(model)[path], err_msg=path)
+    base = build_model(recipe)
+    start_from(base, recipe.base.bundle)
+    assert np.abs(np.array(whole.backbone(texts())) - base.backbone(texts())).max() > 1e-3
+
+
+@pytest.mark.repeated
+def test_what_is_served_is_what_the_bundle_gives(adapted, tmp_path):
+    folder, _ = adapted
+    export_bundle(folder / "model" / "bundle", tmp_path / "served")
+    given = tf.constant([b"w1 w2 w3", b"w7"])
+    answers = [
+        tf.saved_model.load(str(place)).signatures["classify"](text=given)
+        for place in (folder / "model" / "Format-Serving", tmp_path / "served")
+    ]
+    assert answers[0]["label"].numpy().tolist() == answers[1]["label"].numpy().tolist()
+    np.testing.assert_allclose(answers[0]["probabilities"], answers[1]["probabilities"], atol=1e-5)
+
+
+def test_nothing_starts_from_it_or_takes_it_out(adapted):
+    folder, recipe = adapted
+    bundle = folder / "model" / "bundle"
+    with pytest.raises(InteropError, match=r"additions of method.kind: houlsby, which do not merge"):
+        recipe_of(bundle)
+    with pytest.raises(BundleError, match=r"additions .* added/encoder/block_0/attention/houlsby/down"):
+        start_from(build_model(recipe.model_copy(update={"method": Full()})), bundle)
+    with pytest.raises(RecipeError, match=rf"houlsby, which do not merge.* start from {recipe.base.bundle}"):
+        load_adapting_recipe(None, [f"base={bundle}", "data.kind=columns", "data.train=x.csv"])
+
+
+@pytest.mark.repeated
+def test_a_run_that_is_killed_and_goes_on_equals_uninterrupted(tmp_path):
+    recipe = adapting("gpt", tmp_path, HOULSBY)
+
+    def trained(place, checkpoints):
+        files, tokenizer = [f"{tmp_path}/Split-train/*"], f"{tmp_path}/tokenizer"
+        model = train(recipe, files, tokenizer, str(tmp_path / place), str(checkpoints))
+        return {path: np.array(each) for path, each in weights_by_path(model).items()}
+
+    with copies_after(tmp_path / "c", {3: tmp_path / "killed"}):
+        expected = trained("first", tmp_path / "c")
+    with steps_made() as steps:
+        resumed = trained("second", tmp_path / "killed")
+    assert steps == [3, 4]
+    for path, each in resumed.items():
+        np.testing.assert_array_equal(each, expected[path], err_msg=path)
