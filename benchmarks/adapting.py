@@ -31,6 +31,7 @@ from firth.tasks.readers.records import TEXT
 from firth.tasks.task_rows import make_task_rows
 from firth.tasks.texts import key_of
 from firth.tokenizers import load_tokenizer
+from firth.training.history import read_history
 from firth.training.pretraining import open_rows, train
 from firth.training.rows import count_documents
 
@@ -81,6 +82,15 @@ class Adapting:
         tokenizer = os.path.join(recipe.base.bundle, TOKENIZER_FOLDER)
         model = train(scheduled, train_files, tokenizer, str(run), str(run))
         return Served(model, load_tokenizer(tokenizer), scheduled)
+
+    def examples_per_second(self, recipe: AdaptingRecipe) -> float | None:
+        """Returns the median speed of the last training, its first steps left out; None for a short one."""
+        lines = read_history(str(self._folder / "run"))
+        timed = [line["tokens_per_second"] for line in lines if line["tokens_per_second"]]
+        if not timed:
+            return None
+        tokens_per_example = lines[-1]["tokens"] / (lines[-1]["step"] * recipe.examples_per_step)
+        return float(np.median(timed)) / tokens_per_example
 
     def answers(self, served: Served) -> list[Outputs]:
         """Returns what a model answers to the held-out records, row by row."""

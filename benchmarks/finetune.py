@@ -2,6 +2,7 @@
 
     python -m benchmarks.finetune                              # all tasks, the size of MiniLM-L6
     python -m benchmarks.finetune sst2 --records 512 --rounds 2
+    python -m benchmarks.finetune sst2 --method lora           # next to peft; transformers has its models
     python -m benchmarks.finetune --torch-python PYTHON        # or FIRTH_TORCH_PYTHON=PYTHON
 
 SST-2, pairs of MultiNLI, CoNLL-2000's chunks and windows of SQuAD 1.1 of `../shared/data`, or what

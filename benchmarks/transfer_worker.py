@@ -9,7 +9,9 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import json
+import math
 import pathlib
+import resource
 import shutil
 import sys
 import time
@@ -68,6 +70,9 @@ def _run(adapting: Adapting, cell: Cell, settings: Settings) -> dict[str, Any]:
         "labels": labels,
         "shares": _shares(rows, len(labels)),
         "steps": served.recipe.training.steps,
+        "trained": sum(math.prod(weight.shape) for weight in served.model.trainable_weights),
+        "examples_per_second": adapting.examples_per_second(served.recipe),
+        "peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "processor_seconds": round(time.process_time() - began, 1),
         **scored(score, options, answers),
     }

@@ -96,6 +96,7 @@ def _recipe(data: dict[str, Any], task: dict[str, Any], size: FineTuneSize) -> A
             "sequences": _rows_of(task),
             "model": model.MaskedTransformerConfig(layers=size.layers, width=size.width, attention=attention),
             "task": task,
+            "method": {"kind": size.method},
             "training": {"optimizer": {"kind": "adamw", "learning_rate": 5e-5}, "precision": size.precision},
             "examples_per_step": size.examples,
             # Warm-up and all rounds are a part of one run.

@@ -17,6 +17,7 @@ from firth.training.input_pipeline import training_batches
 from firth.training.optimizers import build_optimizer
 from firth.training.pretraining import open_rows
 from firth.training.step import build_train_step
+from firth.tuning import METHODS
 
 
 class Model:
@@ -28,7 +29,8 @@ class Model:
         rows = open_rows(recipe, [rows_pattern(folder)], folder)
         model = build_model(recipe, dtype=size.precision)
         training, steps = recipe.training, recipe.training.steps
-        optimizer = build_optimizer(training.optimizer, steps)
+        multipliers = METHODS[recipe.method.kind](model, recipe.method, steps)
+        optimizer = build_optimizer(training.optimizer, steps, multipliers=multipliers)
         optimizer.build(model.trainable_variables)
         strategy = tf.distribute.get_strategy()
         self._step = build_train_step(model, optimizer, recipe.task.losses, strategy, recipe.seed)

@@ -31,7 +31,7 @@ class Model(TorchModel):
             intermediate_size=4 * size.width,
             num_labels=2 if head == "spans" else int(given["classes"]),
         )
-        super().__init__(CLASSES[head](config), size.precision)
+        super().__init__(ADAPTED[size.method](CLASSES[head](config)), size.precision)
         self._batches = itertools.cycle(_batches(given, LABELS[head], size.examples))
         self.versions = {
             "python": platform.python_version(),
@@ -62,6 +62,18 @@ def _labels_of_spans(given, members, places, real) -> dict[str, torch.Tensor]:
     return {"start_positions": labels[:, 0], "end_positions": labels[:, 1]}
 
 
+def _with_lora(module: transformers.PreTrainedModel) -> torch.nn.Module:
+    """Returns the module with peft's LoRA at the paper's places, and its head trained."""
+    import peft
+
+    heads = [name for name, _ in module.named_children() if name in HEADS]
+    config = peft.LoraConfig(r=8, lora_alpha=16, target_modules=["query", "value"], modules_to_save=heads)
+    return peft.get_peft_model(module, config)
+
+
+HEADS = ("classifier", "qa_outputs")
+# By our name of the method.
+ADAPTED = {"full": lambda module: module, "lora": _with_lora}
 # By our name of the head.
 LABELS = {"pooled": _labels_of_records, "tokens": _labels_of_tokens, "spans": _labels_of_spans}
 CLASSES = {
