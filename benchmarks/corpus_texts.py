@@ -22,7 +22,7 @@ COPIES, NEAR_COPIES = 0.03, 0.05
 
 
 def pieces_of_books() -> Iterator[str]:
-    """Yields pieces of whole paragraphs; nothing where there are no books."""
+    """Yields pieces of whole paragraphs; nothing if no books are found."""
     for path in sorted((DATA / "gutenberg_books").glob("*.txt")):
         piece: list[str] = []
         for paragraph in path.read_text(encoding="utf-8", errors="replace").split("\n\n"):

@@ -76,7 +76,7 @@ def problems(name: str, row: dict) -> list[str]:
     if name == LARGE_VOCABULARY and row["peak_megabytes"] > MEGABYTES:
         found.append(f"takes more than {MEGABYTES} MB")
     if name != LARGE_VOCABULARY and row["bits_per_byte"] >= row["unigram_bits_per_byte"]:
-        found.append("is no better than a unigram model")
+        found.append("is not better than a unigram model")
     return found
 
 

@@ -19,7 +19,7 @@ Printed are the median over the seeds, the lowest and the highest; of the median
 over the held-out records; and the mean difference, whose interval resamples the held-out records and the
 seeds. A task is won where that interval is above zero. Summaries are compared with the first three sentences.
 
-Runs are kept in --folder, and those that are there are not made again.
+Runs are kept in --folder. A second call makes only those that are missing.
 """
 
 import argparse
@@ -40,14 +40,14 @@ HEADER = (
     "| model | task | score | start | | next to | | difference | |\n|---|---|---|---|---|---|---|---|---|"
 )
 LEAD, TOGETHER = "first three sentences", "seeds together"
-# What a refusal says where a model has no form for a kind of task, which is no failure.
-NOT_TAKEN = "no form of texts"
+# Part of the message for a model that cannot read a kind of task; such a run is skipped, not failed.
+NOT_TAKEN = "cannot read texts in any form"
 
 Runs = Sequence[Mapping[str, Any]]
 
 
 class Pair(NamedTuple):
-    """A row of the table: what is compared, each with its runs; nothing where there is nothing to compare."""
+    """A row of the table: the two that are compared, each with its runs; empty if one of them has no runs."""
 
     one: str
     runs: Runs

@@ -55,7 +55,7 @@ FAMILIES = {
 
 
 def make_starts(name: str, folder: pathlib.Path, tokens: int) -> dict[str, Start]:
-    """Returns what models of a family start from, by name; what is there is not made again.
+    """Returns what models of a family start from, by name; bases that exist are not made again.
 
     Args:
         name: Key of `FAMILIES`.
@@ -84,7 +84,7 @@ def _make(
     places: Mapping[str, pathlib.Path],
     vectors: pathlib.Path,
 ) -> None:
-    # What this imports takes seconds, and a run whose models are there needs none of it.
+    # These imports take seconds; a run whose models exist does not need them.
     from benchmarks.learning import make_recipe
     from benchmarks.learning_corpus import Corpus
     from benchmarks.transfer_vectors import make_vectors

@@ -1,6 +1,6 @@
 """Adapts a model to a task with several seeds and rates: a process of `benchmarks.transfer`.
 
-python -m benchmarks.transfer_worker runs JSON    # each is written when it is done, and not made again
+python -m benchmarks.transfer_worker runs JSON    # each is written when it is done; existing runs are skipped
 python -m benchmarks.transfer_worker lead JSON    # how good the first three sentences are
 """
 

@@ -33,7 +33,7 @@ METHODS = (
     "exists glob hardlink_to is_dir is_file is_symlink iterdir lstat mkdir open read_bytes read_text rename "
     "rglob rmdir stat symlink_to tofile touch unlink write_bytes write_text"
 )
-# They have such functions, and are no paths.
+# They have such functions, and are not paths.
 NOT_PATHS = ("firth.storage", "webbrowser")
 # Other doors: naming them is enough.
 OTHER_DOORS = {"tensorflow.io.gfile", "tfx.dsl.io.fileio"}

@@ -98,7 +98,7 @@ def read_corpus_report(folder: str) -> tuple[Mapping[str, Any] | None, dict[str,
     report = _read_json(folder, "corpus_report.json")
     steps = dict.fromkeys(row["step"] for row in report["funnel"]) if report else {}
     found = {step: _read_json(folder, f"{step}.json") for step in steps}
-    return report, {step: beside for step, beside in found.items() if beside is not None}
+    return report, {step: measured for step, measured in found.items() if measured is not None}
 
 
 def _as_word_pieces(pieces: Sequence[str], kind: str) -> tuple[str, ...]:

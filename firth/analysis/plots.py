@@ -84,7 +84,7 @@ def loss_plot(history: History, loss: Loss, unigram_loss: float | None = None) -
     Args:
         history: History of the training.
         loss: Loss to draw.
-        unigram_loss: Held-out loss of the unigram baseline, for the main loss; None for none.
+        unigram_loss: Held-out loss of the unigram baseline, for the main loss; None to draw no line.
     """
 
     def draw(axes: Axes) -> None:

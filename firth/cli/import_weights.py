@@ -88,7 +88,7 @@ def _uses(place: pathlib.Path, name: str, root: pathlib.Path, read: "Read") -> l
     from firth.serving.description import read_description
 
     described = read_description(str(newest_version(place / "serving")))["signatures"]
-    # What a fresh head answers is random.
+    # A fresh head answers at random.
     asked = {
         key: each for key, each in described.items() if not (each["reads_heads"] and read.has_fresh_heads)
     }

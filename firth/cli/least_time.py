@@ -6,7 +6,7 @@ from firth.analysis.quantities import seconds_text
 from firth.recipes import Recipe
 from firth.recipes.counting import training_flops
 
-# A training that is shorter needs no word before it.
+# A shorter training is not announced.
 LONG_SECONDS = 3600.0
 _SIZE = 1024
 
@@ -14,7 +14,7 @@ _SIZE = 1024
 def least_time_line(recipe: Recipe) -> str | None:
     """Returns about how long a whole training takes at least on this machine's CPU; None for under an hour.
 
-    It is what the matrix products alone take, at the speed that the machine has now.
+    It is the time of the matrix products alone, at the speed that the machine has now.
 
     Args:
         recipe: Recipe of the run.

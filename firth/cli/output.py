@@ -62,7 +62,7 @@ def terminal() -> "Console":
 
     try:
         descriptor = os.dup(sys.stdout.fileno())
-    except OSError:  # Standard output is no file, as in tests.
+    except OSError:  # Standard output is not a file, as in tests.
         return Console(highlight=False, soft_wrap=True)
     stream = os.fdopen(descriptor, "w", encoding=sys.stdout.encoding, errors="replace", buffering=1)
     return Console(file=stream, highlight=False, soft_wrap=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Event = dict[str, Any]
-# Without a terminal, the training speaks at least this often.
+# Without a terminal, a line on the training is printed at least this often.
 PLAIN_INTERVAL_SECONDS = 30.0
 _MARKS = {"finished": "[green]done[/]  ", "cached": "[dim]cached[/]", "failed": "[red]failed[/]"}
 

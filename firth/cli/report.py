@@ -17,7 +17,7 @@ def _report(
     """Prints the path of a run's report, one self-contained HTML page."""
     found = find_run(root, run)
     if found.imported_from:
-        fail(f"{found.directory} is an imported model, of which there is no report")
+        fail(f"{found.directory} is an imported model, which has no report")
     if found.report is None and found.is_finished:
         fail(f"{found.directory} has no report; its scores are in {found.directory / 'run.json'}")
     if found.report is None:

@@ -80,7 +80,7 @@ def _adapts(path: str) -> bool:
     try:
         said = read_raw_file(pathlib.Path(path)).data
     except RecipeError:
-        # What is wrong with it is said where it is loaded.
+        # Errors in it are printed where it is loaded.
         return False
     return "task" in said and "sources" not in said
 

@@ -1,4 +1,4 @@
-"""What a report tells of an artifact."""
+"""The facts of an artifact that a report shows."""
 
 import os
 
@@ -9,7 +9,7 @@ from firth.analysis.lineage import directory_digest
 
 
 def describe(name: str, artifact: Artifact, run_dir: str) -> ArtifactRecord:
-    """Returns what a report tells of an artifact.
+    """Returns the facts of an artifact that a report shows.
 
     Args:
         name: Name of the input.

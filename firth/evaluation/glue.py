@@ -44,7 +44,7 @@ SUBMISSION: dict[str, SubmissionFile] = {
 
 
 class Submission(NamedTuple):
-    """What was written of a submission.
+    """The files of a submission that were written.
 
     Attributes:
         written: Names of the files.

@@ -1,7 +1,7 @@
 """Metrics as pure functions of sums over examples.
 
 Sums add up, averages do not: a perplexity averaged over batches depends on how the split was cut, one made
-of a split's sums does not. Where nothing was predicted (a weight of zero) there is no evidence, and each
+of a split's sums does not. If nothing was predicted (a weight of zero), each
 metric takes the worst value that it can have, so that it fails its threshold: infinity for perplexities and
 squared errors, zero for accuracies.
 """
@@ -39,7 +39,7 @@ def perplexity(loss_sum: float, weight_sum: float) -> float:
 
 
 def accuracy(correct_sum: float, weight_sum: float) -> float:
-    """Returns the share of predictions that were right; zero if there were none.
+    """Returns the share of predictions that were right; zero without predictions.
 
     Args:
         correct_sum: Number of right predictions.

@@ -56,7 +56,7 @@ def load_evaluation(uri: str, model_name: str | None = None) -> dict[str, dict[s
             if name == OVERALL:
                 slices[in_slice or name] = values
             elif not in_slice:
-                # The scores of another source say nothing of this one.
+                # The scores of another source do not concern this one.
                 slices[name] = {
                     metric: value
                     for metric, value in values.items()

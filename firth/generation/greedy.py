@@ -8,7 +8,7 @@ import tensorflow as tf
 
 
 class NextTokenReader(Protocol):
-    """What has read the beginnings of some texts, and reads on token by token."""
+    """A model that has read the beginnings of some texts, and reads on token by token."""
 
     def begin(self) -> tuple[tf.Tensor, Any]:
         """Returns the logits of each text's first token, float32 [batch, vocabulary], and a cache."""
@@ -30,7 +30,7 @@ class WrittenTexts(NamedTuple):
         ids: Tokens, ragged int32 [batch, (tokens)], without the end.
         log_probability: Sum of the natural logarithms of the probabilities of the tokens and of the end,
             float32 [batch].
-        is_finished: bool [batch], False where there was no end among the most tokens.
+        is_finished: bool [batch], False if the end did not come within the most tokens.
     """
 
     ids: tf.RaggedTensor
@@ -41,7 +41,7 @@ class WrittenTexts(NamedTuple):
 def write_greedily(
     reader: NextTokenReader, most: int, end_id: int, may_write: npt.NDArray[np.bool_]
 ) -> WrittenTexts:
-    """Writes the likeliest token at each place until the end, or until there is no more room.
+    """Writes the likeliest token at each place until the end, or until the row is full.
 
     Of two tokens of the same probability the one with the smaller id is taken. The loop is a part of the
     graph, and ends when all texts have.
@@ -80,12 +80,12 @@ def write_greedily(
 
     def goes_on(*state: Any) -> tf.Tensor:
         step, *_, is_finished, _ = state
-        # One step even of no texts, so that there is what to gather.
+        # One step even for a batch without texts, so that the gather below has a token to take.
         return (step < most) & ((step == 0) | ~tf.reduce_all(is_finished))
 
     start = (tf.constant(0), logits, cache, log_probability, is_finished, written)
     steps, _, _, log_probability, is_finished, written = tf.while_loop(goes_on, body, start)
-    # What was not written is the end.
+    # After the last written token comes the end.
     ids = tf.transpose(written.gather(tf.range(steps)))
     ids = tf.reshape(ids, [batch, steps])
     is_end = tf.cast(ids == end_id, tf.int32)

@@ -1,4 +1,4 @@
-"""What is told of a model that was read."""
+"""The message about a model that was read."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Read:
         return any(path.startswith("heads/") for path in self.fresh)
 
     def sentences(self, most: int) -> list[str]:
-        """Returns what is to be known, in words: about the weights, and the notes.
+        """Returns sentences for the user: about the weights, and the notes.
 
         Args:
             most: Number of names that are shown.

@@ -1,4 +1,4 @@
-"""What is told of a model that was written."""
+"""The message about a model that was written."""
 
 import dataclasses
 

@@ -138,7 +138,7 @@ class BackboneWithHeads(keras.Model):
         self._epoch_metrics = EpochMetrics(self._loss_weights)
 
     def get_compile_config(self) -> dict[str, Any]:
-        """What `compile` is called with when a saved model is loaded; nothing where it was not compiled."""
+        """What `compile` is called with when a saved model is loaded; empty if it was not compiled."""
         if not self.compiled:
             return {}
         optimizer = keras.saving.serialize_keras_object(self.optimizer)

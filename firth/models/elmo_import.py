@@ -59,7 +59,7 @@ def read_options(path: str | os.PathLike[str]) -> dict[str, Any]:
         path: Path of the options, a JSON file.
 
     Raises:
-        ElmoFileError: if it is no JSON, or an option is missing or of another type.
+        ElmoFileError: if it is not JSON, or an option is missing or of another type.
     """
     try:
         options = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))

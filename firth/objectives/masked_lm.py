@@ -23,7 +23,7 @@ class MaskedLMObjective(MaskingObjective):
     google-research/bert does, also where whole words or runs of them are selected.
 
     Padding and special tokens are never selected: neither the `[CLS]` and `[SEP]` put in here nor any
-    special id of the text, such as `[UNK]` or a `[MASK]` that somebody typed. Random pieces are no special
+    special id of the text, such as `[UNK]` or a `[MASK]` that somebody typed. Random pieces are not special
     ones, unless `paper_exact`.
 
     With `max_ngram` runs of whole words are selected, as in ALBERT (Lan et al. 2019, section 4.1); the last

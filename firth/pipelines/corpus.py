@@ -1,4 +1,4 @@
-"""What all pipelines begin with: from a recipe's sources to a cleaned corpus that keeps its limits."""
+"""The beginning of all pipelines: from a recipe's sources to a cleaned corpus that keeps its limits."""
 
 from collections.abc import Iterable, Sequence
 

@@ -20,7 +20,7 @@ TRAIN, DEV = "train", "dev"
 SCORES_FILE, SUBMISSION_FOLDER = "glue.json", "submission"
 # The diagnostic set has no training split: MNLI's model answers it.
 _ANSWERED_BY = {"ax": "mnli"}
-# Texts that the model is asked at once.
+# Texts that the model is asked about at a time.
 _BATCH = 64
 
 
@@ -30,7 +30,7 @@ class GlueFiles:
 
     Attributes:
         present: Names of the tasks that can be trained and scored.
-        missing: For each other task, what is not there.
+        missing: For each other task, the files that are missing.
     """
 
     present: tuple[str, ...]
@@ -39,7 +39,7 @@ class GlueFiles:
 
 @dataclasses.dataclass(frozen=True)
 class TaskAnswers:
-    """What a task's model has answered next to its dev split.
+    """The answers of a task's model to splits other than its dev split.
 
     Attributes:
         scores: Scores of further dev splits, by `<task>_<split>.<score>`.

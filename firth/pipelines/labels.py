@@ -1,4 +1,4 @@
-"""What a recipe that adapts a model takes from its labelled data."""
+"""The values that a recipe which adapts a model takes from its labelled data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from firth.tasks.labelled.data import LabelledData, class_names, published_score
 from firth.tasks.readers import FORMATS, format_of, split_file
 from firth.tasks.readers.records import PAIR, QUESTION, TEXT
 
-# Keys of tasks that a format's labels say.
+# Keys of tasks that a format's labels state.
 _STATED = ("positive", "unanswerable")
 AdaptingT = TypeVar("AdaptingT", bound=AdaptingRecipe)
 
@@ -77,7 +77,7 @@ def checked_scores(task: Task) -> None:
         if score_of(name).inputs.name not in task.scored_as:
             fitting = [each for each, score in SCORES.items() if score.inputs.name in task.scored_as]
             raise ValueError(
-                f"task.scores: {name} is no score of what task.kind: {task.kind} answers; "
+                f"task.scores: {name} cannot score the answers of task.kind: {task.kind}; "
                 f"{suggest(name, fitting)}"
             )
 
@@ -88,7 +88,7 @@ def _filled(task: Any, data: Any, names: tuple[str, ...] = ()) -> Any:
     Args:
         task: Task.
         data: Labelled data for it.
-        names: Names of the classes or tags; they are read if there are none.
+        names: Names of the classes or tags; if empty, they are read from the data.
     """
     filled = dict[str, Any]()
     checked_scores(task)
@@ -194,7 +194,7 @@ def task_on_columns(
 
     Args:
         kind: Kind of a task; an unknown one is said as it is, with a text that is called so.
-        given: Column by role of a text, or columns of choices; None where there is none. `text` and `pair`
+        given: Column by role of a text, or columns of choices; None if it was not given. `text` and `pair`
             stand for the first two texts of the task, whatever their roles. One column of choices holds
             lists. A text that the task always has is in a column of its role's name if none is given.
 

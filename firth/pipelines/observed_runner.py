@@ -13,7 +13,7 @@ from tfx.utils import telemetry_utils
 
 
 class Observer(Protocol):
-    """An object that is told of components while a pipeline runs."""
+    """An object that is called for each component of a running pipeline."""
 
     def start(self, component: str) -> None:
         """Notes that a component starts.
@@ -37,7 +37,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
     is read from its execution in ML Metadata.
 
     Args:
-        observer: Object that is told of each component.
+        observer: Object that is called for each component.
     """
 
     def __init__(self, observer: Observer) -> None:
@@ -54,7 +54,7 @@ class ObservedDagRunner(tfx_runner.IrBasedRunner):
 
         Raises:
             ValueError: for options, which would ask for a part of the pipeline.
-            Exception: what a component raises; the observer is not told of its end.
+            Exception: what a component raises; the observer is not called for its end.
         """
         if run_options is not None or kwargs:
             raise ValueError("the whole pipeline runs: no options are taken")

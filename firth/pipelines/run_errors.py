@@ -4,7 +4,7 @@ import errno
 import pathlib
 import shutil
 
-# As the system says it, and SQLite, below ML Metadata.
+# The messages of the system, and of SQLite, which ML Metadata uses.
 _FULL = ("No space left on device", "database or disk is full", "Disk quota exceeded")
 
 # As SQLite says it of a transaction that it has undone itself, for want of room or for another reason.
@@ -20,7 +20,7 @@ class RunLockedError(RuntimeError):
 
 
 class RunFolderError(ValueError):
-    """A folder that a run cannot have by its name, or that was made from something else."""
+    """A folder that a run cannot use, for its name or because it was made from something else."""
 
 
 class RunFailedError(RuntimeError):

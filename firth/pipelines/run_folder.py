@@ -43,7 +43,7 @@ def run_folder(root: str | os.PathLike[str], name: str) -> pathlib.Path:
     if folder.parent.is_file():
         raise RunFolderError(f"{folder.parent} is a file; runs need a folder")
     if not folder.parent.exists():
-        # Made by a command that is told to: a root that is misspelt may lead to another disk.
+        # Another command makes it: a root that is misspelt may lead to another disk.
         advice = suggest_path(str(folder)) or "; make it first"
         raise RunFolderError(f"the root of runs is {folder}, but there is no folder {folder.parent}{advice}")
     for each in (folder, folder / name):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 SCHEMA_FILE = "schema.pbtxt"
 # The name that a schema gets when the folder's sources are no longer those that it describes.
 PREVIOUS_FILE = "schema.previous.pbtxt"
-# A few values of a new kind, of a hundred, are no change of a source.
+# A source has not changed because one value in a hundred is of a new kind.
 MIN_DOMAIN_MASS = 0.99
 # Broken records are rejected and counted, and `max_rejected_fraction` limits them. A lost key or another type
 # changes more of a source than this.

@@ -1,4 +1,4 @@
-"""What is told of an answer to a text, as the exported model describes it: to programs and to people."""
+"""Answers to a text as they are printed, for programs and for people, as the exported model describes it."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import jinja2.sandbox
 
 
 def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what is told of a signature's outputs for one text.
+    """Returns the printed fields of a signature's outputs for one text.
 
     Args:
         answer: Description of the signature's answer, with the keys of `Answer`; empty to tell all outputs.
@@ -27,7 +27,7 @@ def told(answer: Mapping[str, Any], outputs: Mapping[str, Any]) -> dict[str, Any
 
 
 def lines(answer: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    """Returns what is told of an answer as lines for people; without a template, one line for each value.
+    """Returns an answer as lines for people; without a template, one line for each value.
 
     Args:
         answer: Description of the signature's answer, with the keys of `Answer`.

@@ -22,7 +22,7 @@ def parse_rows(examples: tf.Tensor, specs: Mapping[str, names.Spec]) -> tuple[di
         without a negative row gets zeros.
 
     Raises (when run):
-        tf.errors.InvalidArgumentError: if a text is no row, or a list is longer than its spec.
+        tf.errors.InvalidArgumentError: if a text is not a row, or a list is longer than its spec.
     """
     characters = specs.get(names.CHARACTERS)
     specs = {name: spec for name, spec in specs.items() if name != names.CHARACTERS}

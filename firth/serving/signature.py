@@ -9,7 +9,7 @@ import tensorflow as tf
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What is told of an answer to one text; see `firth.serving.answers`.
+    """How an answer to one text is printed; see `firth.serving.answers`.
 
     Attributes:
         outputs: Names under which outputs are told, by the outputs' own names; empty to tell all outputs.
@@ -37,7 +37,7 @@ class Signature:
         inputs: The names of its inputs.
         example: A text for each input to ask a model with, for people; empty to propose none.
         needs: A piece that each text must hold to be asked about; empty for none.
-        answer: What is told of an answer, to programs and to people.
+        answer: Description of how an answer is printed, for programs and for people.
         reads_heads: True if answers come from the heads, which a model that was imported may lack.
     """
 
@@ -56,7 +56,7 @@ class Signature:
             piece: Piece that each text must hold; None if the model has no such piece.
 
         Raises:
-            ValueError: if texts need such a piece, and there is none.
+            ValueError: if texts need such a piece, and the tokenizer lacks it.
         """
         if not self.needs or piece == self.needs:
             return self

@@ -34,7 +34,7 @@ def text_signatures(recipe: RunRecipe, mask: str | None = MASK) -> dict[str, Sig
         mask: Piece of its tokenizer that stands for a hidden word; None if the tokenizer has no such piece.
 
     Raises:
-        ValueError: if a signature needs a mask and there is none.
+        ValueError: if a signature needs a mask and the tokenizer has no such piece.
     """
     offered = {name: offer(recipe) for name, offer in SIGNATURES.items()}
     return {name: _with_mask(name, found, mask) for name, found in offered.items() if found is not None}

@@ -35,7 +35,7 @@ def local_copy(path: str | os.PathLike[str]) -> Iterator[str]:
 
 @functools.cache
 def local_folder(path: str | os.PathLike[str]) -> str:
-    """Returns a folder on this machine for what is kept at a path, and is no loss where it is made anew.
+    """Returns a folder on this machine for files that belong to a path and can be made again.
 
     Args:
         path: Folder on any file system.

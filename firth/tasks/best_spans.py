@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-# Of a place that is no choice; finite, so that what is broken can be told from what is empty.
+# Score of a place that cannot be chosen; finite, so that it differs from a score that is not a number.
 NO_SPAN = -1e30
 
 

@@ -100,7 +100,7 @@ class ChoiceTask(TextsTask):
     def answers(
         self, row: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor], logits: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.Tensor]:
-        """Returns what scores are made of, at the places of the first choices; see `TextsTask.answers`.
+        """Returns the answers that scores are computed from, at the first choices; see `TextsTask.answers`.
 
         Args:
             row: Rows, batched.

@@ -1,4 +1,4 @@
-"""The task of sentence embeddings: the texts of a record are sequences of their own, told from others."""
+"""The task of sentence embeddings: each text of a record is a sequence, compared with other texts."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -60,5 +60,5 @@ class EmbeddingTask(RegressionTask):
 
 
 def _key(tokens: npt.NDArray[np.int32]) -> int:
-    """Returns a hash of a text, int32; the same tokens have the same, and of others few have."""
+    """Returns a hash of a text, int32: the same for the same tokens, and rarely the same for others."""
     return int(np.int32(np.uint32(zlib.crc32(np.asarray(tokens, "<i4").tobytes())).view(np.int32)))

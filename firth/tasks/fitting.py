@@ -62,7 +62,7 @@ def fit_choices(
 
     Args:
         context: Tokens of the context of each choice, ragged int [choices, (tokens)].
-        question: Tokens of the question of each, which comes after the context; None if there is none.
+        question: Tokens of the question of each, which comes after the context; None without questions.
         choices: Tokens of each choice.
         room: Most tokens of each choice with its context and question, int64 [choices].
 

@@ -78,7 +78,7 @@ def inputs_of(
 def decoder_side(features: Mapping[str, tf.Tensor], form: Form, tokenizer: Any) -> dict[str, tf.Tensor]:
     """Returns the features of a decoder that reads each record from a start token on, without its last token.
 
-    Where the form has no decoder, there are none. A state of the decoder stands in the place of the token
+    They are empty if the form has no decoder. A state of the decoder stands in the place of the token
     that it would write.
 
     Args:

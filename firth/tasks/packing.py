@@ -23,11 +23,11 @@ _SHOWN = 10
 
 
 class TaskRowsError(ValueError):
-    """Records that no rows can be made of."""
+    """Records that cannot be made into rows."""
 
 
 class PackedRecords(NamedTuple):
-    """The rows of a split, and what became of its records.
+    """The rows of a split, and counts of its records.
 
     Attributes:
         rows: Rows, in the order of their example ids.

@@ -24,7 +24,7 @@ class WindowAnswer(NamedTuple):
 
     Attributes:
         no_answer: Score of having no answer, a sum of two logits.
-        score: Score of the best answer, such a sum; `NO_SPAN` where there is none.
+        score: Score of the best answer, such a sum; `NO_SPAN` if no answer fits.
         answer: The best answer, cut from the text.
         windows: Number of the windows of the question.
     """
@@ -101,7 +101,7 @@ class SpanTask(TextsTask):
     def answers(
         self, row: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor], logits: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.Tensor]:
-        """Returns what scores are made of, for the windows of some rows.
+        """Returns the answers that scores are computed from, for the windows of some rows.
 
         Args:
             row: Rows, batched.

@@ -19,7 +19,7 @@ from firth.tasks.readers.records import WORDS, LabelledRecord
 from firth.tasks.texts import key_of
 from firth.tasks.words import pieces_of_words
 
-# Of a word that the model did not see: it says nothing, which counts as `O`.
+# The answer for a word that the model did not see, which counts as `O`.
 _UNSEEN = -1
 
 
@@ -118,7 +118,7 @@ class TaggingTask:
         laid_out = lay_out(row, None, single_segments(row), length, self.frame, pad_id)
         layout = told_segments(laid_out, self._config.form)
         of_tokens = row[names.TOKEN_LABELS]
-        # What is no token of the text comes from after the last one.
+        # A place without a token of the text reads the padding after the last label.
         labels = tf.gather(tf.pad(of_tokens, [[0, 1]]), tf.minimum(layout.sources, tf.size(of_tokens)))
         return {
             **inputs_of(layout, row, self._config.form, self._tokenizer),
@@ -129,7 +129,7 @@ class TaggingTask:
     def answers(
         self, row: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor], logits: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.Tensor]:
-        """Returns what scores are made of, for the sentences of some rows.
+        """Returns the answers that scores are computed from, for the sentences of some rows.
 
         Args:
             row: Rows, batched.

@@ -137,7 +137,7 @@ class WritingFunction:
 
     @staticmethod
     def labels_of(config: Any, label: Label) -> dict[str, list[Any]]:
-        """Returns the record's part of each label field of a row: none, as the target is a chunk of it.
+        """Returns the record's part of each label field of a row: empty, as the target is a chunk of it.
 
         Args:
             config: The recipe's `task`.
@@ -148,7 +148,7 @@ class WritingFunction:
 
     @staticmethod
     def details_of(config: Any, record: LabelledRecord) -> str:
-        """Returns what scores read next to a row: nothing, where its labels say what is right.
+        """Returns what scores read next to a row; empty if the labels of the row are what is right.
 
         Args:
             config: The recipe's `task`.

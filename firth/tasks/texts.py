@@ -163,7 +163,7 @@ class TextsTask:
     def answers(
         self, row: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor], logits: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.Tensor]:
-        """Returns what scores are made of, for the records of some rows.
+        """Returns the answers that scores are computed from, for the records of some rows.
 
         Args:
             row: Rows, batched.
@@ -213,7 +213,7 @@ class TextsTask:
 
     @staticmethod
     def predictions_of(logits: tf.Tensor) -> tf.Tensor:
-        """Returns what is told of logits.
+        """Returns the predictions that follow from logits.
 
         Args:
             logits: float32 [..., classes].

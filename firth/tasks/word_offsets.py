@@ -29,7 +29,7 @@ class Words(NamedTuple):
 def split_words(text: tf.Tensor, specials: Iterable[str] = ()) -> Words:
     r"""Splits texts at spaces, around punctuation and around CJK ideographs, as BERT's tokenizer does.
 
-    What that tokenizer drops, such as control characters, is no word by itself. Places are counted in
+    Characters that it drops, such as control characters, are not words. Places are counted in
     characters, as Python does. Bytes that are not UTF-8 are read as U+FFFD.
 
     Args:

@@ -52,7 +52,7 @@ def pieces_of_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPi
 
 def _whole_words(tokenizer: Any, words: tf.RaggedTensor, room: int) -> WordPieces:
     """Returns words as the one piece that each of them is, in the form in which the tokenizer reads words."""
-    # Of a word that the tokenizer would split, as "don't", the parts are joined again.
+    # The tokenizer may split a word, such as "don't"; its parts are joined again.
     read = tf.strings.reduce_join(tokenizer.split(words.flat_values), axis=-1)
     is_read = read != ""
     whole = tf.ragged.boolean_mask(words.with_flat_values(read), words.with_flat_values(is_read))

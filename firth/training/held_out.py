@@ -27,7 +27,7 @@ class HeldOut:
         model: Pre-training model; its weights are read at each call.
         tokenizer: Tokenizer of the rows.
         recipe: Recipe of the run.
-        patterns: Patterns of the eval split's row files. Without any, there is nothing to measure.
+        patterns: Patterns of the eval split's row files; without any, nothing is measured.
 
     Raises:
         RowsError: naming a file that cannot be read, or ends too early.

@@ -110,7 +110,7 @@ class Loop:
     def _save(self, progress: Progress) -> None:
         last, stops = progress.step == self.training.steps, self.termination.is_set()
         if last or stops or self._is_due(progress.step, self.training.checkpoint_every_steps):
-            # First, because lines up to a checkpoint are not made again.
+            # First, because a resumed run does not write the lines up to its checkpoint again.
             self.history.flush()
             saved = self.checkpoints.save(progress)
             if stops:

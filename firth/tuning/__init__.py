@@ -1,4 +1,4 @@
-"""Methods: what of a model is trained when it is adapted, and what is added to it."""
+"""Methods: which weights of a model are trained when it is adapted, and what is added to it."""
 
 from firth.tuning.adapters import AdapterError, load_adapter, save_adapter
 from firth.tuning.adding import merge

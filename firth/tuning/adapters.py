@@ -1,4 +1,4 @@
-"""What a method has trained, saved alone, next to the digest of the bundle that it belongs to."""
+"""The weights that a method has trained, saved alone with the digest of the bundle that they belong to."""
 
 import json
 import math
@@ -26,7 +26,7 @@ _WEIGHTS, _DESCRIPTION = "adapter.safetensors", "adapter.json"
 
 
 class AdapterError(ValueError):
-    """A folder holds no adapter, or one of another base."""
+    """A folder does not hold an adapter, or holds one of another base."""
 
 
 def save_adapter(model: BackboneWithHeads, recipe: RunRecipe, folder: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""How much of a model a method trains."""
+"""The number of parameters that a method trains."""
 
 import math
 

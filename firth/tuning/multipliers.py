@@ -1,4 +1,4 @@
-"""What the learning rate of some weights is multiplied by."""
+"""The factors that multiply the learning rates of some weights."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias

@@ -10,11 +10,11 @@ from firth.tuning.multipliers import Multiplier
 
 
 class OwnRates:
-    """What the updates of some variables are multiplied by.
+    """The factors that multiply the updates of some variables.
 
     Args:
         multipliers: By the path of a variable a number from 0 to 1, or a Keras schedule that returns it from
-            the number of updates of the run, or its config. None for none.
+            the number of updates of the run, or its config. None for one rate for all.
         first: Number of the run's first update, where the optimizer has made some before.
 
     Raises:

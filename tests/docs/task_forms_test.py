@@ -116,7 +116,7 @@ def check_refused(folder, base, options):
     with pytest.raises(RecipeError) as error:
         load(folder, base, options)
     model = load(folder, base, [CLASSES]).model
-    assert f"model.kind: {model.kind}, of the architecture {model.architecture}, takes" in str(error.value)
+    assert f"model.kind: {model.kind}, of the architecture {model.architecture}, cannot read texts" in str(error.value)
     assert "; it takes classification, regression, tagging" in str(error.value)
 
 

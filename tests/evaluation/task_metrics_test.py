@@ -56,7 +56,7 @@ class Answers(tf.Module):
 
 
 def outputs_of(records):
-    """The outputs of a row of some records; what is no record is worth nothing and not a number."""
+    """The outputs of a row of some records; places without a record weigh nothing and hold NaN."""
 
     def column(values, fill):
         return [*values, *[fill] * (RECORDS_OF_ROW - len(records))]

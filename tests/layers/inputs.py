@@ -22,7 +22,7 @@ class Case:
         batched: Whether the output has a batch axis.
         shared: Positions among the inputs that have no batch axis.
         float32_output: Whether the output is float32 whatever the dtype policy.
-        named: Arguments of the call, and of `compute_output_shape`, that are no tensors.
+        named: Arguments of the call, and of `compute_output_shape`, that are not tensors.
         constant_start: Whether all weights start from the same values whatever the seed.
     """
 

@@ -202,7 +202,7 @@ def make_features(name: str, seed: int = 0, batch: int = BATCH) -> dict[str, np.
 
 
 def training_features(name: str, seed: int = 0) -> dict[str, np.ndarray]:
-    """Returns the features of a case of `TRAINED`; one prediction of each row is none."""
+    """Returns the features of a case of `TRAINED`; one prediction of each row is padding."""
     model, objective = TRAINED[name]
     generator = np.random.default_rng(seed + 1)
     features = make_features(model, seed)

@@ -37,7 +37,7 @@ class Case(typing.NamedTuple):
             found there; see `recovery`.
         tokenizer: Of the row.
         is_random: Whether the seed matters.
-        closing: Labels that are no tokens of the document, sentinels aside.
+        closing: Labels that are not tokens of the document, apart from sentinels.
         is_exact: Whether special pieces of the text are found at their places.
     """
 

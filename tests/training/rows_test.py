@@ -236,7 +236,7 @@ def test_unreadable_files_are_named(tmp_path):
     del no_id[features.EXAMPLE_ID]
     write_rows(tmp_path / "no_id.gz", [no_id])
     with gzip.open(tmp_path / "garbage.gz", "wb") as file:
-        file.write(b"this is no TFRecord, whatever its name says")
+        file.write(b"this is not a TFRecord, whatever its name says")
     (tmp_path / "plain.gz").write_bytes(b"nor is this gzipped")
     write_rows(tmp_path / "whole.gz", [raw_row(index) for index in range(50)])
     whole = (tmp_path / "whole.gz").read_bytes()

@@ -1,4 +1,4 @@
-"""What an exported model answers to held-out records, and where it is wrong."""
+"""The answers of an exported model to held-out records, and which of them are wrong."""
 
 import itertools
 import os
@@ -39,7 +39,7 @@ def ask_rows(model: str, examples: str, task: Task) -> list[Collected]:
             source, details = _not_asked(row)
             found += kind.collected(task, {**of_row, **details}, source)
     join = getattr(kind, "joined", None)
-    # Of a question whose windows stand in several rows, some may not have been asked.
+    # The windows of a question may stand in several rows, of which some were not asked.
     return found if join is None else join(task, found, whole=False)["examples"]
 
 

@@ -7,7 +7,7 @@ from firth.analysis.tasks.scores import HeldOutScore, held_out_scores
 from firth.analysis.threshold_results import overall
 from firth.evaluation.record_scores import CLEAN, RECORDS
 
-# What a step did to the documents in which it found evaluation data, by its `action`.
+# The treatment of documents in which a step found evaluation data, by its `action`.
 _DONE = {"drop": "dropped from it", "cut": "cut out of it", "keep": "kept in it"}
 
 Evaluation = Mapping[str, Mapping[str, float]]
@@ -35,7 +35,7 @@ def whole_and_clean(evaluation: Evaluation) -> tuple[int, int] | None:
 
 
 def clean_words(evaluation: Evaluation) -> str:
-    """Returns which records the clean ones are, in words; empty where whole and clean are the same.
+    """Returns a phrase that says which records are clean; empty if all are.
 
     Args:
         evaluation: Metrics by slice.

@@ -1,10 +1,10 @@
-"""What a page says of a task, next to what it says of any run."""
+"""The data of a page on a task, next to those of a page on any run."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# A table of more classes is not read.
+# A table of more classes is too large to be read.
 MOST_CLASSES = 40
 
 
@@ -27,7 +27,7 @@ class Confusion:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]]) -> "Confusion | None":
-        """Returns the table of some answers; None if there are none, or too many classes to be read.
+        """Returns the table of some answers; None without answers, or with too many classes to be read.
 
         Args:
             pairs: Right and predicted class of each answer.

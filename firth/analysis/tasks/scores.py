@@ -12,7 +12,7 @@ class HeldOutScore(NamedTuple):
     Attributes:
         name: Name of the score.
         value: Value.
-        low: Lower end of its interval; None if there is none.
+        low: Lower end of its interval; None without an interval.
         high: Upper end.
     """
 

@@ -1,4 +1,4 @@
-"""The scores of one recipe's runs by several seeds: how far they are apart."""
+"""The scores of one recipe's runs with several seeds, and how far they are apart."""
 
 import dataclasses
 import statistics

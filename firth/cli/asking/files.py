@@ -22,7 +22,7 @@ def predict_records(
     columns: Sequence[str],
     verbose: bool,
 ) -> None:
-    """Writes the answers to a file of texts, and prints what became of its records.
+    """Writes the answers to a file of texts, and prints how many of its records were answered and rejected.
 
     Args:
         directory: Folder of the models.

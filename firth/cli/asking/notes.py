@@ -1,4 +1,4 @@
-"""What is said next to an answer: whose model answers, and with which head."""
+"""Warnings next to an answer: about the model that answers, and about its head."""
 
 import pathlib
 

@@ -152,7 +152,7 @@ def _ask(
 def _answers(
     directory: pathlib.Path, name: str, texts: Sequence[str], others: Mapping[str, list[str]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Returns how the signature's answers are printed, and what is told of each."""
+    """Returns how the signature's answers are printed, and the fields of each answer."""
     from firth.serving.lean_import import without_optional_packages
 
     with without_optional_packages():

@@ -154,7 +154,7 @@ def _finetune(
 
 
 def base_options(base: str | None) -> "list[Option]":
-    """Returns what the argument BASE stands for.
+    """Returns the options that the argument BASE stands for.
 
     Args:
         base: The model to start from; None if it is not given.

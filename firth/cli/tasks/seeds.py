@@ -1,4 +1,4 @@
-"""Runs of one recipe by several seeds, one after another, and how far their scores are apart."""
+"""Runs of one recipe with several seeds, one after another, and how far their scores are apart."""
 
 import pathlib
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""TaskSchemaGen: the schema that a task asks of labelled records."""
+"""TaskSchemaGen: the schema that a task requires of labelled records."""
 
 from firth.components.task_schema_gen.component import TaskSchemaGen
 

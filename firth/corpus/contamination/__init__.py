@@ -1,1 +1,1 @@
-"""What a corpus was found to hold of evaluation data, as it goes with the models that are trained on it."""
+"""The evaluation data that were found in a corpus, as they go with the models that are trained on it."""

@@ -1,4 +1,4 @@
-"""Looks up the records that a model is scored on in what its corpora were found to hold."""
+"""Looks up the records that a model is scored on among the evaluation data found in its corpora."""
 
 from collections import Counter
 from collections.abc import Sequence

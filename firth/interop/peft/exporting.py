@@ -82,7 +82,7 @@ def write_adapter(
     known = {each.place.path for each in modules}
     for place in places_of(model):
         if place.layer.addition(place.name) is not None and place.path not in known:
-            raise InteropError(f"{place.path} is no linear layer of torch's, so peft cannot adapt it")
+            raise InteropError(f"{place.path} is not a linear layer in torch, so peft cannot adapt it")
     layers: dict[str, dict[str, Array]] = {}
     patterns: dict[str, dict[str, Any]] = {}
     for name, parts in added.items():

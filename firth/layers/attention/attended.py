@@ -21,7 +21,7 @@ def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> T
         scores: float32 [..., rows, keys], with as many axes as values; those before the last two may be more.
         values: Float tensor [..., keys, head width], whose dtype the products have.
         factors: Tensor of the shape of the scores and the dtype of the values, what dropout multiplies by;
-            None for none.
+            None for no dropout.
 
     Returns:
         Float tensor [..., rows, head width].
@@ -35,7 +35,7 @@ def attended(scores: Tensor, values: Tensor, factors: Tensor | None = None) -> T
     if keras.backend.backend() != "tensorflow" or len(scores.shape) != len(values.shape):
         return ops.matmul(_dropped(ops.softmax(scores), values, factors), values)
 
-    # Nothing that is trained decides what is dropped, so factors are no input.
+    # The factors do not depend on trained weights, so they need no gradient and are not an input.
     def run(scores: Tensor, values: Tensor) -> tuple[Tensor, Callable[..., Any]]:
         shares = ops.softmax(scores)
         kept = _dropped(shares, values, factors)

@@ -20,7 +20,7 @@ def attention_bias(
 
     Query i sees key j if both have the same document id and, with an order, if the order of j is not above
     that of i, and, with `causal`, if j is not after i. Padding (id 0) sees only padding: no document sees
-    it, and scores stay finite where there is nothing to be seen.
+    it, and the scores of a query that sees no key stay finite.
 
     Args:
         document_ids: Int tensor [batch, length], 0 on padding; of the queries.

@@ -33,7 +33,7 @@ class InputEmbedding(Layer):
         width: Width of the embeddings.
         positions: Positions of a stack, as a config or a mapping of its values. `learned` ones (`length`
             rows, and as many `unused` ones before them) and `sinusoidal` ones are added here; other kinds
-            belong to attention. None for none.
+            belong to attention. None for a stack without positions.
         segments: Number of rows of the segment table; 0 for none.
         norm: Norm of the sum, a `NormConfig` or a mapping of its values, whose `placement` is not read. None
             for none.

@@ -92,7 +92,7 @@ class TwoStreamTransformer(Layer):
             segment_ids: Int tensor [batch, length]; only whether two tokens have the same one matters.
             attention_order: Int tensor [batch, length]. Without it the content stream sees whole documents;
                 the query stream needs it.
-            query: Float tensor [batch, predictions, width] that the query stream starts from; None for none.
+            query: Float tensor [batch, predictions, width] that the query stream starts from, or None.
             positions: int32 [batch, predictions], places of the query stream's tokens in their rows; None
                 without `query`.
             training: Whether dropout acts; for None see `firth.layers.Dropout`.

@@ -71,7 +71,7 @@ def positions_of(values: "Positions | Mapping[str, Any] | None") -> "Positions |
     """Returns positions of any kind, given as they are or as plain values; None for None.
 
     Args:
-        values: Positions as a config of any kind, or a mapping of its values with `kind`; None for none.
+        values: Positions as a config of any kind, or a mapping of its values with `kind`, or None.
 
     Raises:
         ValueError: as `stack_of` does.
@@ -93,7 +93,7 @@ def norm_of(values: "NormConfig | Mapping[str, Any] | None") -> "NormConfig | No
     """Returns a norm's kind and settings, given as they are or as plain values; None for None.
 
     Args:
-        values: Norm as a `NormConfig` or a mapping of its values; None for none.
+        values: Norm as a `NormConfig` or a mapping of its values; None for no norm.
 
     Raises:
         ValueError: as `stack_of` does.
@@ -109,7 +109,7 @@ def rotary_scaling_of(
     """Returns the stretching of rotary frequencies, given as it is or as plain values; None for None.
 
     Args:
-        values: Stretching as a `RotaryScalingConfig` or a mapping of its values; None for none.
+        values: Stretching as a `RotaryScalingConfig` or a mapping of its values; None to stretch nothing.
 
     Raises:
         ValueError: as `stack_of` does.

@@ -143,7 +143,7 @@ class ExtensibleLayer(Layer):
 
         Args:
             name: Name of the place.
-            addition: Addition, built; None for none.
+            addition: Addition, built; None to remove it.
 
         Raises:
             ValueError: if there is an addition already.

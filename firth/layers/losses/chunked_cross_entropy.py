@@ -186,7 +186,7 @@ def _loop(rows: _Rows, table: Tensor, bias: tuple[Tensor, ...], scales: Tensor |
     Args:
         rows: Number of rows of the chunks.
         table, bias: Weights of the projection; `bias` is a tuple of one or none.
-        scales: float32 [padded], of the rows' losses in the sum whose gradients are made; None for none.
+        scales: float32 [padded], of the rows' losses in the sum whose gradients are made, or None.
 
     Returns:
         losses and correct: float32 [padded] each, zeros on chunks that are not taken.

@@ -32,7 +32,7 @@ class RotaryPositions(Float32Layer):
         scaling: Stretching of the angles to longer contexts, as Llama 3.1 has it: a `RotaryScalingConfig` or
             a mapping of its values. Angles whose wavelength is above `original_length / low_frequency_factor`
             are divided by `factor`, those below `original_length / high_frequency_factor` stay, and between
-            them one goes over into the other. None for none.
+            them one goes over into the other. None for angles as they are.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 
     Raises:

@@ -26,8 +26,8 @@ class BiLSTM(Layer):
         cells: Width of an LSTM's memory.
         projection_width: Width of an LSTM's output, and of the inputs where `skip_connections` are to
             reach them.
-        cell_clip: Bound of each LSTM's memory; None for none.
-        projection_clip: Bound of each LSTM's output; None for none.
+        cell_clip: Bound of each LSTM's memory; None for no bound.
+        projection_clip: Bound of each LSTM's output; None for no bound.
         skip_connections: Whether a layer's input is added to its output, from the second layer on.
         dropout: Share of each layer's input that is dropped in training.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.

@@ -29,8 +29,8 @@ class LSTM(ExtensibleLayer):
         cells: Width of the memory.
         width: Width of the projection, which is output and hidden state.
         directions: 1; or 2, of which the second reads a row from its end. They share no weights.
-        cell_clip: Bound of the memory; None for none.
-        projection_clip: Bound of the output; None for none.
+        cell_clip: Bound of the memory; None for no bound.
+        projection_clip: Bound of the output; None for no bound.
         seed: An int, None, or a `keras.random.SeedGenerator` to share; see `firth.layers.elements.seeds`.
         **kwargs: Keywords of `keras.layers.Layer`: `name`, `dtype` (a dtype or a policy) and `trainable`.
 

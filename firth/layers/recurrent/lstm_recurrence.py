@@ -19,7 +19,7 @@ from firth.layers.elements.types import Tensor
 # took ten times as long to compile, and on a CPU five times as long to run.
 _WRITTEN_OUT = 0 if keras.backend.backend() == "jax" else 32
 
-# The bounds of `c'` and of `h'`, None for none.
+# The bounds of `c'` and of `h'`; None where it is not bounded.
 Clips = tuple[float | None, float | None]
 # A tensor [length, ...], or a list of the tensors of its steps.
 Steps = Tensor | list[Tensor]
@@ -38,7 +38,7 @@ class Masks(NamedTuple):
 
 
 class _Trace(NamedTuple):
-    """What the steps leave behind, float32 [length, directions, features, batch] each, or a list of steps.
+    """Values kept for the gradients, float32 [length, directions, features, batch] each, or a list of steps.
 
     `gates` are those of input, forgetting and output; `projected` is what the projection reads, of the dtype
     that matmuls run in.
@@ -79,8 +79,8 @@ def lstm_recurrence(
             stand in the order input, forgetting, output, candidate.
         state: `h` float32 [directions, width, batch] and `c` float32 [directions, cells, batch].
         masks: Masks of where the state starts anew and where it stays; None for neither.
-        cell_clip: Bound of `c'`; None for none.
-        projection_clip: Bound of `h'`; None for none.
+        cell_clip: Bound of `c'`; None for no bound.
+        projection_clip: Bound of `h'`; None for no bound.
 
     Returns:
         `h` after each step, float32 [length, directions, width, batch], and the last state.

@@ -102,7 +102,7 @@ class MaskedTransformerBackbone(TransformerBackbone):
                 `segment_ids` if there are segments, each int32 [batch, length]; with `attention_order`, it
                 decides what a token sees of its document. See `firth.features.encoder_specs`.
             absolute: Float tensor [batch, length, width], vectors of absolute positions, with which the last
-                block decodes masked tokens; see `firth.layers.MaskedTransformer`. None for none.
+                block decodes masked tokens; see `firth.layers.MaskedTransformer`. None to decode nothing.
             passes: Number of times that the last block is then applied.
             wanted: int32 [batch, wanted], places of the tokens whose states are returned, without `absolute`.
                 None for all; see `firth.layers.MaskedTransformer` for what they spare.

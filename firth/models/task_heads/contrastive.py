@@ -1,4 +1,4 @@
-"""The heads of tasks whose answer is a vector of each text, told from those of other texts."""
+"""The heads of tasks whose answer is a vector for each text, compared with the vectors of other texts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -105,7 +105,7 @@ class ContrastiveHeads(Heads):
     def predictions_of(self, logits: Mapping[str, Tensor], features: Features) -> dict[str, Predictions]:
         """Returns the predictions of the loss, by its name, over the texts of each row.
 
-        A record whose right text has no other to be told from does not count.
+        A record whose right text is the only one in its row does not count.
 
         Args:
             logits: Vectors by name of the loss, as `logits` returns them.

@@ -14,7 +14,7 @@ from firth.models.heads import Features, Generator
 class MixedLayersEncoder(keras.layers.Layer):
     """LSTMs in both directions over mixed layers: words to states, the marks of sentences left out.
 
-    Peters et al. 2018, section 3.3. A backbone of which nothing is trained has no dropout.
+    Peters et al. 2018, section 3.3. A frozen backbone has no dropout.
 
     Its parts are attributes: `input_mix`; `encoder`; `output_mix`, or None. `width` is that of the states.
 

@@ -130,7 +130,7 @@ class _Pooling(NamedTuple):
 
     Attributes:
         read: Function of (heads, backbone, features, training).
-        pool: Function of (heads, states, features), where the backbone's states are there already.
+        pool: Function of (heads, states, features), for states of the backbone that were already computed.
     """
 
     read: Callable[..., Tensor]

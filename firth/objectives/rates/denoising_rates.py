@@ -22,7 +22,7 @@ class _Document:
         raw: Its tokens.
         shown: What the encoder sees between `[CLS]` and `[SEP]`.
         sentences: The sentence that each raw token is of.
-        free: Number of raw tokens that are no special pieces.
+        free: Number of raw tokens that are not special pieces.
         is_whole: Whether the labels are the document, closed, and the inputs too.
     """
 
@@ -116,7 +116,7 @@ def _sentence_order(document: _Document, mask_id: int) -> list[int]:
 
 
 def _touched(sample: Sample, documents: list[_Document]) -> tuple[int, int]:
-    """Returns how many special pieces of the texts are no longer there, and how many there were."""
+    """Returns how many special pieces of the texts were lost, and how many the texts had."""
     lost = there = 0
     for each in documents:
         specials = each.raw[sample.is_special(each.raw)]

@@ -81,7 +81,7 @@ def lay_out(
 
     Args:
         row: Tensors of one row, as `features.row_specs`.
-        negative: Row that random second segments come from, in the same form; None if there are none.
+        negative: Row that random second segments come from, in the same form, or None.
         pairs: Segments of each chunk.
         length: Length of the result. Tokens that do not fit are cut off, which rows of SequenceGen never
             need.

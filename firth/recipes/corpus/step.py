@@ -28,7 +28,7 @@ class CleaningStep(Config):
 
     @property
     def further_sources(self) -> "dict[str, tuple[AnySource, ...]]":
-        """Sources that are no part of the corpus, by the key that holds them."""
+        """Sources that do not belong to the corpus, by the key that holds them."""
         return {}
 
     @property

@@ -1,4 +1,4 @@
-"""Reads the recipes of runs that adapt a model: what is said, and what the base brings."""
+"""Reads the recipes of runs that adapt a model: the values that are stated, and those of the base."""
 
 import os
 import pathlib
@@ -154,7 +154,7 @@ def _form(base: RunRecipe, kind: type[Task]) -> Form:
     """Returns the form that the base's model reads, and that a kind of task takes of it.
 
     Raises:
-        RecipeError: if there is none.
+        RecipeError: if there is no such form.
     """
     readable = _readable(kind, base.model.architecture)
     # Before others those that begin a text as the base was trained to read it.
@@ -164,7 +164,7 @@ def _form(base: RunRecipe, kind: type[Task]) -> Form:
         return made
     takes = [name for name, each in task_types().items() if _readable(each, base.model.architecture)]
     said = f"{base.model.kind}, of the architecture {base.model.architecture}"
-    problem = f"there is no form of texts in which model.kind: {said}, takes task.kind: "
+    problem = f"model.kind: {said}, cannot read texts in any form of task.kind: "
     problem += f"{', '.join(kinds_of(kind))}; it takes {', '.join(takes) or 'no task'}"
     raise RecipeError([f"{BASE}: {problem}"])
 

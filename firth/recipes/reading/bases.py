@@ -1,4 +1,4 @@
-"""What a recipe takes from the model bundle that it goes on from, `base`."""
+"""The values that a recipe takes from the model bundle that it goes on from, `base`."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from firth.recipes.run.base import RECIPE_FILE, TRAINING
 from firth.recipes.run.run_recipe import RunRecipe
 
 BASE = "base"
-# What a base brings. Of the first two, little may differ; of the others, whatever fits the model.
+# The keys that a base sets. Little of the first two may differ; the others may be what fits the model.
 _SAME = ("tokenizer", "model")
 _TAKEN = (*_SAME, "sequences", "objective")
 _POOLING = ("export", "pooling")

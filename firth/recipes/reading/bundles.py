@@ -11,7 +11,7 @@ from firth.recipes.run.base import RECIPE_FILE, TOKENIZER_FOLDER, WEIGHTS_FILE
 
 DEFAULT_ROOT = "firth-runs"
 ROOT_VARIABLE = "FIRTH_ROOT"
-# Where a run keeps the models that it has trained, one folder for each execution of the Trainer.
+# The folder of the models that a run has trained, one folder for each execution of the Trainer.
 _TRAINED = "pipeline/Trainer/model"
 _SUMMARY_FILE = "run.json"
 
@@ -42,7 +42,7 @@ def find_bundle(name: str, root: str) -> str:
     folder = os.path.join(root, name)
     if not storage.is_folder(folder):
         names = [each for each in storage.list_folder(root) if _bundles_below(os.path.join(root, each))]
-        advice = suggest(name, names) if names else "there is none yet; see firth run and firth import"
+        advice = suggest(name, names) if names else "no model was made yet; see firth run and firth import"
         place = root if storage.is_local(root) is False else os.path.abspath(root)
         raise NoBundleError(f"no run or imported model in {place} is named {name!r}; {advice}")
     return bundle_in(folder)
@@ -58,7 +58,7 @@ def bundle_in(folder: str) -> str:
         folder: Folder of a bundle, of an exported model or an imported one, or of a run.
 
     Raises:
-        NoBundleError: if there is none, with what is missing.
+        NoBundleError: if no whole bundle is found, with what is missing.
     """
     folder = os.path.abspath(folder) if storage.is_local(folder) else folder.rstrip("/")
     if not storage.is_folder(folder):

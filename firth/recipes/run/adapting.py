@@ -18,7 +18,7 @@ from firth.recipes.training.training import Training
 from firth.recipes.tuning.method import Method
 from firth.recipes.tuning.methods import AnyMethod, Full
 
-# What a recipe does not say of the training; the warm-up follows from `warmup`.
+# The training of a recipe that does not state it; the warm-up follows from `warmup`.
 TRAINING: dict[str, Any] = {"optimizer": {"kind": "adamw", "learning_rate": 5e-5, "warmup_steps": 0}}
 
 

@@ -6,7 +6,7 @@ from firth.recipes.base.file_names import files_of, is_remote
 from firth.recipes.corpus.sources import COMPRESSIONS, ENDINGS
 from firth.recipes.run.recipe import Recipe
 
-# A share that is so many times as large as asked for is worth a word.
+# A share that is so many times as large as asked for is worth a warning.
 FAR = 2.0
 
 
@@ -49,14 +49,14 @@ def _on_cleaning(recipe: Recipe) -> list[str]:
 
 
 def _on_split(recipe: Recipe) -> list[str]:
-    """Says so where a single document is far more than what is to be held out."""
+    """Warns if a single document is far larger than the part that is to be held out."""
     if not all(source.documents_are_files for source in recipe.sources):
         return []
     patterns = [os.path.expanduser(pattern) for source in recipe.sources for pattern in source.reads]
     if any(is_remote(pattern) for pattern in patterns):
         return []
     paths = {path for pattern in patterns for path in files_of(pattern)}
-    # An empty file is no document.
+    # An empty file is not a document.
     sizes = [size for path in paths if (size := os.path.getsize(path))]
     asked, total = recipe.cleaning.split.eval_fraction, sum(sizes)
     if not total or len(sizes) * asked * FAR >= 1:

@@ -12,8 +12,8 @@ RECIPE_FILE = "recipe.yaml"
 WEIGHTS_FILE = "weights.safetensors"
 TOKENIZER_FOLDER = "tokenizer"
 
-# Of a run that goes on from a bundle and extends no preset, what its recipe does not say: few steps, each
-# small, as weights that are trained need no more.
+# The training of a run that goes on from a bundle, extends no preset and does not state it: few steps, each
+# small, which is enough for trained weights.
 TRAINING = {
     "steps": 1_000,
     "batch_size": 32,

@@ -13,7 +13,7 @@ from firth.recipes.tasks.forms import AnyForm, BERTForm
 from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
-# So few labels are taken for classes, whatever they are.
+# Labels of so few values are taken for classes, whatever they are.
 _MOST_OF_FEW = 20
 
 Rate = Annotated[float, pydantic.Field(ge=0.0, lt=1.0)]

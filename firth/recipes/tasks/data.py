@@ -40,7 +40,7 @@ class PublishedData(Config):
 
     @property
     def held_out_share(self) -> float:
-        """The share of the training records that is held out; none if there is a split to evaluate on."""
+        """The share of the training records that is held out; 0 with a split to evaluate on."""
         return self.eval_fraction if self.eval is None else 0.0
 
     @property
@@ -81,7 +81,7 @@ class ColumnData(Config):
 
     @property
     def held_out_share(self) -> float:
-        """The share of the training records that is held out; none if there is a file to evaluate on."""
+        """The share of the training records that is held out; 0 with a file to evaluate on."""
         return self.eval_fraction if self.eval is None else 0.0
 
     @property

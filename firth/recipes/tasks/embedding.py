@@ -61,7 +61,7 @@ class SentenceEmbedding(Task):
     @pydantic.model_validator(mode="after")
     def _vectors_are_served(self) -> "SentenceEmbedding":
         if self.form.pooling not in self.served_poolings:
-            raise ValueError(f"form.pooling: {self.form.pooling} is no vector that `embed` gives; take mean")
+            raise ValueError(f"form.pooling: `embed` does not give the vector {self.form.pooling}; take mean")
         return self
 
     @classmethod

@@ -11,7 +11,7 @@ from firth.recipes.tasks.task import Task
 from firth.recipes.tokenizers.tokenizer import Sequences
 
 SCORES = ("squad_exact_match", "squad_f1")
-# Of questions that may have no answer, also at the threshold that other held-out questions choose.
+# Scores of questions that may have no answer: also with a threshold chosen on other held-out questions.
 SCORES_WITHOUT_ANSWER = (*SCORES, *(f"{name}_held_out" for name in SCORES))
 _Count = Annotated[int, pydantic.Field(ge=1)]
 

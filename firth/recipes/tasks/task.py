@@ -164,7 +164,7 @@ class Task(Goal):
 
     @property
     def signature(self) -> str:
-        """The served signature that asks the model for its answer; empty if there is none."""
+        """The served signature that asks the model for its answer; empty if it cannot be asked."""
         return ""
 
     def score_options(self, name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class TextTasks(WritingTask):
 
     Each data set of a mixture has a task of its own: what stands in front of its texts, the words of its
     labels, and its scores. A record becomes one text, with all that stands in front of its texts, and the
-    text to write. A class is then the one whose words were written, and any other text is none of them; a
+    text to write. A class is then the one whose words were written, and any other text is not a class; a
     number is scored as it is written, rounded to its step (section 2.4, and the released code).
 
     Attributes:

@@ -275,7 +275,7 @@ class LabelWords(WritingTask):
         return self.label_texts[self.labels.index(str(label))]
 
     def answer_of_text(self, text: str) -> str:
-        """Returns the class whose words a text is; empty if it is none of them.
+        """Returns the class whose words a text is; empty if the text is not the words of a class.
 
         Args:
             text: A text that was written.
@@ -364,7 +364,7 @@ class WrittenNumber(WritingTask):
         return f"{round(float(label) / self.step) * self.step:.{decimals}f}"
 
     def answer_of_text(self, text: str) -> float:
-        """Returns the number that a text is; `unreadable` if it is none.
+        """Returns the number that a text is; `unreadable` if the text is not a number.
 
         Args:
             text: A text that was written.

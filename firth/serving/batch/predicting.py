@@ -15,13 +15,13 @@ from firth.serving.client import Client
 from firth.serving.description import read_description
 from firth.tasks.readers.records import RefusedFileError, RejectedLine
 
-# Records that the model is asked about at once, and no more are held.
+# Records that the model is asked about, and that are in memory, at a time.
 BATCH = 64
 _ENDING = ".jsonl"
 
 
 class Predicted(NamedTuple):
-    """What became of the records of a file.
+    """Counts of the records of a file that were answered, and that could not be read.
 
     Attributes:
         answered: Number of records that are answered.
@@ -44,7 +44,7 @@ def predict_file(
     """Asks a signature about the records of a file, and writes the answers, whole or not at all.
 
     The answers are objects of JSON, a line for each record that could be read, in their order: its `line`,
-    its texts by input, and what is told of the answer. However long the file is, a batch of it is held.
+    its texts by input, and the fields of its answer. Only a batch of the file is in memory at a time.
 
     Args:
         client: Client of the model.

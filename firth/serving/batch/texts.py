@@ -1,4 +1,4 @@
-"""The texts of a file, one record after another, and what of it cannot be read."""
+"""The texts of a file, one record after another, and the records that cannot be read."""
 
 import dataclasses
 import os
@@ -66,7 +66,7 @@ class TextRecord(NamedTuple):
 
 @dataclasses.dataclass
 class Unread:
-    """What of a file could not be read.
+    """The records of a file that could not be read.
 
     Attributes:
         counts: Number of records by reason.
@@ -93,7 +93,7 @@ def read_texts(
     unread: Unread,
     needs: str = "",
 ) -> Iterator[TextRecord]:
-    """Yields the records of a csv, tsv, jsonl or txt file, in its order, holding no more than a line of it.
+    """Yields the records of a csv, tsv, jsonl or txt file, in its order, with only one line in memory.
 
     Args:
         path: File on any file system, compressed with gzip or not. Its ending tells how records are written;

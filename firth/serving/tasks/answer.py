@@ -113,7 +113,7 @@ def _of_texts(
     firsts = tf.cast(tf.gather(pieces.starts.row_splits, windows.owners), tf.int32) + windows.starts
     start = tf.gather(pieces.starts.flat_values, firsts[:, tf.newaxis] + found["start"])
     end = tf.gather(pieces.ends.flat_values, firsts[:, tf.newaxis] + found["end"])
-    # The piece that stands for a text without pieces is no answer.
+    # The piece that stands for a text without pieces is not an answer.
     score = tf.where(end > start, found["score"], NO_SPAN)
     by_text = [_by_text(each, windows.owners, batch) for each in (score, start, end)]
     scores, starts, ends = _different(by_text, task.n_best)
@@ -149,7 +149,7 @@ def _by_text(values: tf.Tensor, owners: tf.Tensor, batch: tf.Tensor) -> tf.Tenso
 
 def _different(spans: Sequence[tf.Tensor], count: int) -> list[tf.Tensor]:
     """Returns scores, starts and ends of the best different spans of each text, [batch, count] each."""
-    # So that there is something to choose in a batch of no texts, too.
+    # So that a batch without texts has a value to choose, too.
     fills = (NO_SPAN, 0, 0)
     scores, starts, ends = (
         tf.pad(each, [[0, 0], [0, 1]], constant_values=fill) for each, fill in zip(spans, fills)

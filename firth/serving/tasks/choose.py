@@ -67,7 +67,7 @@ def choose(
         truncated: bool [batch], whether some text was cut.
     """
     texts = tf.strings.split(choices, "\n")
-    # Of an empty text there are no parts, and yet one choice.
+    # An empty text has no parts, but it is one choice.
     texts = tf.where(tf.equal(texts.row_lengths(), 0)[:, tf.newaxis], [[""]], texts)
     counts, records = texts.row_lengths(), texts.value_rowids()
     specials = served.task.form.special_tokens(2)

@@ -26,7 +26,7 @@ def offer(recipe: RunRecipe) -> Signature | None:
     if getattr(goal, "signature", "") != "generate":
         return None
     function, example = (_of_two, {**_TEXT, "pair": "Another one."}) if goal.pair else (_of_one, _TEXT)
-    # What is written follows from many choices, of which each may be a close one.
+    # A written text follows from many choices, and each of them may be a close one.
     return Signature(function, ("truncated",), goal.roles, example, answer=_ANSWER, reads_heads=True)
 
 

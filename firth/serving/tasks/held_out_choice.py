@@ -1,4 +1,4 @@
-"""What a task leaves open to its held-out records, chosen with a trained model before it is exported."""
+"""Settings that a task chooses on its held-out records, with the trained model, before it is exported."""
 
 import itertools
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from firth.tasks import TASKS
 
 
 def leaves_choice(recipe: RunRecipe) -> bool:
-    """Returns whether a recipe's task leaves something open that held-out records choose.
+    """Returns whether a recipe's task has a setting that is chosen on held-out records.
 
     Args:
         recipe: Recipe of the run.
@@ -26,7 +26,7 @@ def leaves_choice(recipe: RunRecipe) -> bool:
 
 
 def with_choice(served: Served, rows: Sequence[bytes]) -> RunRecipe:
-    """Returns the recipe of a trained model with what its task chooses by some rows of held-out records.
+    """Returns the recipe of a trained model with the settings that its task chooses on held-out records.
 
     Args:
         served: Model and tokenizer, of a task that leaves a choice.

@@ -132,7 +132,7 @@ ROW_ANSWERS: dict[str, Callable[[Served, tf.RaggedTensor], Tensors]] = {
 
 
 def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
-    """Returns what scores are made of, for the records of some rows.
+    """Returns the answers that scores are computed from, for the records of some rows.
 
     Args:
         served: Model and tokenizer, of a task that writes.
@@ -150,7 +150,7 @@ def answers_of_rows(served: Served, rows: Mapping[str, tf.Tensor]) -> Tensors:
     lengths = rows[names.CHUNK_LENGTHS]
     real = lengths[:, ::2] > 0
     answers = ROW_ANSWERS[served.task.answered_by](served, _inputs_of_rows(served, rows))
-    # The n-th record of all rows has the n-th answer, and what is no record the one after all.
+    # The n-th record of all rows has the n-th answer; places without a record get the one after the last.
     number = tf.reshape(tf.cumsum(tf.cast(tf.reshape(real, [-1]), tf.int32), exclusive=True), tf.shape(real))
     count = tf.reduce_sum(tf.cast(real, tf.int32))
     places = tf.where(real, number, count)

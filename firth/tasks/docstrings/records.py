@@ -24,7 +24,7 @@ NOT_A_PARAMETER, PARAMETER = "O", "B-parameter"
 NO, YES = "no", "yes"
 # Fewest and most words.
 _SUMMARY, _BODY, _TEXT, _WORDS = (3, 40), (8, 100), (6, 60), (5, 64)
-# Texts of a package are as often this long, to so many words, as those of each other one.
+# Each package has as many texts of a length, rounded to so many words, as each other package.
 _WORDS_A_BUCKET = 2
 # Before a name, and after it.
 _MARKS, _MARKS_AFTER = frozenset("`*"), frozenset("`*:")
@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class DocstringTask(NamedTuple):
-    """What is asked of docstrings.
+    """A task on docstrings.
 
     Attributes:
         title: Title of the task, for errors.
@@ -50,7 +50,7 @@ class DocstringTask(NamedTuple):
 
 
 def docstring_task(data: DocstringsData) -> DocstringTask:
-    """Returns what the data ask of docstrings.
+    """Returns the task on docstrings that the data name.
 
     Args:
         data: The recipe's `data`.
@@ -87,14 +87,14 @@ def _record(of: DocstringText, label: Label, **texts: str | tuple[str, ...]) -> 
 
 
 def _words(text: str, limits: tuple[int, int]) -> str:
-    """Returns the first words of a text; nothing if there are too few."""
+    """Returns the first words of a text; an empty text if it has too few."""
     fewest, most = limits
     words = text.split()
     return " ".join(words[:most]) if len(words) >= fewest else ""
 
 
 def _package_records(packages: Sequence[str], texts: Sequence[DocstringText]) -> Iterator[LabelledRecord]:
-    """Yields as many records of each length of each package, and none that names its package."""
+    """Yields as many records of each length of each package, without those that name their package."""
     by_length: dict[int, dict[str, list[LabelledRecord]]] = {}
     for each in sorted(texts, key=_place):
         text = _words(f"{each.summary} {each.body}", _TEXT)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from firth.corpus.io.source_files import SourceFile
     from firth.corpus.readers.docstrings_source import Docstring
 
-# Above any module that people write.
+# Larger than any module that people write.
 _MAX_FILE_BYTES = 2**25
 PARAGRAPH = re.compile(r"\n[ \t]*\n")
 # Examples in code, and the lines under titles.
@@ -28,7 +28,7 @@ class DocstringText(NamedTuple):
         text: The docstring, with its lines.
         prose: The same without examples in code and without lines under titles.
         summary: First paragraph.
-        body: The paragraphs after it, without examples in code; empty if there are none.
+        body: The paragraphs after it, without examples in code; empty if only the summary is left.
         parameters: Names of the parameters.
     """
 
@@ -92,7 +92,7 @@ def docstring_texts(files: "Sequence[SourceFile]") -> tuple[list[DocstringText],
 
 def _parts(package: str, file: str, docstring: "Docstring") -> DocstringText:
     name, line, text, parameters = docstring
-    # A lone surrogate, which is no UTF-8.
+    # UTF-8 cannot express a lone surrogate.
     text = text.encode("utf-8", "replace").decode()
     prose = _NO_PROSE.sub("", text.strip())
     summary, *body = PARAGRAPH.split(prose)

@@ -28,7 +28,7 @@ from firth.tasks.splits.mixing import EVAL, TRAIN, read_mixture
 
 
 class DataReader(NamedTuple):
-    """The functions that read a kind of labelled data. Each raises ValueError for what there is not.
+    """The functions that read a kind of labelled data. Each raises ValueError if data are missing.
 
     Attributes:
         fingerprint: Returns texts that change when what is read of the data changes.
@@ -191,7 +191,7 @@ def _scores_of_mixture(data: DataMixture) -> tuple[str, ...]:
 
 
 def _same(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Returns what all parts say; nothing where they differ."""
+    """Returns what all parts have in common; empty if they differ."""
     first, *others = values
     return first if all(other == first for other in others) else ()
 

@@ -9,10 +9,10 @@ from tensorflow_metadata.proto.v0 import statistics_pb2
 from firth.tasks.labelled.examples import LABEL
 from firth.tasks.readers.records import ROLES
 
-# A difference is told if it is this much larger than chance would make it, and large enough to matter.
+# A difference is reported if it is this much larger than chance would make it, and large enough to matter.
 _DEVIATIONS = 4.0
 _SHARE, _SPREADS, _TIMES = 0.05, 0.25, 1.5
-# Of fewer records nothing is told about lengths, whose spread the statistics do not have.
+# With fewer records, lengths are not compared: the statistics do not have their spread.
 _FEWEST = 30
 _MOST_CLASSES = 200
 
@@ -25,8 +25,8 @@ def find_skew(
 ) -> list[dict[str, Any]]:
     """Returns what differs between two splits by more than chance: labels' shares, numbers, texts' lengths.
 
-    A label that only one of the splits has is told however rare it is. Such differences are right in some
-    data sets, so they are told and not refused.
+    A label that only one of the splits has is reported however rare it is. Such differences are right in some
+    data sets, so they are reported and not refused.
 
     Args:
         train: Statistics of the records to train on.
@@ -75,7 +75,7 @@ def _shares(train: Statistics, evaluated: Statistics) -> Iterator[dict[str, Any]
 
 
 def _are_classes(counts: Mapping[str, float]) -> bool:
-    """Returns whether labels are names that recur, and not texts, which are each another."""
+    """Returns whether labels are names that recur, and not texts, which all differ."""
     return len(counts) <= _MOST_CLASSES and 2 * len(counts) <= sum(counts.values())
 
 

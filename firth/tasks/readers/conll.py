@@ -42,7 +42,7 @@ class TagFormat:
         files: Names of the file of each split; the first that is there is read.
         separator: What is between columns; None for spaces, as many as there are.
         has_comments: Whether lines that begin with `#` are comments, which may name the sentence, and lines
-            whose first column is no whole number are no words (CoNLL-U's ranges and empty nodes).
+            whose first column is not a whole number are not words (CoNLL-U's ranges and empty nodes).
         scores: Names of the scores that are published of it.
         folder: Folder that the files are usually in.
     """

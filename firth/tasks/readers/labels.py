@@ -92,7 +92,7 @@ class NumberLabels:
 
     @property
     def names(self) -> None:
-        """None: numbers are no classes."""
+        """None: numbers are not classes."""
         return None
 
     def read(self, value: Any, texts: Texts) -> Label:
@@ -133,7 +133,7 @@ class ChoiceLabels:
 
     @property
     def names(self) -> None:
-        """None: choices are no classes."""
+        """None: choices are not classes."""
         return None
 
     def read(self, value: Any, texts: Texts) -> Label:
@@ -202,7 +202,7 @@ class TextLabels:
 
     @property
     def names(self) -> None:
-        """None: texts are no classes."""
+        """None: texts are not classes."""
         return None
 
     def read(self, value: Any, texts: Texts) -> Label:
@@ -213,7 +213,7 @@ class TextLabels:
             texts: Texts of the record.
 
         Raises:
-            RejectedRecordError: if a text is empty or there is none.
+            RejectedRecordError: if a text is empty, or the list has no text.
         """
         del texts
         if not isinstance(value, list):
@@ -238,7 +238,7 @@ class SpanLabels:
 
     @property
     def names(self) -> None:
-        """None: answers are no classes."""
+        """None: answers are not classes."""
         return None
 
     def read(self, value: Any, texts: Texts) -> Label:
@@ -251,7 +251,7 @@ class SpanLabels:
 
         Raises:
             RejectedRecordError: if there is no list, an answer is not at its place in the context, a text
-                without a place is not there once, or there is none and there has to be one.
+                without a place is not there exactly once, or the answer that has to be there is missing.
         """
         context = str(texts[CONTEXT])
         if isinstance(value, str):

@@ -63,7 +63,7 @@ class LabelledRecord:
         id: Id of the record, different from the others of its file; its line if the file has no ids.
         texts: Texts by their role, one of `ROLES`; a tuple for choices and words.
         label: Name of the class, or the text to write; number of a regression; place of the right choice;
-            tag of each word; right answers, none if the text has no answer. None if there is no label.
+            tag of each word; right answers, empty if the text has no answer. None if the record has no label.
         file: Path of the file.
         line: Line that the record begins in, from 1; in SQuAD's files the number of the question.
         source: Name of its source, where records of several are together; empty otherwise.
@@ -105,7 +105,7 @@ class LabelledRecords:
         file: Path of the file.
         records: Records in the file's order.
         rejected: What was left out.
-        labels: Names of the classes in their order; None if labels are no classes.
+        labels: Names of the classes in their order; None if labels are not classes.
     """
 
     file: str

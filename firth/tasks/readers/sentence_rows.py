@@ -10,7 +10,7 @@ _COLUMNS = ("words", "tags")
 
 
 class ConllRows:
-    """Sentences with an empty line after each; a line is a word, what else is told of it, and last its tag.
+    """Sentences with an empty line after each; a line is a word, further columns, and last its tag.
 
     Cells are between tabs if the first line has one, and between spaces otherwise. Every line has as many as
     the first.

@@ -19,7 +19,7 @@ from firth.tasks.readers.records import (
 )
 from firth.tasks.readers.text_files import checked_text, text_of
 
-# Reason and detail of a question that says both.
+# Reason and detail for a question that is impossible and has an answer.
 IMPOSSIBLE = ("answer_to_the_impossible", "is_impossible, but there is an answer")
 
 

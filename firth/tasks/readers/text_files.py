@@ -1,4 +1,4 @@
-"""Text of files, compressed or not, with the lines that they have."""
+"""The text and the lines of files, compressed or not."""
 
 import codecs
 import gzip
@@ -90,7 +90,7 @@ def checked_text(text: object, name: str) -> str:
         name: Name of the field, for errors.
 
     Raises:
-        RejectedRecordError: if it is no text, empty or not UTF-8.
+        RejectedRecordError: if it is not a text, is empty or is not UTF-8.
     """
     if not isinstance(text, str):
         raise RejectedRecordError("not_text", f"{name} is {text!r}, not a text")

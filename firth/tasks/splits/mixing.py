@@ -1,4 +1,4 @@
-"""Several labelled data sets as one: whose records are whose, and how often each is trained on."""
+"""Several labelled data sets as one: the source of each record, and how often it is trained on."""
 
 import dataclasses
 from collections import Counter, defaultdict

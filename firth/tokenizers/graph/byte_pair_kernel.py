@@ -131,7 +131,7 @@ def _is_of_bytes(piece: str) -> bool:
 
 
 def _never_made(merger: ModelKernel, words: Mapping[str, int]) -> tf.lookup.StaticHashTable | None:
-    """Returns the ids of the words that are pieces, and that merges do not make; None if there are none."""
+    """Returns the ids of the words that are pieces but that merges do not make; None if merges make all."""
     with tf.init_scope(), tf.device("CPU"):
         made = merger.tokenize(list(words)).to_list()
         never = {word: id for (word, id), ids in zip(words.items(), made, strict=True) if ids != [id]}

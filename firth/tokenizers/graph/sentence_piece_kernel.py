@@ -13,7 +13,7 @@ from firth.tokenizers.graph.specials import any_of
 from firth.tokenizers.graph.text_steps import SPACE, TextSteps
 
 _META_SPACE = "\u2581".encode()
-# Stands for U+0000, which ends a text to the operation that splits; these are no characters themselves.
+# Stands for U+0000, at which the splitting operation ends a text; these code points are not characters.
 _STAND_IN = "\ufdd2\ufdd3"
 _SPACES_BEFORE = {"none": "", "one": " ?", "all": f"{SPACE}*"}
 

@@ -16,7 +16,7 @@ OWN_MAP = "own_map"
 _COMPATIBLE = ("NFKC", "NFKD")
 FORMS = ("NFC", "NFD", *_COMPATIBLE)
 # Characters whose compatible forms are younger than the reference, which keeps them, and what stands for
-# them meanwhile: code points that are no characters.
+# them meanwhile: code points that are not characters.
 _KEPT = {0x32FF: "\ufdd0\ufdd1", 0x1F16C: "\ufdd0\ufdd2", 0xFDD0: "\ufdd0\ufdd3"}
 _REPLACING = {"lowercase": letters.lowercase, "strip_accents": letters.strip_accents}
 _WORD, _UNKNOWN, _USER_DEFINED = 3, 2, 4
@@ -117,7 +117,7 @@ class _OwnMap(tf.Module):
     def __init__(self, model: bytes) -> None:
         super().__init__()
         theirs, ours = parse_model(model), ModelProto()
-        # U+10FFFF is no character; a model without any known piece is not taken.
+        # U+10FFFF is not a character, so it is in no text; the kernel refuses a model without a known piece.
         users = [piece.piece for piece in theirs.pieces if piece.type == _USER_DEFINED]
         for text, kind in [("\U0010fffe", _UNKNOWN), ("\U0010ffff", 1)] + [(t, _USER_DEFINED) for t in users]:
             ours.pieces.add(piece=text, score=0.0, type=kind)

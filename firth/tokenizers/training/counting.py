@@ -15,7 +15,7 @@ from firth.tokenizers.graph.normalizer import build_normalizer_model
 from firth.tokenizers.graph.special_pieces import MASK, SPECIAL_PIECES
 from firth.tokenizers.graph.specials import without_marks, without_specials
 
-# A longer one is no word of a language; it would cost the training much and teach it nothing.
+# A longer one is not a word of a language; it would cost the training much time and teach it nothing.
 _MAX_WORD_BYTES = 256
 
 

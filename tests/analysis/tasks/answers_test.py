@@ -1,4 +1,4 @@
-"""What is told of answers, whatever kind of task they are of."""
+"""The report's parts on answers, for each kind of task."""
 
 import numpy as np
 import pytest

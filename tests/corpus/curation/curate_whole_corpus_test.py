@@ -64,7 +64,7 @@ def folder(tmp_path_factory):
 
 
 def sources(folder, reverse: bool) -> list[AnySource]:
-    """Returns a source of each kind; the order of a source's patterns is no order of what they match."""
+    """Returns a source of each kind; patterns are not in the order of their files."""
     found = []
     for kind, (new_source, _) in FILES.items():
         paths = (f"{folder}/whole.{kind}*", f"{folder}/[!w]*.{kind}*")

@@ -30,7 +30,7 @@ def excerpt(data: bytes, size: int | None = None) -> str:
     [
         (b'{"text": "Call me', '{"text": "Call me'),
         (f'{{"to": "{EMAIL}", "card": "{CARD}'.encode(), '{"to": "<EMAIL>", "card": "<CREDIT_CARD>'),
-        # What stands before is no letter.
+        # The character before it is not a letter.
         (b'{"text": "Pay\\n4111 1111 1111 1111', '{"text": "Pay\n<CREDIT_CARD>'),
         (b'{"text": "jane\\u0040larkmail.org', '{"text": "<EMAIL>'),
         (b"\xff4111111111111111\xe9", "\\xff<CREDIT_CARD>\\xe9"),

@@ -27,7 +27,7 @@ SEQUENCES = Sequences(length=24, max_documents=3, shards=4)
 def splits(tmp_path_factory, documents):
     """A folder with cleaned splits and a tokenizer."""
     folder = tmp_path_factory.mktemp("cleaned")
-    # A document of which the tokenizer makes nothing: zero width spaces are no control characters.
+    # A document of which the tokenizer makes nothing: zero width spaces are not control characters.
     clean(folder, [*documents, document("\u200b \u200b", "blank")], CLEANING)
     config = WordPieceTokenizerConfig(vocabulary_size=80, min_frequency=1)
     counts = count_corpus_words(make_pipeline, f"{folder}/train/*", config, str(folder))

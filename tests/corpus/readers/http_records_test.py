@@ -99,13 +99,13 @@ BLOCKS = {
     "zstd cut short": (encoded(b"zstd", zstandard.compress(PAGE)[:-9]), "truncated_zstd_body"),
     "another encoding than declared": (encoded(b"br", gzip.compress(PAGE)), TEXT),
     "two encodings": (encoded(b"gzip, br", brotli.compress(gzip.compress(PAGE))), TEXT),
-    "an encoding that is none": (encoded(b"utf-8", PAGE), TEXT),
+    "an unknown encoding": (encoded(b"utf-8", PAGE), TEXT),
     "UTF-16 with gzip declared": (encoded(b"gzip", b"\xff\xfe" + PAGE.decode().encode("utf-16-le")), TEXT),
     "a mark": (HTML + END + b"\xef\xbb\xbf" + PAGE, TEXT),
     "a mark of UTF-32": (HTML + END + PAGE.decode().encode("utf-32"), "undecodable"),
     "a charset in quotes": (OK + b'Content-Type: text/html;charset = "iso-8859-1"\n\n' + LATIN, GERMAN),
     "several charsets": (OK + b"Content-Type: text/html; charset=x; charset=latin1\n\n" + LATIN, GERMAN),
-    "a charset that is none": (OK + b"Content-Type: text/html; charset=x\n\n" + LATIN, GERMAN),
+    "an unknown charset": (OK + b"Content-Type: text/html; charset=x\n\n" + LATIN, GERMAN),
     "no charset": (HTML + END + LATIN, GERMAN),
 }
 

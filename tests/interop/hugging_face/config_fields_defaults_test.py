@@ -27,7 +27,7 @@ KEYS = [(family, key) for family, defaults in DEFAULTS.items() for key in defaul
 
 
 def read(family, config):
-    """The values of the model, or why there is none."""
+    """The values of the model, or why the model is refused."""
     try:
         return whole_values(FAMILIES[family].read_model(config))
     except InteropError as error:

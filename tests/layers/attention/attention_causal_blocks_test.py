@@ -71,7 +71,7 @@ def test_gradients_are_the_same():
 
 
 def test_keys_behind_a_block_are_not_read():
-    """A hidden key adds zero times its value, which is not a number if the value is none."""
+    """A hidden key adds zero times its value, which is not a number if the value is not."""
     hidden, documents = packed_rows(LENGTHS[1])
     hidden[:, CAUSAL_BLOCK:] = np.nan
     layer = Attention(WIDTH, heads=2, seed=3)

@@ -93,7 +93,7 @@ def test_outputs_and_gradients_of_a_layer_are_the_same(length, arguments, monkey
 
 
 def test_documents_of_other_blocks_are_not_read():
-    """A hidden key adds zero times its value, which is not a number if the value is none."""
+    """A hidden key adds zero times its value, which is not a number if the value is not."""
     hidden, documents = packed_rows(LENGTHS[0])
     hidden[0, :BLOCK] = np.nan
     layer = Attention(WIDTH, heads=2, seed=3)

@@ -38,7 +38,7 @@ class Model(keras.Model):
 
 
 def make_features() -> dict[str, np.ndarray]:
-    """Rows of two documents, 7 and 4 tokens long, and one token of padding; the last prediction is none."""
+    """Rows of two documents, of 7 and 4 tokens, and one token of padding; the last prediction is padding."""
     generator = np.random.default_rng(0)
     documents = np.tile(np.repeat([1, 2, 0], [7, 4, 1]), (BATCH, 1))
     order = np.zeros((BATCH, LENGTH))

@@ -31,7 +31,7 @@ def test_each_sentence_start_within_the_chunk_is_as_likely():
 
 
 def test_a_chunk_begins_no_second_segment_of_its_own():
-    """The second chunk's first token begins a sentence, and is no split of either chunk."""
+    """The second chunk's first token begins a sentence, and splits neither chunk."""
     example = row(range(5, 13), [4, 4], [1, 2], RAW_LENGTH, 3, sentence_starts=marked(8, {0, 4}))
     assert np.unique(splits(example, 20), axis=0).tolist() == [[2, 2, 0]]
 

@@ -6,7 +6,7 @@ count in a second. The configurations are those of the released checkpoints. Its
     pip install torch transformers
     python tests/recipes/golden/make_published_counts.py
 
-writes tests/recipes/golden/published_counts.json beside it, with the versions that made it.
+writes tests/recipes/golden/published_counts.json next to it, with the versions that made it.
 """
 
 import json

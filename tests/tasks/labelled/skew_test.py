@@ -1,4 +1,4 @@
-"""What is told of the difference between records to train on and records to evaluate on."""
+"""The differences that are found between records to train on and records to evaluate on."""
 
 import pytest
 from tensorflow_metadata.proto.v0 import statistics_pb2

@@ -30,7 +30,7 @@ def test_the_word_is_first_and_the_tag_is_last():
     rows = rows_of(ConllRows, CONLL)
     assert rows.columns == ["words", "tags"]
     (number, sentence), (next_number, broken) = rows
-    assert (number, next_number) == (3, 7), "the mark of a document is no sentence"
+    assert (number, next_number) == (3, 7), "the mark of a document is not a sentence"
     assert rows.values(sentence) == {"words": ["EU", "#"], "tags": ["B-ORG", "O"]}
     assert rejection(rows, broken) == "wrong_columns"
 

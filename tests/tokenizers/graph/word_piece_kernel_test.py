@@ -1,4 +1,4 @@
-"""What the kernel alone would get wrong: long words, odd pieces, bytes that are no text."""
+"""What the kernel alone would get wrong: long words, odd pieces, bytes that are not text."""
 
 import hypothesis
 import pytest

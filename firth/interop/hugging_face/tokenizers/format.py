@@ -18,7 +18,7 @@ class TokenizerFormat:
         model_type: Type of its model in `tokenizer.json`.
         fits: Function that tells whether a `tokenizer.json` with such a model is of this format.
         of_json: Function that reads a `tokenizer.json` that fits.
-        files: Names of the older files that hold such a tokenizer together; empty if there are none.
+        files: Names of the older files that hold such a tokenizer together; empty without older files.
         of_files: Function that reads these.
         kind: Kind of such a tokenizer here.
         write: Function that returns the parts of `tokenizer.json` that are of this format, added tokens as

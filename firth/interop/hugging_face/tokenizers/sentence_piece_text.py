@@ -26,7 +26,7 @@ _STRIPS = {"strip_left": rf"\A{SPACE}+", "strip_right": rf"{SPACE}+\z"}
 # What `WhitespaceSplit` and then `Metaspace` do: words get one space each before them, if they have none.
 _WORDS: tuple[Step, ...] = ((f"{SPACE}+", " "), (f" {META_SPACE}", META_SPACE), (r"\A | \z", ""))
 _PREPENDING = {True: "always", False: "never"}
-# A code point that is no character, and no piece of any vocabulary.
+# A code point that is not a character, and is in no vocabulary.
 _NO_CHARACTER = "\ufdd3"
 
 

@@ -25,7 +25,7 @@ class TokenizerJson:
             raise InteropError(f"{self.file}: holds no model")
 
     def part(self, name: str) -> dict[str, Any]:
-        """Returns a part, such as `normalizer`; empty if there is none.
+        """Returns a part, such as `normalizer`; empty if the file lacks it.
 
         Args:
             name: Key of the part.

@@ -30,7 +30,7 @@ class PresetTokenizer:
     read_otherwise: str = ""
 
     def reads_otherwise(self, name: str) -> str:
-        """Returns what a class reads otherwise than ours, in words; empty if that is nothing.
+        """Returns which texts a class reads otherwise than ours; empty if it reads all texts alike.
 
         Args:
             name: Name of KerasHub's class.
