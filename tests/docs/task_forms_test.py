@@ -116,8 +116,8 @@ def check_refused(folder, base, options):
     with pytest.raises(RecipeError) as error:
         load(folder, base, options)
     model = load(folder, base, [CLASSES]).model
-    said = f"model.kind: {model.kind}, of the architecture {model.architecture}, cannot read texts in any form"
-    assert said in str(error.value)
+    named = f"model.kind: {model.kind}, of the architecture {model.architecture}"
+    assert f"{named}, cannot read texts in any form of task.kind: " in str(error.value)
     assert "; it takes classification, regression, tagging" in str(error.value)
 
 

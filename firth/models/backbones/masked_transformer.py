@@ -74,16 +74,10 @@ class MaskedTransformerBackbone(TransformerBackbone):
         """
         return self._embed(self.embeddings, features, training)
 
-    def states_at(
+    def states_at(  # noqa: D102
         self, features: Mapping[str, Tensor], wanted: Tensor, training: bool | None = None
     ) -> Tensor:
-        """Returns the states at some places of each row, [batch, wanted, width], without making all others.
-
-        Args:
-            features: Features as in the call.
-            wanted: int32 [batch, wanted], places of tokens.
-            training: Whether dropout acts; for None see `firth.layers.Dropout`.
-        """
+        # The last block computes no other states.
         states: Tensor = self(features, wanted=wanted, training=training)
         return states
 

@@ -83,13 +83,7 @@ class TextTasks(WritingTask):
         """
         return self.model_copy(update={"tasks": dict(tasks)})
 
-    def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:
-        """Returns what is wrong with the data sets of a recipe; empty if nothing is.
-
-        Args:
-            sources: Names of their sources.
-            is_mixed: Whether the data are a mixture.
-        """
+    def sources_conflict(self, sources: Sequence[str], is_mixed: bool) -> str:  # noqa: D102
         if not is_mixed:
             return "data.kind: task.kind: text_tasks learns from a mixture; say data.kind: mixture"
         if unknown := [name for name in self.tasks if name not in sources]:

@@ -3,7 +3,8 @@
 import pytest
 
 from firth.tasks.readers.json_rows import JsonRows
-from firth.tasks.readers.records import RefusedFileError, RejectedRecordError
+from firth.tasks.readers.records import RefusedFileError
+from tests.tasks.readers.rejections import rejection
 
 ARTICLE = """{"data": [{"paragraphs": [{"context": "In 1066.", "qas": [
   {"id": "a", "question": "When?", "answers": [{"text": "1066", "answer_start": 3}]},
@@ -16,12 +17,6 @@ ARTICLE = """{"data": [{"paragraphs": [{"context": "In 1066.", "qas": [
 
 def rows_of(text):
     return JsonRows("a.json", text.splitlines(keepends=True))
-
-
-def rejection(rows, row):
-    with pytest.raises(RejectedRecordError) as raised:
-        rows.values(row)
-    return raised.value.reason
 
 
 def test_a_list_of_objects():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from firth.tasks.readers.records import RejectedRecordError
 from firth.tasks.readers.sentence_rows import ConllRows, ConlluRows
+from tests.tasks.readers.rejections import rejection
 
 CONLL = "-DOCSTART- -X- O\n\nEU NNP B-ORG\n# NN O\n\n\nAda NNP\nwrote VB O\n"
 CONLLU = (
@@ -18,12 +18,6 @@ CONLLU = (
 
 def rows_of(kind, text):
     return kind("a.conll", text.splitlines(keepends=True))
-
-
-def rejection(rows, row):
-    with pytest.raises(RejectedRecordError) as raised:
-        rows.values(row)
-    return raised.value.reason
 
 
 def test_the_word_is_first_and_the_tag_is_last():
