@@ -49,6 +49,11 @@ def compiled(function):
     return tf.function(function, autograph=False)
 
 
+def compiled_where_it_pays(function):
+    """Returns a function for one call: TensorFlow traces for longer than it runs step by step."""
+    return function if keras.backend.backend() == "tensorflow" else compiled(function)
+
+
 def _tensorflow_gradients(variables, compute_loss):
     import tensorflow as tf
 

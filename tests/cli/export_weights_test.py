@@ -8,14 +8,7 @@ from firth.interop.keras_hub.exporting import family_of
 from firth.models import build_model, save_model
 from firth.recipes import load_recipe
 from firth.tokenizers import WordPieceTokenizer, save_tokenizer
-from tests.interop.hugging_face.checkpoints import PIECES, checkpoint
-
-
-@pytest.fixture
-def imported(firth, tmp_path):
-    (tmp_path / "published").mkdir()
-    result = firth("import", "hf", checkpoint(tmp_path / "published"), "--name", "tiny")
-    assert result.exit_code == 0, result.output
+from tests.interop.hugging_face.checkpoints import PIECES
 
 
 def test_an_imported_model_goes_out(firth, imported, tmp_path):

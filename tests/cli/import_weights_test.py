@@ -35,15 +35,11 @@ def test_what_is_wrong_is_one_sentence(firth, tmp_path):
     assert firth("import", "hf", "nowhere").stderr.strip().endswith("there is no folder nowhere")
 
 
-def test_what_is_whole_is_asked_with_its_heads(firth, tmp_path):
-    (tmp_path / "published").mkdir()
-    result = firth("import", "hf", checkpoint(tmp_path / "published"), "--name", "tiny")
-    assert any("fill-mask" in line for line in result.stdout.splitlines()), result.stdout
+def test_what_is_whole_is_asked_with_its_heads(imported):
+    assert any("fill-mask" in line for line in imported.stdout.splitlines()), imported.stdout
 
 
-def test_an_imported_model_is_no_run(firth, tmp_path):
-    (tmp_path / "published").mkdir()
-    firth("import", "hf", checkpoint(tmp_path / "published"), "--name", "tiny")
+def test_an_imported_model_is_no_run(firth, imported, tmp_path):
     wrong = firth("report", "tiny")
     assert wrong.exit_code == 1 and "is an imported model, of which there is no report" in wrong.stderr
     with pytest.raises(RunFolderError, match="is an imported model; give this run a --name of its own"):

@@ -42,7 +42,7 @@ SOURCES = np.where(np.arange(40) < 24, "web", "books")
 class Answers(tf.Module):
     """A model whose rows hold its answers."""
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def evaluate(self, examples):
         schema = {
             name: tf.io.FixedLenFeature([RECORDS_OF_ROW, *shape], dtype)

@@ -82,8 +82,14 @@ def test_weights_follow_from_the_seed(name):
     assert constant or any(not np.array_equal(one, three) for one, _, three in pairs)
 
 
-@cases
-@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        pytest.param(name, policy, marks=[pytest.mark.repeated] * ("," in name and "mixed" in policy))
+        for name in CASES
+        for policy in ("float32", "mixed_bfloat16")
+    ],
+)
 def test_output_and_its_dtype(name, policy):
     layer = built(name)[0] if policy == "float32" else make(name, seed=5, dtype=policy)
     case = CASES[name]
@@ -131,7 +137,7 @@ def test_compiled_equals_eager(name):
     np.testing.assert_allclose(numpy(found), eager, atol=1e-5)
 
 
-@cases
+@layers
 def test_the_seed_state_decides_dropout(name):
     layer, inputs = built(name)[0], CASES[name].inputs(0)
     if "training" not in inspect.signature(layer.call).parameters:

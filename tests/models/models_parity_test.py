@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from firth.models import example_sums, total_loss
-from tests.backends.gradients import compiled
+from tests.backends.gradients import compiled_where_it_pays
 from tests.models import references
 from tests.models.references import REFERENCES
 
@@ -19,7 +19,7 @@ families = pytest.mark.parametrize("name", REFERENCES)
 
 @functools.cache
 def answers(name: str) -> dict[str, dict[str, np.ndarray]]:
-    """Returns what our model makes of the golden inputs, all of it in one compiled function.
+    """Returns what our model makes of the golden inputs, all of it in one function, compiled where that pays.
 
     `alone` and `packed` are hidden states by the names that golden files have, of an example a row and of all
     examples in one row; `losses` are by name.
@@ -36,7 +36,9 @@ def answers(name: str) -> dict[str, dict[str, np.ndarray]]:
         }
 
     with drawing(model.heads, features) if name == "electra" else contextlib.nullcontext():
-        found = compiled(answer)(features, references.packed(features), references.features_of(name))
+        found = compiled_where_it_pays(answer)(
+            features, references.packed(features), references.features_of(name)
+        )
     return {
         kind: {key: keras.ops.convert_to_numpy(value) for key, value in values.items()}
         for kind, values in found.items()

@@ -5,6 +5,7 @@ import typing
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from firth import features
 from firth.objectives import OBJECTIVES
@@ -112,9 +113,25 @@ CASES = {
         closing=frozenset([2, SEP]),
     ),
 }
+# Settings that other cases have too, or cases of `measured_test.py`.
+REPEATED = {
+    "masked_lm-alone",
+    "masked_lm-words",
+    "unilm-hard",
+    "permutation-hard",
+    "spans-unrolled",
+    "iid-decoder",
+    "salient-alone",
+    "bart-nothing",
+}
 CORRUPTING = [name for name, case in CASES.items() if case.recover in (recovery.sentinels, recovery.written)]
 CHOOSING = [name for name, case in CASES.items() if hasattr(case.config, "max_predictions")]
 HIDING = [name for name in CHOOSING if hasattr(CASES[name].config, "paper_exact")]
+
+
+def params(names):
+    """Parameters of tests, of which `make test` leaves those out that repeat others."""
+    return [pytest.param(name, marks=[pytest.mark.repeated] * (name in REPEATED)) for name in names]
 
 
 class Made(typing.NamedTuple):

@@ -1,7 +1,7 @@
 """Models of every kind of tokenizer: what they answer is in the tokenizer's pieces.
 
 Each model is exported with the kind that `signatures_families_test.py` does not export it with. What it
-answers with the other kind is asked of its functions.
+answers with the other kind is asked of its functions. `make test` exports one of them.
 """
 
 import functools
@@ -66,9 +66,13 @@ def ask(name: str, kind: str, signature: str, **inputs) -> dict:
     return text_signatures(made.recipe)[signature].function(made, **given)
 
 
-@pytest.fixture(params=["bpe", "sentencepiece"])
-def kind(request):
-    return request.param
+kinds = pytest.mark.parametrize("kind", ["bpe", "sentencepiece"])
+
+
+def kinds_of(name: str):
+    """The kinds of tokenizers of a model, of which `make test` asks those that need no export."""
+    marks = {kind: [pytest.mark.repeated] * ((name, kind) in EXPORTED) for kind in ("bpe", "sentencepiece")}
+    return pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks[kind]) for kind in marks])
 
 
 def pieces_of(kind: str, text: str) -> list[bytes]:
@@ -76,6 +80,7 @@ def pieces_of(kind: str, text: str) -> list[bytes]:
     return [tokenizer.id_to_token(id).encode() for id in tokenizer.tokenize(text).numpy()]
 
 
+@kinds
 def test_fill_mask(kind):
     answer = ask("bert_tiny", kind, "fill_mask", text=["The [MASK] sat", "cat"])
     assert answer["mask_count"].numpy().tolist() == [1, 0]
@@ -85,6 +90,7 @@ def test_fill_mask(kind):
     np.testing.assert_allclose(answer["scores"].numpy()[1], 0.0)
 
 
+@kinds_of("gpt2_tiny")
 def test_score(kind):
     answer = ask("gpt2_tiny", kind, "score", text=["The cat sat", ""])
     expected = pieces_of(kind, "The cat sat")
@@ -94,6 +100,7 @@ def test_score(kind):
     np.testing.assert_allclose(sums, answer["log_probability"].numpy(), rtol=1e-5)
 
 
+@kinds_of("t5_tiny")
 def test_score_of_a_target_with_sentinels(kind):
     texts = {"text": ["The <extra_id_0> sat"], "target": ["<extra_id_0> cat"]}
     answer = ask("t5_tiny", kind, "score", **texts)
@@ -102,6 +109,7 @@ def test_score_of_a_target_with_sentinels(kind):
     assert b"<extra_id_0>" in pieces
 
 
+@kinds
 def test_embed(kind):
     width = served("bert_tiny", kind).recipe.model.width
     assert ask("bert_tiny", kind, "embed", text=TEXTS)["embedding"].shape == (2, width)

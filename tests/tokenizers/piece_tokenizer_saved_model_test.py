@@ -47,7 +47,7 @@ class Server(tf.Module):
         super().__init__()
         self._tokenizer = tokenizer
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False)
     def encode(self, text):
         ids = self._tokenizer.tokenize(text)
         return {"ids": ids.flat_values, "splits": ids.row_splits, "text": self._tokenizer.detokenize(ids)}

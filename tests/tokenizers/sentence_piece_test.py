@@ -116,6 +116,7 @@ def test_fewer_pieces_where_words_yield_no_more():
         assert tokenizer.get_vocabulary()[-3:] == sentinel_pieces(3)
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("name", ["t5_tokenizer_base", "albert_spiece", "test_sentencepiece_bpe"])
 @pytest.mark.needs_data(
     "golden/sentencepiece", "tinyshakespeare/input.txt", twin="test_ids_and_texts_equal_the_reference_s"

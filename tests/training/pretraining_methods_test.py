@@ -67,13 +67,16 @@ def moved_parts(recipe, weights) -> set[str]:
     }
 
 
+# `tests/tuning` asks the same of every method's own step.
 @pytest.mark.parametrize(
     "method, moved",
     [
-        ({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}),
+        pytest.param({"kind": "full"}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated),
         ({"kind": "head"}, set()),
         ({"kind": "last_layers", "layers": 1}, {LAST}),
-        ({"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}),
+        pytest.param(
+            {"kind": "discriminative", "decay": 0.5}, {EMBEDDINGS, FIRST, LAST}, marks=pytest.mark.repeated
+        ),
     ],
 )
 def test_what_a_method_trains_moves_and_the_rest_stays_bit_for_bit(pre_trained, tmp_path, method, moved):

@@ -18,7 +18,7 @@ from tests.training.kills import copies_after, steps_made
 from tests.tuning.runs import adapting, run
 
 
-@pytest.fixture(scope="module", params=["bert", "gpt"])
+@pytest.fixture(scope="module", params=["bert", pytest.param("gpt", marks=pytest.mark.repeated)])
 def adapted(request, tmp_path_factory):
     """A folder with a run of the Trainer's own function, and the recipe of the run."""
     folder = tmp_path_factory.mktemp(request.param)

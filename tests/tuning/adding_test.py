@@ -122,7 +122,13 @@ def places_with_columns(model):
     return [place for place in places_of(model) if place.columns]
 
 
-@pytest.mark.parametrize("method", [*AS_WRITTEN, *EXTENDING])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=() if name in ("lora", "ia3", "houlsby") else pytest.mark.repeated)
+        for name in [*AS_WRITTEN, *EXTENDING]
+    ],
+)
 def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(method):
     model, used = model_of("masked_lm"), {**AS_WRITTEN, **EXTENDING}[method]
     prepare(model, used)

@@ -88,7 +88,17 @@ def test_the_cases_have_every_kind_of_backbone():
     assert {{**MODELS, **OTHERS}[TRAINED[case][0]].kind for case in CASES} == set(BACKBONES)
 
 
-@pytest.mark.parametrize("case, count", CASES.items())
+# The kinds of backbones; in the others weights are shared as in these, or by nothing.
+REPEATED = {"replaced_token_detection, mask decoder", "salient_spans"}
+
+
+@pytest.mark.parametrize(
+    "case, count",
+    [
+        pytest.param(case, count, marks=[pytest.mark.repeated] * (case in REPEATED))
+        for case, count in CASES.items()
+    ],
+)
 def test_the_last_layer_and_the_heads_are_trained_alone(case, count, eagerly):
     """The others stay bit for bit, without a gradient and without decay."""
     run = Run(case, "last_layers")

@@ -167,6 +167,7 @@ def test_documents_that_go_missing_are_noticed():
         totals.check(["length", "next"])
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("c4/c4_docs.jsonl", twin="test_made_up_pages")
 def test_real_web_pages(tmp_path):
     check_most_pages_stay(tmp_path, shared_data("c4/c4_docs.jsonl"))

@@ -149,6 +149,7 @@ def made_up_pages():
         yield page, article, [*links, notice]
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize(("extractor", "floor"), [("trafilatura", 0.92), ("resiliparse", 0.87)])
 @pytest.mark.needs_data("web_html", twin="test_f1_on_made_up_pages")
 def test_f1_on_the_gold_segments(extractor, floor):

@@ -73,6 +73,7 @@ def test_a_source_without_documents_is_an_error(tmp_path):
         assert part in str(error.value)
 
 
+@pytest.mark.repeated
 @pytest.mark.needs_data("tinyshakespeare/input.txt", twin="test_made_up_plays_between_blank_lines")
 def test_real_plays_between_blank_lines(tmp_path):
     check_plays(tmp_path, shared_data("tinyshakespeare/input.txt"))

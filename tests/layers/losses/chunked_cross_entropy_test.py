@@ -1,5 +1,6 @@
 """Cross-entropy of a projection that is made in chunks equals that of whole logits."""
 
+import functools
 import importlib
 
 import keras
@@ -140,7 +141,7 @@ def test_a_count_that_is_only_known_when_the_graph_runs():
     losses, _, probabilities = by_hand(with_bias=False)
     rows, ids = tf.TensorSpec([None, WIDTH]), tf.TensorSpec([None], tf.int32)
 
-    @tf.function(input_signature=[rows, tf.TensorSpec([VOCABULARY, WIDTH]), ids])
+    @tf.function(input_signature=[rows, tf.TensorSpec([VOCABULARY, WIDTH]), ids], autograph=False)
     def made(hidden, table, labels):
         with tf.GradientTape() as tape:
             tape.watch(table)
@@ -172,7 +173,7 @@ def largest_tensor(max_logits, training) -> int:
 def _largest_of_tensorflow(function, layer):
     import tensorflow as tf
 
-    @tf.function
+    @functools.partial(tf.function, autograph=False)
     def step(weights):
         with tf.GradientTape() as tape:
             loss = function(weights)
@@ -242,7 +243,7 @@ def test_a_mean_over_many_rows_is_made_in_one_pass(monkeypatch):
     monkeypatch.setattr(module, "_loop", lambda *given: passes.append(given) or made(*given))
     rows = 4096
     hidden, table = tf.ones((rows, 2)), tf.Variable(tf.ones((3, 2)))
-    for count in range(3000, rows, 48):
+    for count in range(3000, rows, 96):
         weights = tf.cast(tf.range(rows) < count, "float32")
         for scaled in (weights, weights * tf.linspace(0.5, 2.0, rows)):
             passes.clear()
