@@ -16,6 +16,7 @@ from firth.cli import (
     curate,
     export_weights,
     import_weights,
+    merge,
     recipes,
     report,
     run,
@@ -59,6 +60,7 @@ for module in (
     predict,
     import_weights,
     export_weights,
+    merge,
 ):
     module.register(app)
 

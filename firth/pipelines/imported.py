@@ -1,11 +1,12 @@
-"""A model of another library as a folder among the runs."""
+"""Models that no run has trained as they are, as folders among the runs: of other libraries, and merged."""
 
 import dataclasses
 import datetime
 import os
 import pathlib
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from firth import storage
 from firth.pipelines.results import SUMMARY_FILE
@@ -14,6 +15,7 @@ from firth.storage import BUNDLE_FOLDER
 if TYPE_CHECKING:
     from firth.interop.read import Read
     from firth.interop.table import Format
+    from firth.recipes.run.adapting import AdaptingRecipe
 
 RECIPE_FILE = "recipe.yaml"
 SERVING_FOLDER = "serving"
@@ -40,22 +42,70 @@ def import_run(
         firth.interop.errors.InteropError: for what cannot be read, or cannot be expressed here.
         FileExistsError: if there is something in the folder's place.
     """
+    read: list[Read] = []
+
+    def fill(bundle: str) -> dict[str, Any]:
+        read.append(format.import_model(path, bundle, name or run_dir.name))
+        return {"imported_from": format.title, **dataclasses.asdict(read[0])}
+
+    _make(run_dir, fill)
+    return read[0]
+
+
+def merge_run(bundle: str, adapter: str, run_dir: pathlib.Path) -> "AdaptingRecipe":
+    """Makes a base and an adapter that was trained on it a folder among the runs, as `import_run` does.
+
+    What the adapter adds becomes a part of the base's weights, and the model answers its task.
+
+    Args:
+        bundle: Folder of the base's bundle.
+        adapter: Folder that `firth.tuning.save_adapter` wrote.
+        run_dir: Folder of the run, where nothing is.
+
+    Returns:
+        The recipe of the run that trained the adapter.
+
+    Raises:
+        firth.tuning.AdapterError: if the adapter cannot be read, belongs to another base, or does not merge.
+        firth.models.BundleError: if the bundle cannot be read.
+        FileExistsError: if there is something in the folder's place.
+    """
+    from firth.corpus.contamination.evidence import write_evidence
+    from firth.models import save_model
+    from firth.recipes.run.base import TOKENIZER_FOLDER
+    from firth.training.run_fn import corpora_of
+    from firth.tuning import load_merged
+
+    model, recipe = load_merged(adapter, bundle)
+
+    def fill(folder: str) -> dict[str, Any]:
+        tokenizer = os.path.join(bundle, TOKENIZER_FOLDER)
+        with storage.scratch_folder() as scratch:
+            write_evidence(scratch, corpora_of(recipe, tokenizer))
+            others = {name: os.path.join(scratch, name) for name in storage.list_folder(scratch)}
+            save_model(model, recipe, tokenizer, folder, others=others)
+        return {"imported_from": f"adapter, {recipe.method.kind}", "adapter": adapter, "base": bundle}
+
+    _make(run_dir, fill)
+    return recipe
+
+
+def _make(run_dir: pathlib.Path, fill: Callable[[str], dict[str, Any]]) -> None:
+    """Writes a folder with the bundle that a function writes, its SavedModel and what the function says."""
     from firth.serving import export_bundle
 
     version = str(int(time.time()))
     with storage.whole_folder(run_dir) as unfinished:
         bundle = os.path.join(unfinished, BUNDLE_FOLDER)
-        read = format.import_model(path, bundle, name or run_dir.name)
+        said = fill(bundle)
         export_bundle(bundle, os.path.join(unfinished, SERVING_FOLDER, version))
         storage.copy_file(os.path.join(bundle, RECIPE_FILE), os.path.join(unfinished, RECIPE_FILE))
         home = pathlib.Path(run_dir).absolute()
         summary = {
             "finished": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "imported_from": format.title,
             "pushed": str(home / SERVING_FOLDER / version),
             "served": str(home / SERVING_FOLDER / version),
             "bundle": str(home / BUNDLE_FOLDER),
-            **dataclasses.asdict(read),
+            **said,
         }
         storage.write_json(os.path.join(unfinished, SUMMARY_FILE), summary, indent=1)
-    return read

@@ -189,6 +189,8 @@ def _build(
         model = build_model(recipe, dtype=recipe.training.precision)
         method, training = recipe.trained_by, recipe.training
         multipliers = METHODS[method.kind](model, method, steps_per_epoch)
+        for observer in model.added.observers:
+            observer.plan(training.steps)
         first = recipe.base.updates if recipe.base else 0
         optimizer = build_optimizer(training.optimizer, training.steps, first, multipliers)
         optimizer.build(model.trainable_variables)

@@ -15,7 +15,7 @@ class StepResult(NamedTuple):
     """Measurements of one step over the whole batch, float32 [] each.
 
     Attributes:
-        loss: Weighted sum of the losses, before the update.
+        loss: Weighted sum of the losses, and what the model's layers add to it, before the update.
         losses: Losses by name, each the mean over the batch's predictions, in nats.
         gradient_norm: Global norm of the gradients, before clipping.
         tokens: Number of tokens of the batch, padding not counted.
@@ -42,7 +42,8 @@ def build_train_step(
     Args:
         model: Model that is called with (features, training=True) and returns `Predictions` by name of the
             loss. Draws for an example follow from its `firth.features.NOISE_KEYS`; draws for a batch, and all
-            draws without these keys, are made from `model.seed_generator`.
+            draws without these keys, are made from `model.seed_generator`. Its `added.observers` act after
+            each update.
         optimizer: Optimizer whose `apply` sums gradients over replicas and returns their norm.
         losses: Weights in the sum that is minimised, by name of the loss.
         strategy: Distribution strategy that model and optimizer were made under.
@@ -63,13 +64,21 @@ def build_train_step(
                 for name, weight in zip(losses, weights)
             }
             loss = tf.add_n([factor * means[name] for name, factor in losses.items()])
+            # What layers and weights add to it is the same on all replicas, whose losses are summed.
+            loss += sum(model.losses) / strategy.num_replicas_in_sync
         gradients = tape.gradient(loss, trainable, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         norm = optimizer.apply(gradients, model.trainable_variables)
+        if observers:
+            summed = dict(zip(paths, sum_over_replicas(gradients), strict=True))
+            for observer in observers:
+                observer.observe(summed, optimizer.iterations)
         # The norm is the same on all replicas, and is summed with the rest.
         share = norm / strategy.num_replicas_in_sync
         return StepResult(loss, means, share, count_tokens(batch))
 
     trainable = [variable.value for variable in model.trainable_variables]
+    paths = [variable.path for variable in model.trainable_variables]
+    observers = model.added.observers
 
     @tf.function(autograph=False)
     def step(batch: Mapping[str, tf.Tensor]) -> StepResult:

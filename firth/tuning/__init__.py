@@ -1,6 +1,6 @@
 """Methods: which weights of a model are trained when it is adapted, and what is added to it."""
 
-from firth.tuning.adapters import AdapterError, load_adapter, save_adapter
+from firth.tuning.adapters import AdapterError, load_adapter, load_merged, save_adapter
 from firth.tuning.adding import merge
 from firth.tuning.counts import trainable_parameters
 from firth.tuning.groups import TuningError
@@ -11,6 +11,7 @@ __all__ = [
     "AdapterError",
     "TuningError",
     "load_adapter",
+    "load_merged",
     "merge",
     "save_adapter",
     "trainable_parameters",

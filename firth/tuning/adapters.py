@@ -19,6 +19,7 @@ from firth.recipes.run.adapting import AdaptingRecipe
 from firth.recipes.run.kinds import run_recipe_from_json
 from firth.recipes.run.run_recipe import RunRecipe
 from firth.storage.tensor_files import TensorFile, write_tensors
+from firth.tuning.adding import merge
 from firth.tuning.table import METHODS
 
 _FORMAT = 1
@@ -87,6 +88,39 @@ def load_adapter(
         METHODS[recipe.method.kind](model, recipe.method, 1)
         _assign(model, os.path.join(local, _WEIGHTS))
     return model, recipe
+
+
+def load_merged(
+    folder: str | os.PathLike[str], bundle: str | os.PathLike[str], dtype: Any = None
+) -> tuple[BackboneWithHeads, AdaptingRecipe]:
+    """Returns the model of a run that has trained an adapter, which is a part of its weights, and the recipe.
+
+    The recipe names the bundle as its base.
+
+    Args:
+        folder: Folder that `save_adapter` wrote.
+        bundle: Folder of the bundle that the run started from.
+        dtype: A Keras dtype or policy in the place of the recipe's `training.precision`.
+
+    Raises:
+        firth.storage.NotWholeError: if there is no such folder, or what wrote it was cut short.
+        AdapterError: as for `load_adapter`, and for one of a method that does not merge.
+        firth.models.BundleError: if the bundle cannot be read.
+
+    Example: see `tests/tuning/adapters_test.py`.
+    """
+    storage.check_whole(folder)
+    with storage.local_copy(folder) as local:
+        method = _recipe_of(local).method
+    if not method.merges:
+        raise AdapterError(
+            f"{os.fspath(folder)}: method.kind: {method.kind} does not merge; the bundle of the run that "
+            "trained it has base and additions"
+        )
+    model, recipe = load_adapter(folder, bundle, dtype)
+    merge(model)
+    base = recipe.base.model_copy(update={"bundle": os.fspath(bundle)})
+    return model, recipe.model_copy(update={"base": base})
 
 
 def _recipe_of(folder: str) -> AdaptingRecipe:

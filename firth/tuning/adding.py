@@ -32,12 +32,13 @@ def projections_of(model: BackboneWithHeads, patterns: Iterable[str], key: str) 
     return [place for place in places if any(_names(pattern, place) for pattern in patterns)]
 
 
-def check_rank(rank: int, places: list[Place]) -> None:
+def check_rank(rank: int, places: list[Place], key: str = "method.rank") -> None:
     """Passes if matrices of a rank are not larger than the projections that they are added to.
 
     Args:
         rank: Rank of the matrices.
         places: Places of the projections.
+        key: Key of the rank in a recipe, for errors.
 
     Raises:
         TuningError: for a rank greater than a projection's smaller side.
@@ -45,7 +46,7 @@ def check_rank(rank: int, places: list[Place]) -> None:
     for place in places:
         if rank > min(place.inputs, place.outputs):
             raise TuningError(
-                f"method.rank: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
+                f"{key}: {rank}, but {place.path} has {place.inputs} inputs and {place.outputs} outputs"
             )
 
 
@@ -103,3 +104,4 @@ def merge(model: BackboneWithHeads) -> None:
             place.columns.write(*addition.merged(kernel, bias))
             place.layer.extend(place.name, None)
     model.added.held.clear()
+    model.added.observers.clear()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from firth.models.backbone_with_heads import BackboneWithHeads
-from firth.tuning import bottleneck, ia3, layers, loha, lora
+from firth.tuning import adalora, bottleneck, ia3, layers, loha, lora
 from firth.tuning.multipliers import Multipliers
 
 # From a built model, the recipe's method and the number of steps of an epoch to multipliers of the rates of
@@ -19,6 +19,7 @@ METHODS: dict[str, Prepare] = {
     "discriminative": layers.prepare_discriminative,
     "gradual_unfreezing": layers.prepare_gradual_unfreezing,
     "lora": lora.prepare_lora,
+    "adalora": adalora.prepare_adalora,
     "loha": loha.prepare_loha,
     "ia3": ia3.prepare_ia3,
     "houlsby": bottleneck.prepare_bottleneck,

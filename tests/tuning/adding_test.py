@@ -9,7 +9,7 @@ import tensorflow as tf
 from firth.models import PretrainingModel
 from firth.models.bundle import weights_by_path
 from firth.recipes.training.optimizers import AdamWConfig
-from firth.recipes.tuning import adding, bottleneck
+from firth.recipes.tuning import adalora, adding, bottleneck
 from firth.training.optimizers import build_optimizer
 from firth.training.step import build_train_step
 from firth.tuning import METHODS, TuningError, merge
@@ -20,6 +20,7 @@ ALL = ("*",)
 AS_WRITTEN = {
     "lora": adding.LoRA(targets=ALL, rank=2),
     "lora, stabilised": adding.LoRA(targets=ALL, rank=2, alpha=3.0, rank_stabilised=True),
+    "adalora": adalora.AdaLoRA(targets=ALL, initial_rank=2, target_rank=1, alpha=100.0, initial_steps=4),
     "loha": adding.LoHa(targets=ALL, rank=2, alpha=30.0),
     "ia3": adding.IA3(targets=ALL, input_targets=()),
     "ia3, inputs": adding.IA3(targets=(), input_targets=ALL),
@@ -72,7 +73,7 @@ def draw(model):
         weight.assign(weight + generator.normal(0.0, 0.05, weight.shape))
 
 
-EACH = ("lora", "loha", "ia3", "ia3, inputs")
+EACH = ("lora", "adalora", "loha", "ia3", "ia3, inputs")
 
 
 @pytest.mark.parametrize(
@@ -125,13 +126,15 @@ def places_with_columns(model):
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param(name, marks=() if name in ("lora", "ia3", "houlsby") else pytest.mark.repeated)
+        pytest.param(name, marks=() if name in ("adalora", "ia3", "houlsby") else pytest.mark.repeated)
         for name in [*AS_WRITTEN, *EXTENDING]
     ],
 )
 def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(method):
     model, used = model_of("masked_lm"), {**AS_WRITTEN, **EXTENDING}[method]
     prepare(model, used)
+    for observer in model.added.observers:
+        observer.plan(9)
     optimizer = build_optimizer(OPTIMIZER, 100)
     optimizer.build(model.trainable_variables)
     losses = TRAINED["masked_lm"][1].losses
@@ -142,7 +145,9 @@ def test_what_is_added_and_the_heads_are_trained_and_the_rest_stays_bit_for_bit(
     after = weights_by_path(model)
     moved = {path for path, each in before.items() if (each != after[path].numpy()).any()}
     added = {path for path in before if path.startswith("added/")}
-    assert len(added) == len(model.added.weights) and added <= moved
+    trained = {path for path in added if after[path].trainable}
+    assert len(added) == len(model.added.weights) and trained <= moved
+    assert {path for path in added if path.endswith("_sensitivity")} <= moved
     norms = {path for path in before if re.search(r"block_.*_norm/", path)}
     allowed = ("added/", "heads/", *(norms if getattr(used, "norms", False) else ()))
     assert all(path.startswith(allowed) for path in moved)

@@ -11,6 +11,7 @@ import numpy as np
 from firth.interop.errors import InteropError
 from firth.interop.hugging_face.rules import Array
 from firth.interop.peft.modules import Module
+from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA
 
 Config: TypeAlias = Mapping[str, Any]
@@ -117,6 +118,58 @@ def _lora_config(method: LoRA, layers: ByModule, inputs_first: bool) -> dict[str
     }
 
 
+def _adalora_method(config: Config, layers: ByModule, places: Mapping[str, list[str]]) -> AdaLoRA:
+    del layers
+    return AdaLoRA(
+        targets=_paths(places),
+        initial_rank=config["init_r"],
+        target_rank=min(config["target_r"], config["init_r"]),
+        alpha=config["lora_alpha"],
+        dropout=config.get("lora_dropout", 0.0),
+    )
+
+
+def _read_adalora(module: Module, tensors: Tensors, config: Config, method: AdaLoRA) -> dict[str, Array]:
+    del config
+    # What peft has taken away is not in its file; the product is still divided by the rank at the start.
+    more = method.initial_rank - len(tensors["lora_A"])
+    return {
+        "down": np.pad(tensors["lora_A"][:, module.rows].T, ((0, 0), (0, more))),
+        "values": np.pad(tensors["lora_E"].reshape(-1), (0, more)),
+        "up": np.pad(tensors["lora_B"][module.columns].T, ((0, more), (0, 0))),
+    }
+
+
+def _write_adalora(
+    modules: Sequence[Module], weights: Sequence[Tensors], method: AdaLoRA
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    [module], [own] = modules[:1], weights[:1]
+    if len(modules) > 1 or len(module.columns) < module.outputs:
+        raise InteropError(f"{module.name}: peft has no AdaLoRA of a layer that is several projections")
+    up = own["up"].T[np.argsort(module.columns)]
+    down = own["down"].T[:, np.argsort(module.rows)]
+    return {"lora_A": down, "lora_B": up, "lora_E": own["values"][:, None]}, {}
+
+
+def _adalora_config(method: AdaLoRA, layers: ByModule, inputs_first: bool) -> dict[str, Any]:
+    return {
+        "init_r": method.initial_rank,
+        "target_r": method.target_rank,
+        "lora_alpha": method.alpha,
+        "lora_dropout": method.dropout,
+        "total_step": method.initial_steps + method.final_steps + 1,
+        "tinit": method.initial_steps,
+        "tfinal": method.final_steps,
+        "deltaT": method.steps_between,
+        "beta1": method.smoothing,
+        "beta2": method.uncertainty_smoothing,
+        "orth_reg_weight": method.orthogonality,
+        "bias": "none",
+        "fan_in_fan_out": inputs_first,
+        "target_modules": list(layers),
+    }
+
+
 _HADA = ("hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b")
 
 
@@ -211,6 +264,15 @@ KINDS = {
         _read_lora,
         _write_lora,
         _lora_config,
+    ),
+    "adalora": AdapterKind(
+        "ADALORA",
+        ("lora_A", "lora_B", "lora_E"),
+        _PLAIN_LORA,
+        _adalora_method,
+        _read_adalora,
+        _write_adalora,
+        _adalora_config,
     ),
     "loha": AdapterKind("LOHA", _HADA, {}, _loha_method, _read_loha, _write_loha, _loha_config),
     "ia3": AdapterKind("IA3", ("ia3_l",), {}, _ia3_method, _read_ia3, _write_ia3, _ia3_config),

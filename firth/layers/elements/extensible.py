@@ -10,6 +10,7 @@ import numpy.typing as npt
 from keras import ops
 
 from firth.layers.elements.layer import Layer
+from firth.layers.elements.observer import Observer
 from firth.layers.elements.types import Shape, Tensor
 
 # What stands at a place: from states [batch, length, inputs] to states [batch, length, outputs].
@@ -210,6 +211,8 @@ def _below(layer: keras.layers.Layer, seen: set[int]) -> Iterator[ExtensibleLaye
 class Additions(keras.layers.Layer):
     """The additions of a model, which are tracked here, as layers that are built track nothing more.
 
+    It has them as `held`, and as `observers` what reads the gradients of their training.
+
     Args:
         **kwargs: Arguments of `keras.layers.Layer`, such as `name`.
     """
@@ -217,4 +220,5 @@ class Additions(keras.layers.Layer):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.held: list[Addition] = []
+        self.observers: list[Observer] = []
         self.built = True

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.tuning.adalora import AdaLoRA
 from firth.recipes.tuning.adding import IA3, LoHa, LoRA
 from firth.recipes.tuning.bottleneck import Houlsby, Pfeiffer
 from firth.recipes.tuning.method import Method
@@ -75,6 +76,16 @@ class GradualUnfreezing(Method):
 
 
 AnyMethod = Annotated[
-    Full | Head | LastLayers | Discriminative | GradualUnfreezing | LoRA | LoHa | IA3 | Houlsby | Pfeiffer,
+    Full
+    | Head
+    | LastLayers
+    | Discriminative
+    | GradualUnfreezing
+    | LoRA
+    | AdaLoRA
+    | LoHa
+    | IA3
+    | Houlsby
+    | Pfeiffer,
     pydantic.Field(discriminator="kind"),
 ]

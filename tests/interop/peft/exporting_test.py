@@ -14,7 +14,7 @@ from tests.interop.peft.adapters import GOLDEN, NAMES, answers_of, bundle_of
 from tests.interop.peft.loading_test import states
 
 # One rank for all, and no layer that is several projections.
-SAME = {"bert_lora", "llama_lora", "bert_ia3", "llama_ia3", "llama_loha"}
+SAME = {"bert_lora", "llama_lora", "bert_ia3", "llama_ia3", "llama_loha", "bert_adalora"}
 
 
 @pytest.mark.parametrize("name", NAMES)

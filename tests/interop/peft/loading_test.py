@@ -44,7 +44,7 @@ def test_the_method_names_what_was_added_to():
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"peft_type": "VERA"}, "peft_type: VERA is not one of LORA, LOHA, IA3"),
+        ({"peft_type": "VERA"}, "peft_type: VERA is not one of LORA, ADALORA, LOHA, IA3"),
         ({"use_dora": True}, "use_dora: True cannot be expressed here, False can"),
     ],
 )

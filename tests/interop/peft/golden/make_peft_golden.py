@@ -10,7 +10,8 @@ A folder holds peft's `adapter_config.json` and `adapter_model.safetensors`, and
 (`made_with`) and the last hidden states (`hidden/last`) for the base's golden inputs.
 
 With `--read FOLDER BASE`, it loads an adapter that firth has written, on a base of tests/models/golden, and
-prints how far the hidden states are from those of `answers.npz` in that folder.
+prints how far the hidden states are from those of `answers.npz` in that folder. With `--allocation`, it
+writes `adalora_allocation.npz`, which tests/tuning reads.
 """
 
 import argparse
@@ -47,6 +48,12 @@ ADAPTERS = {
     "gpt2_lora": ("gpt2", peft.LoraConfig(r=2, fan_in_fan_out=True, target_modules=["c_attn", "c_proj"])),
     "bert_ia3": ("bert", peft.IA3Config()),
     "llama_ia3": ("llama", peft.IA3Config()),
+    "bert_adalora": (
+        "bert",
+        peft.AdaLoraConfig(
+            init_r=3, target_r=2, lora_alpha=4, total_step=9, target_modules=["query", "output.dense"]
+        ),
+    ),
     "llama_loha": ("llama", peft.LoHaConfig(r=2, alpha=3, target_modules=["q_proj", "o_proj", "gate_proj"])),
 }
 
@@ -99,6 +106,50 @@ def make(name: str) -> None:
     print(f"{folder}: {size} bytes, differs from its base by {np.abs(found - before).max():.3f}")
 
 
+# What the budget of AdaLoRA is tried on: two layers by their inputs and outputs, and seven steps.
+ALLOCATION = {"first": (4, 5), "second": (6, 4)}
+SCHEDULE = {"init_r": 3, "target_r": 1, "tinit": 1, "tfinal": 2, "deltaT": 2, "total_step": 7}
+
+
+def make_allocation() -> None:
+    """Writes which entries AdaLoRA keeps: after each step its diagonals, for gradients drawn at random.
+
+    Each step is one of plain descent with a rate of 0.1. `penalty` is what is added to the loss at the start.
+    """
+    torch.manual_seed(0)
+    layers = torch.nn.ModuleDict({name: torch.nn.Linear(*sizes) for name, sizes in ALLOCATION.items()})
+    model = peft.get_peft_model(layers, peft.AdaLoraConfig(target_modules=list(ALLOCATION), **SCHEDULE))
+    trained = {key: each for key, each in model.named_parameters() if each.requires_grad}
+    found: dict[str, np.ndarray] = {}
+    squares = []
+    with torch.no_grad():
+        for key, each in trained.items():
+            each.copy_(torch.randn(each.shape) * 0.3)
+            if "lora_E" not in key:
+                products = each @ each.T if "lora_A" in key else each.T @ each
+                squares.append(torch.norm(products - torch.eye(len(products))))
+            found[f"weight/{key.removeprefix('base_model.model.')}"] = each.numpy().copy()
+        found["penalty"] = np.array(0.5 * sum(squares) / len(squares))
+        for step in range(1, SCHEDULE["total_step"] + 1):
+            for key, each in trained.items():
+                each.grad = torch.randn(each.shape)
+                found[f"gradient/{step}/{key.removeprefix('base_model.model.')}"] = each.grad.numpy().copy()
+                each -= 0.1 * each.grad
+            model.base_model.update_and_allocate(step)
+            for name in ALLOCATION:
+                values = model.base_model.model[name]
+                found[f"values/{step}/{name}"] = values.lora_E["default"].numpy().reshape(-1).copy()
+    made_with = {
+        "peft": peft.__version__,
+        "torch": torch.__version__,
+        "command": "python tests/interop/peft/golden/make_peft_golden.py --allocation",
+        **SCHEDULE,
+    }
+    path = HERE / "adalora_allocation.npz"
+    np.savez_compressed(path, made_with=json.dumps(made_with), **found)
+    print(f"{path}: {path.stat().st_size} bytes")
+
+
 def read(folder: str, base: str) -> None:
     model, golden = base_of(base)
     with np.load(pathlib.Path(folder) / "answers.npz") as answers:
@@ -111,7 +162,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ADAPTERS)}; all if none")
     parser.add_argument("--read", nargs=2, metavar=("FOLDER", "BASE"))
+    parser.add_argument("--allocation", action="store_true", help="AdaLoRA's budget alone")
     arguments = parser.parse_args()
+    if arguments.allocation:
+        make_allocation()
+        return
     if arguments.read:
         read(*arguments.read)
         return

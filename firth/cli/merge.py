@@ -1,0 +1,96 @@
+"""`firth merge`: a base and an adapter that was trained on it become one model."""
+
+import os
+import pathlib
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firth.cli import commands
+from firth.cli.output import ExitCode, fail
+from firth.cli.quietly import quietly
+
+if TYPE_CHECKING:
+    from firth.recipes.run.adapting import AdaptingRecipe
+
+_ADAPTER = "adapter"
+Base = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="The base: a run's name below the root, an imported model's, or a bundle's path.",
+        show_default=False,
+    ),
+]
+Adapter = Annotated[
+    str,
+    typer.Argument(
+        metavar="ADAPTER",
+        help="Folder of an adapter, or the name of the run that trained it.",
+        show_default=False,
+    ),
+]
+Merged = Annotated[
+    str | None,
+    typer.Option("--name", help="Name among the runs; NAME_merged if it is not given."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the subcommand.
+
+    Args:
+        app: Command to add it to.
+    """
+    examples = commands.epilog(
+        "firth merge minilm minilm_sst2",
+        "firth merge minilm adapters/sst2 --name minilm_films",
+        "firth predict minilm_films classify 'A film to remember.'",
+        after="An adapter of another base is refused, and one of a method that does not merge.",
+    )
+    app.command("merge", epilog=examples)(_merge)
+
+
+def _merge(
+    base: Base,
+    adapter: Adapter,
+    name: Merged = None,
+    root: commands.Root = commands.DEFAULT_ROOT,
+) -> None:
+    """Makes a base and an adapter one model, with a bundle and a SavedModel."""
+    from firth import storage
+    from firth.recipes.base.names import check_folder_name
+    from firth.recipes.reading.bundles import NoBundleError, bundle_in, find_bundle
+
+    made = name or f"{pathlib.PurePath(base).name}_merged"
+    try:
+        check_folder_name(made)
+    except ValueError as error:
+        fail(f"--name: {error}", ExitCode.USAGE)
+    place = root / made
+    if place.exists():
+        fail(f"{place} already exists; give another --name", ExitCode.USAGE)
+
+    def bundle_of(said: str) -> str:
+        is_path = "/" in said or storage.is_folder(said)
+        of_run = storage.is_folder(os.path.join(root, said))
+        return bundle_in(said) if is_path and not of_run else find_bundle(said, str(root))
+
+    def adapter_of(said: str) -> str:
+        if storage.exists(os.path.join(said, "adapter.json")):
+            return said
+        found = os.path.join(os.path.dirname(bundle_of(said)), _ADAPTER)
+        if not storage.is_folder(found):
+            raise NoBundleError(f"{said} has no {_ADAPTER} next to its bundle: its method adds nothing")
+        return found
+
+    def work() -> "AdaptingRecipe":
+        from firth.pipelines.imported import merge_run
+
+        return merge_run(bundle_of(base), adapter_of(adapter), place)
+
+    recipe = quietly(work, "merge", {ValueError: ExitCode.USAGE})
+    at = "" if root == commands.DEFAULT_ROOT else f" --root {shlex.quote(str(root))}"
+    typer.echo(f"{made} is in {place}. To ask it:")
+    typer.echo(f"  firth predict {made} {recipe.task.signature.replace('_', '-')} TEXT{at}")

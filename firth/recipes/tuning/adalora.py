@@ -1,0 +1,62 @@
+"""AdaLoRA: LoRA whose ranks are given to the projections where they matter."""
+
+from typing import Annotated, Literal
+
+import pydantic
+
+from firth.recipes.base.recipe_type import MAX_SIZE
+from firth.recipes.tuning.adding import AddingMethod, Dropped, Patterns, Rank
+
+_Steps = Annotated[int, pydantic.Field(ge=0, le=MAX_SIZE)]
+_Share = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
+
+
+class AdaLoRA(AddingMethod):
+    """The difference of a projection is a product of two small matrices and a diagonal, which is pruned.
+
+    `W x + (alpha / initial_rank) P E Q x` (Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for
+    Parameter-Efficient Fine-Tuning", section 3). All diagonals together begin with `initial_rank` entries for
+    each projection; those that matter least are set to zero as the run goes on, until `target_rank` are left
+    on average. E starts at zero, so that the model starts as its base. Defaults are those of peft, and the
+    paper's targets, all matrices of a block.
+
+    Attributes:
+        targets: Patterns of the projections; see `LoRA`.
+        initial_rank: Entries of each diagonal at the start.
+        target_rank: Entries of a diagonal that are left at the end, on average.
+        alpha: Number that the product is multiplied by after it is divided by the initial rank.
+        dropout: Share of what Q reads that is dropped in training.
+        initial_steps: Steps at the beginning in which no entry is taken away.
+        final_steps: Steps at the end in which those that are left stay.
+        steps_between: Steps from one choice of entries to the next.
+        smoothing: Share of a weight's sensitivity that stays from step to step.
+        uncertainty_smoothing: Share of its uncertainty that stays.
+        orthogonality: Factor of the mean penalty of P and Q for not being orthogonal, in the loss.
+    """
+
+    kind: Literal["adalora"] = "adalora"
+    targets: Patterns = (
+        "*attention/query",
+        "*attention/key",
+        "*attention/value",
+        "*attention/output",
+        "feed_forward/*",
+    )
+    initial_rank: Rank = 12
+    target_rank: Rank = 8
+    alpha: Annotated[float, pydantic.Field(gt=0.0)] = 8.0
+    dropout: Dropped = 0.0
+    initial_steps: _Steps = 0
+    final_steps: _Steps = 0
+    steps_between: Annotated[int, pydantic.Field(ge=1, le=MAX_SIZE)] = 1
+    smoothing: _Share = 0.85
+    uncertainty_smoothing: _Share = 0.85
+    orthogonality: Annotated[float, pydantic.Field(ge=0.0)] = 0.5
+
+    @pydantic.model_validator(mode="after")
+    def _ranks_fall(self) -> "AdaLoRA":
+        if self.target_rank > self.initial_rank:
+            raise ValueError(
+                f"target_rank: {self.target_rank} is greater than initial_rank: {self.initial_rank}"
+            )
+        return self
