@@ -69,7 +69,7 @@ def _merge(
     except ValueError as error:
         fail(f"--name: {error}", ExitCode.USAGE)
     place = root / made
-    if place.exists():
+    if storage.exists(place) or storage.is_folder(place):
         fail(f"{place} already exists; give another --name", ExitCode.USAGE)
 
     def bundle_of(said: str) -> str:
