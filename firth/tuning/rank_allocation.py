@@ -5,7 +5,7 @@ from typing import Any
 
 from keras import ops
 
-from firth.layers.elements.observer import Observer
+from firth.layers.elements.gradient_observer import GradientObserver
 from firth.layers.elements.types import Tensor
 from firth.models.additions.holding import TuningError
 from firth.recipes.tuning.adalora import AdaLoRA
@@ -13,7 +13,7 @@ from firth.recipes.tuning.adalora import AdaLoRA
 _PARTS = ("down", "values", "up")
 
 
-class RankAllocator(Observer):
+class RankAllocator(GradientObserver):
     """Takes away the entries of all diagonals that matter least, until there are as many as the method says.
 
     Zhang et al. 2023, "AdaLoRA: Adaptive Budget Allocation for Parameter-Efficient Fine-Tuning", section 3.2

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from keras import ops
 
+from firth.layers.elements.gradient_observer import GradientObserver
 from firth.layers.elements.layer import Layer
-from firth.layers.elements.observer import Observer
 from firth.layers.elements.types import Shape, Tensor
 
 # What stands at a place: from states [batch, length, inputs] to states [batch, length, outputs].
@@ -220,5 +220,5 @@ class Additions(keras.layers.Layer):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.held: list[Addition] = []
-        self.observers: list[Observer] = []
+        self.observers: list[GradientObserver] = []
         self.built = True

@@ -6,7 +6,7 @@ from typing import Any
 from firth.layers.elements.types import Tensor
 
 
-class Observer:
+class GradientObserver:
     """A part of a method that acts after each update of a run, and reads the gradients.
 
     Its state is in weights that are not trained, of layers that the model holds, so that checkpoints have it.
